@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of programming errors: `SENNIT_CHECK` always, `SENNIT_ASSERT` in debug builds only.
+//
+// A failed check means that going on would corrupt something: the program prints one constant line to standard error
+// and aborts. Nothing is allocated on the way. What the environment refuses (memory, threads) is never a check but an
+// exception of the call that needed it.
+#pragma once
+
+namespace sennit::base {
+
+// Prints `sennit: <message> (<file>:<line>)` to standard error and aborts. Async-signal-safe.
+[[noreturn, gnu::cold]] void fail(const char* message, const char* file, int line) noexcept;
+
+} // namespace sennit::base
+
+#define SENNIT_CHECK(condition, message)                                                                               \
+    (static_cast<bool>(condition) ? void(0) : ::sennit::base::fail(message, __FILE__, __LINE__))
+
+#ifdef NDEBUG
+#define SENNIT_ASSERT(condition, message) void(0)
+#else
+#define SENNIT_ASSERT(condition, message) SENNIT_CHECK(condition, message)
+#endif
