@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Instrumented and emulated programs are slower by about these factors; the time limits of the tests grow with them.
+if(CMAKE_CROSSCOMPILING OR SENNIT_SANITIZE STREQUAL "thread")
+    set(SENNIT_TIMEOUT_FACTOR 4)
+elseif(NOT SENNIT_SANITIZE STREQUAL "none" OR SENNIT_SIMULATED_ATOMICS OR SENNIT_STRESS)
+    set(SENNIT_TIMEOUT_FACTOR 2)
+else()
+    set(SENNIT_TIMEOUT_FACTOR 1)
+endif()
+
+# sennit_test_program(<name> <source>...): a program linked to sennit with the project's warnings; tests/support and
+# src/ are on its include path, the latter because unit tests reach below the public headers.
+function(sennit_test_program name)
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE sennit::sennit)
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests/support")
+    set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+    sennit_warnings(${name})
+endfunction()
+
+# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds>): all `*_test.cpp` of the folder as one
+# GoogleTest program and one test; nothing while the folder holds none.
+function(sennit_gtest_folder name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TIMEOUT" "LABELS")
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*_test.cpp")
+    if(NOT sources)
+        return()
+    endif()
+    file(GLOB support CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
+    sennit_test_program(${name} ${sources} ${support})
+    target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+    math(EXPR timeout "${arg_TIMEOUT} * ${SENNIT_TIMEOUT_FACTOR}")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${timeout})
+endfunction()

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Passes when the compiler refuses a source for the reason that the source names.
+
+    check.py SOURCE -- COMPILER FLAG...
+
+One of the first ten lines of SOURCE reads `// expect-error: REGEX`. The source is compiled with SENNIT_EXPECT_ERROR
+defined: that must fail, and an error or note of the compiler must match REGEX. A source that mentions
+SENNIT_EXPECT_ERROR must also compile without it, which shows that nothing else is wrong with it.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def compile_source(source, command, *defines):
+    full = [*command, *defines, "-fsyntax-only", str(source)]
+    return subprocess.run(full, capture_output=True, text=True)
+
+
+def check(source, command):
+    """The reason why the source fails this test, or None."""
+    text = source.read_text()
+    marks = [re.match(r"//\s*expect-error:\s*(.+?)\s*$", line) for line in text.splitlines()[:10]]
+    expected = [mark.group(1) for mark in marks if mark]
+    if len(expected) != 1:
+        return "needs exactly one `// expect-error: REGEX` in its first ten lines"
+
+    refused = compile_source(source, command, "-DSENNIT_EXPECT_ERROR")
+    if refused.returncode == 0:
+        return "compiles, but must not"
+    messages = [line for line in refused.stderr.splitlines() if re.search(r"\b(error|note):", line)]
+    if not any(re.search(expected[0], line) for line in messages):
+        return f"is refused, but no message matches /{expected[0]}/:\n{refused.stderr}"
+
+    if "SENNIT_EXPECT_ERROR" in text:
+        accepted = compile_source(source, command)
+        if accepted.returncode != 0:
+            return f"must compile without SENNIT_EXPECT_ERROR:\n{accepted.stderr}"
+    return None
+
+
+def main():
+    if "--" not in sys.argv[2:]:
+        sys.exit(__doc__)
+    source = pathlib.Path(sys.argv[1])
+    reason = check(source, sys.argv[3:])
+    if reason:
+        sys.exit(f"{source.name}: {reason}")
+    print(f"{source.name}: refused, as it must be")
+
+
+if __name__ == "__main__":
+    main()

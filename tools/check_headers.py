@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the head of every C++ file, and that each public header compiles alone.
+
+Every C++ file starts with the licence line; every header has `#pragma once`; a public header opens with a comment that
+says what it is for. The compiler is $CXX, or g++.
+"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+import policy
+
+LICENCE = "// SPDX-License-Identifier: Apache-2.0"
+FOLDERS = ("include", "src", "tests", "lab")
+
+
+def check_head(name, text):
+    lines = text.splitlines() + ["", ""]
+    if lines[0] != LICENCE:
+        yield f"{name}:1: must be `{LICENCE}`"
+    if name.endswith(".hpp"):
+        if "#pragma once" not in lines:
+            yield f"{name}: has no `#pragma once`"
+        if name.startswith("include/") and not lines[1].startswith("// "):
+            yield f"{name}:2: a public header opens with a comment that says what it is for"
+
+
+def check_alone(root, header, compiler):
+    """The compiler's complaint about a program that consists of this header alone, or None."""
+    name = header.relative_to(root / "include").as_posix()
+    command = [compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{root / 'include'}",
+               "-x", "c++", "-"]
+    result = subprocess.run(command, input=f"#include <{name}>\n", capture_output=True, text=True)
+    return None if result.returncode == 0 else f"include/{name}: does not compile alone:\n{result.stderr}"
+
+
+def check(root, compiler):
+    paths = policy.files(root, *FOLDERS)
+    findings = []
+    for path in paths:
+        findings += check_head(path.relative_to(root).as_posix(), path.read_text())
+    headers = policy.files(root, "include")
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        findings += filter(None, pool.map(lambda header: check_alone(root, header, compiler), headers))
+    return findings, len(paths)
+
+
+if __name__ == "__main__":
+    where = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT
+    policy.finish("check_headers", *check(where, os.environ.get("CXX", "g++")))

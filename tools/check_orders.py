@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that every memory order weaker than sequentially consistent says why it is enough.
+
+A use of `load_acq`, `store_rel`, `cas_acq_rel`, … in include/ and src/ needs a comment, on its line or on one of the four
+lines above it, that says what it pairs with (`pairs with …`, `publishes …`, `sees …`) or why it needs no partner (`owner`,
+`counter`, `hint`, `under the lock`, `not shared yet`). Outside base nothing uses std::atomic, fences or builtins.
+"""
+import pathlib
+import re
+import sys
+
+import policy
+
+WEAK = re.compile(r"\b(?:load|store|exchange|cas|fetch_[a-z]+?)_(?:acq_rel|acq|rel|rlx)\s*\(")
+REASON = re.compile(r"\bpair(s|ed)?\b|\bpublish(es|ed)?\b|\bowner\b|\bcounters?\b|\bhints?\b|\bunder the lock\b|"
+                    r"\bnot (yet )?shared\b|\bnot shared yet\b|\bsees\b|\bonly (this|the|one) thread\b|\bre-?checked\b",
+                    re.IGNORECASE)
+AROUND = re.compile(r"std::atomic|std::memory_order|\b__atomic_\w+|\b__sync_\w+|#\s*include\s*<atomic>")
+REACH = 4  # lines above a use in which its comment may start
+
+
+def comment_of(line, code):
+    """The comment text of a line, given the same line without comments."""
+    return "".join(c for c, rest in zip(line, code.ljust(len(line))) if rest == " ")
+
+
+def check_text(path, text, is_base):
+    lines = text.splitlines()
+    codes = policy.without_comments(text).splitlines()
+    for index, code in enumerate(codes):
+        if is_base:
+            continue
+        if AROUND.search(code):
+            yield f"{path}:{index + 1}: goes around base::atomic: {code.strip()}"
+        if WEAK.search(code):
+            near = range(max(0, index - REACH), index + 1)
+            if not REASON.search(" ".join(comment_of(lines[i], codes[i]) for i in near)):
+                yield f"{path}:{index + 1}: no comment says what this order pairs with: {code.strip()}"
+
+
+def check(root):
+    findings, paths = [], policy.files(root, "include", "src")
+    for path in paths:
+        name = path.relative_to(root).as_posix()
+        findings += check_text(name, path.read_text(), is_base=name.startswith(("include/sennit/base/", "src/base/")))
+    return findings, len(paths)
+
+
+if __name__ == "__main__":
+    policy.finish("check_orders", *check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT))

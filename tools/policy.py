@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the check_*.py tools share: which files there are, C++ text without comments, and how findings are reported."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SKIPPED = 77  # the exit status that ctest takes for "skipped"
+CPP = (".hpp", ".cpp")
+
+
+def files(root, *folders, suffixes=CPP):
+    """The sorted files under the folders of a tree that have one of the suffixes."""
+    found = []
+    for folder in folders:
+        found += [path for path in (root / folder).rglob("*") if path.suffix in suffixes and path.is_file()]
+    return sorted(found)
+
+
+def project_files(root):
+    """All files of the project: tracked ones and new ones that are not ignored; without git, all of the tree."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+                            capture_output=True, text=True)
+    if listed.returncode == 0:
+        paths = [root / name for name in listed.stdout.split("\0") if name]
+    else:
+        paths = [path for path in root.rglob("*") if path.relative_to(root).parts[0] != "build"]
+    return sorted(path for path in paths if path.is_file())
+
+
+def without_comments(text):
+    """C++ text with each comment replaced by blanks, line numbers kept; string and character literals are left alone."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+                       re.DOTALL)
+
+    def blank(match):
+        found = match.group(0)
+        return re.sub(r"[^\n]", " ", found) if found.startswith("/") else found
+
+    return token.sub(blank, text)
+
+
+def includes(text):
+    """Yields (line number, name, is quoted) for each #include."""
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")', line)
+        if match:
+            yield number, match.group(1) or match.group(2), match.group(2) is not None
+
+
+def finish(name, findings, checked):
+    """Prints the findings and ends the program: 1 when there are any, and when there was nothing to check."""
+    for finding in findings:
+        print(finding)
+    if findings:
+        sys.exit(f"{name}: {len(findings)} finding(s) in {checked} files")
+    if not checked:
+        sys.exit(f"{name}: found no files to check")
+    print(f"{name}: {checked} files, nothing to object to")
