@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows that the matrix runner tells a failure, a missing tool and a wrong name from success."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "run"
+
+FAKE_CTEST = """#!/bin/sh
+echo '100% tests passed, 0 tests failed out of 3'
+"""
+
+
+def load_run():
+    loader = importlib.machinery.SourceFileLoader("matrix_run", str(RUN))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("matrix_run", loader))
+    sys.modules["matrix_run"] = module  # dataclasses look their module up
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        for tool in ("cmake", "ninja"):
+            self.tool(tool, "#!/bin/sh\n")
+        self.tool("ctest", FAKE_CTEST)
+
+    def tool(self, name, text):
+        (self.path / name).write_text(text)
+        (self.path / name).chmod(0o755)
+
+    def run_it(self, *arguments):
+        return subprocess.run([sys.executable, RUN, *arguments], env={"PATH": str(self.path)}, capture_output=True,
+                              text=True)
+
+    def test_a_run_ends_with_the_sum_of_all_tests(self):
+        self.tool("g++", "#!/bin/sh\n")
+        result = self.run_it("--stages", "release-gcc,stress")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("100% tests passed, 0 tests failed out of 6", result.stdout.splitlines()[-1])
+
+    def test_the_first_failure_ends_the_run(self):
+        self.tool("g++", "#!/bin/sh\n")
+        for tool, words in (("cmake", "configuring failed"), ("ctest", "testing failed")):
+            with self.subTest(tool):
+                self.tool(tool, "#!/bin/sh\nexit 8\n")
+                result = self.run_it("--stages", "release-gcc,stress")
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(f"FAILED: stage release-gcc: {words}", result.stderr)
+                self.assertNotIn("== stress", result.stdout)
+                self.tool(tool, "#!/bin/sh\n")
+
+    def test_tests_that_pass_without_saying_so_are_a_failure(self):
+        self.tool("g++", "#!/bin/sh\n")
+        self.tool("ctest", "#!/bin/sh\n")
+        self.assertIn("closing line", self.run_it("--stages", "stress").stderr)
+
+    def test_a_missing_tool_fails_unless_it_is_allowed(self):
+        self.tool("g++", "#!/bin/sh\n")
+        result = self.run_it("--stages", "stress,tsan")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("clang++-19 is not installed", result.stderr)
+        result = self.run_it("--stages", "stress,tsan", "--allow-missing")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"tsan +skipped: clang\+\+-19")
+
+    def test_a_run_in_which_nothing_ran_is_a_failure(self):
+        self.assertEqual(self.run_it("--stages", "tsan", "--allow-missing").returncode, 1)
+
+    def test_an_unknown_stage_is_named(self):
+        result = self.run_it("--stages", "stres")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("no stage is named stres", result.stderr)
+
+    def test_every_stage_has_a_preset(self):
+        presets = (RUN.parent.parent / "CMakePresets.json").read_text()
+        for stage in load_run().STAGES:
+            self.assertIn(f'"name": "{stage.preset}"', presets)
+
+
+if __name__ == "__main__":
+    unittest.main()
