@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "face": {"base", "sched", "face"},
 }
 SYSTEM_HEADER = re.compile(
-    r"(sys|linux|asm|arpa|netinet|net|bits)/.*|"
+    r"(sys|linux|asm|arpa|netinet|net|bits)/.*\.h|"
     r"(pthread|unistd|sched|signal|fcntl|poll|ucontext|dlfcn|semaphore|dirent|spawn|syscall|link|elf|execinfo|cpuid|"
     r"immintrin|x86intrin|arm_acle|numa|hwloc)\.h|csignal|thread")
 ASSEMBLY = re.compile(r"\b(asm|__asm__|__asm)\b\s*(volatile|__volatile__|goto|inline|\()")
@@ -65,7 +65,7 @@ def check_file(root, path):
     for line, name, quoted in policy.includes(text):
         used = target(root, path, name, quoted)
         if used is None:
-            if name.startswith("sennit/"):
+            if quoted or name.startswith("sennit/"):
                 yield f"{path}:{line}: <{name}> does not exist"
             elif layer != "sys" and SYSTEM_HEADER.fullmatch(name):
                 yield f"{path}:{line}: <{name}> is for sys alone"

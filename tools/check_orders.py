@@ -4,7 +4,7 @@
 
 A use of `load_acq`, `store_rel`, `cas_acq_rel`, … in include/ and src/ needs a comment, on its line or on one of the four
 lines above it, that says what it pairs with (`pairs with …`, `publishes …`, `sees …`) or why it needs no partner (`owner`,
-`counter`, `hint`, `under the lock`, `not shared yet`). Outside base nothing uses std::atomic, fences or builtins.
+`own thread`, `this thread only`, `counter`, `metric`, `hint`, `orders nothing`, `under the lock`, `not shared yet`). Outside base nothing uses std::atomic, fences or builtins.
 """
 import pathlib
 import re
@@ -13,9 +13,10 @@ import sys
 import policy
 
 WEAK = re.compile(r"\b(?:load|store|exchange|cas|fetch_[a-z]+?)_(?:acq_rel|acq|rel|rlx)\s*\(")
-REASON = re.compile(r"\bpair(s|ed)?\b|\bpublish(es|ed)?\b|\bowner\b|\bcounters?\b|\bhints?\b|\bunder the lock\b|"
-                    r"\bnot (yet )?shared\b|\bnot shared yet\b|\bsees\b|\bonly (this|the|one) thread\b|\bre-?checked\b",
-                    re.IGNORECASE)
+REASON = re.compile(
+    r"\b(pair(s|ed)?|publish(es|ed)?|sees|owner|own thread|(this|the|one) thread only|only (this|the|one) thread|"
+    r"under the lock|not (yet )?shared|not shared yet|counters?|metrics?|hints?|orders nothing|re-?checked)\b",
+    re.IGNORECASE)
 AROUND = re.compile(r"std::atomic|std::memory_order|\b__atomic_\w+|\b__sync_\w+|#\s*include\s*<atomic>")
 REACH = 4  # lines above a use in which its comment may start
 
