@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the library carries what a callable returns: void and references included.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sennit::detail {
+
+// What stands in a tuple for a callable's result: void becomes std::monostate.
+template <class R>
+using result_t = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
+
+// What can be stored for it: references become pointers.
+template <class R>
+using stored_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, std::remove_cv_t<result_t<R>>>;
+
+template <class R, class F, class... Args>
+[[gnu::always_inline]] inline result_t<R> invoke_result(F&& function, Args&&... args) {
+    if constexpr (std::is_void_v<R>) {
+        std::invoke(std::forward<F>(function), std::forward<Args>(args)...);
+        return {};
+    } else {
+        return std::invoke(std::forward<F>(function), std::forward<Args>(args)...);
+    }
+}
+
+// Stores a callable's result at `where`.
+template <class R, class F, class... Args>
+inline void store_result(void* where, F&& function, Args&&... args) {
+    if constexpr (std::is_reference_v<R>)
+        ::new (where) stored_t<R>(std::addressof(std::invoke(std::forward<F>(function), std::forward<Args>(args)...)));
+    else
+        ::new (where) stored_t<R>(invoke_result<R>(std::forward<F>(function), std::forward<Args>(args)...));
+}
+
+// The way back from stored to result; moves out.
+template <class R>
+inline result_t<R> load_result(stored_t<R>& stored) {
+    if constexpr (std::is_reference_v<R>)
+        return static_cast<R>(*stored);
+    else
+        return std::move(stored);
+}
+
+// A callable's result or exception, written once by who runs it and taken once by who waits. Not thread-safe by itself.
+template <class R>
+class outcome {
+public:
+    template <class F>
+    void run(F&& function) noexcept {
+        try {
+            stored_.emplace(make(std::forward<F>(function)));
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+    }
+
+    R take() {
+        if (error_) std::rethrow_exception(std::move(error_));
+        if constexpr (!std::is_void_v<R>) return load_result<R>(stored_->value);
+    }
+
+private:
+    struct holder { // constructed in place, so that results need not be movable into the optional twice
+        stored_t<R> value;
+    };
+    template <class F>
+    static holder make(F&& function) {
+        if constexpr (std::is_reference_v<R>)
+            return {std::addressof(std::invoke(std::forward<F>(function)))};
+        else
+            return {invoke_result<R>(std::forward<F>(function))};
+    }
+    std::optional<holder> stored_;
+    std::exception_ptr error_;
+};
+
+} // namespace sennit::detail

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork_each: the same callable for each of n indices, or for each element of a range, in parallel, with results.
+//
+// Use it for a handful to some thousands of children that are worth a call each; a node of a search tree with its
+// branches is the typical case. For long loops over cheap elements use `par::for_each_n`, which works in chunks.
+//
+//     std::array<long, 8> parts = sennit::fork_each<8>([&](std::size_t i) { return count(branch[i]); });
+//     std::vector<long> parts = sennit::fork_each(n, [&](std::size_t i) { return count(branch[i]); });
+//     sennit::fork_each(n, [&](std::size_t i) { … }, out);   // results to out[0], …, out[n-1]
+//     std::vector<long> sizes = sennit::fork_each(names, [](const std::string& s) { return measure(s); });
+//
+// Guarantees as for fork_join: index 0 runs at once on the caller, which then goes on with 1, 2, …; a free worker takes
+// the rest of the indices, and halves what it took for the next one. All calls have ended at return. After an exception
+// indices that have not been started are dropped; of several exceptions that of the lowest range wins.
+// Memory: one 64-byte slot for all children. Cost of a child that nobody takes: about 1 ns; no allocation but for the
+// vector of results.
+#pragma once
+
+#include "sennit/fork_join.hpp"
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <type_traits>
+#include <vector>
+
+namespace sennit {
+
+namespace detail {
+
+// Calls `body(i)` for first <= i < last. The slot stands for "all that come after the index that runs": one slot,
+// pushed anew for each index, so that what a thief takes is the whole rest.
+template <class Body>
+void fork_indices(Body& body, std::size_t first, std::size_t last);
+
+struct index_range {
+    void* body;
+    std::size_t first;
+    std::size_t last;
+};
+
+template <class Body>
+bool run_stolen_indices(sched::fork_slot* slot) noexcept {
+    const index_range mine = slot->as<index_range>();
+    Body& body = *static_cast<Body*>(mine.body); // SAFETY: the owner waits for us
+    try {
+        const std::size_t half = mine.first + (mine.last - mine.first + 1) / 2;
+        if (half == mine.last) {
+            fork_indices(body, mine.first, mine.last);
+        } else { // the victim will be hungry soon: offer it the upper half as one piece
+            auto lower = [&] { fork_indices(body, mine.first, half); };
+            auto upper = [&] { fork_indices(body, half, mine.last); };
+            fork_two(lower, upper);
+        }
+        return false;
+    } catch (...) {
+        ::new (static_cast<void*>(slot->data)) std::exception_ptr(std::current_exception());
+        return true;
+    }
+}
+
+template <class Body>
+[[gnu::always_inline]] inline void fork_indices_here(Body& body, std::size_t first, std::size_t last) {
+    sched::fork_slot* slot = sched::free_slot();
+    for (std::size_t i = first; i + 1 < last; ++i) {
+        slot->run = &run_stolen_indices<Body>;
+        ::new (static_cast<void*>(slot->data)) index_range{&body, i + 1, last};
+        sched::push(slot);
+        auto one = [&] { body(i); };
+        run_first<void>(one, slot, [](sched::fork_slot*) noexcept {});
+        if (!sched::pop(slot)) [[unlikely]] {
+            if (slot->done.failed()) rethrow_from(slot);
+            return;
+        }
+    }
+    body(last - 1);
+}
+
+template <class Body>
+void fork_indices(Body& body, std::size_t first, std::size_t last) {
+    fork_indices_here(body, first, last);
+}
+
+template <class Body>
+[[gnu::always_inline]] inline void fork_count(Body& body, std::size_t count) {
+    if (count == 0) return;
+    if (!sched::free_slot()) [[unlikely]] {
+        default_runtime().run([&] { fork_indices(body, 0, count); });
+        return;
+    }
+    fork_indices_here(body, 0, count);
+}
+
+// A result that may be left unwritten when an exception cuts the loop short.
+template <class R>
+inline constexpr bool plain_result =
+    std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R>;
+
+} // namespace detail
+
+// Calls `function(i)` for 0 <= i < count and writes the result to `out[i]`. Returns when all calls have ended.
+template <class F, std::random_access_iterator Out>
+    requires std::invocable<F&, std::size_t>
+[[gnu::always_inline]] inline void fork_each(std::size_t count, F&& function, Out out) {
+    auto body = [&](std::size_t i) { out[static_cast<std::iter_difference_t<Out>>(i)] = function(i); };
+    detail::fork_count(body, count);
+}
+
+// Calls `function(i)` for 0 <= i < count; the results, if any, as a vector in order.
+template <class F>
+    requires std::invocable<F&, std::size_t>
+auto fork_each(std::size_t count, F&& function) {
+    using R = std::invoke_result_t<F&, std::size_t>;
+    if constexpr (std::is_void_v<R>) {
+        detail::fork_count(function, count);
+    } else if constexpr (detail::plain_result<R> && !std::same_as<R, bool>) {
+        std::vector<R> results(count);
+        fork_each(count, function, results.begin());
+        return results;
+    } else {
+        std::vector<std::optional<R>> slots(count);
+        auto body = [&](std::size_t i) { slots[i].emplace(function(i)); };
+        detail::fork_count(body, count);
+        std::vector<R> results;
+        results.reserve(count);
+        for (auto& slot : slots) results.push_back(std::move(*slot));
+        return results;
+    }
+}
+
+// The same for a number known at compile time: no allocation.
+template <std::size_t Count, class F>
+    requires std::invocable<F&, std::size_t>
+[[gnu::always_inline]] inline auto fork_each(F&& function) {
+    using R = std::invoke_result_t<F&, std::size_t>;
+    static_assert(Count > 0);
+    if constexpr (std::is_void_v<R>) {
+        detail::fork_count(function, Count);
+    } else if constexpr (detail::plain_result<R>) {
+        std::array<R, Count> results;
+        auto body = [&](std::size_t i) { results[i] = function(i); };
+        detail::fork_count(body, Count);
+        return results;
+    } else {
+        std::array<std::optional<R>, Count> slots;
+        auto body = [&](std::size_t i) { slots[i].emplace(function(i)); };
+        detail::fork_count(body, Count);
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::array<R, Count>{std::move(*slots[I])...};
+        }(std::make_index_sequence<Count>{});
+    }
+}
+
+// Calls `function(element)` for each element of a random-access range; the results, if any, as a vector in order.
+template <std::ranges::random_access_range Range, class F>
+    requires std::ranges::sized_range<Range> && std::invocable<F&, std::ranges::range_reference_t<Range>>
+auto fork_each(Range&& range, F&& function) {
+    auto begin = std::ranges::begin(range);
+    using difference = std::ranges::range_difference_t<Range>;
+    return fork_each(static_cast<std::size_t>(std::ranges::size(range)),
+                     [&](std::size_t i) -> std::invoke_result_t<F&, std::ranges::range_reference_t<Range>> {
+                         return function(begin[static_cast<difference>(i)]);
+                     });
+}
+
+} // namespace sennit

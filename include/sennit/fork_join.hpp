@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork_join: run callables in parallel, get all their results.
+//
+// Use it wherever two or more independent computations are known at once: divide and conquer is written as the plain
+// recursion it is. Do not use it for a number of children known only at run time (`fork_each`, `scope`) or for loops
+// over ranges (`par::for_each`).
+//
+//     long fib(int n) {
+//         if (n < 2) return n;
+//         auto [a, b] = sennit::fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+//         return a + b;
+//     }
+//
+// Guarantees. The first callable runs on the caller at once, the others there too in order, except for those that a
+// free worker takes. All have ended when fork_join returns or throws. A wait for a taken one suspends the calling
+// context and leaves its worker free; it never runs unrelated work on top of the caller. So a child may block. The
+// caller may go on in another thread: do not hold a std::mutex over the call, or read a thread_local on both sides.
+//
+// Exceptions. The first callable's exception wins; callables that have not started are then dropped, those that run are
+// waited for, their exceptions are dropped. Otherwise the exception of the next one in order is thrown.
+//
+// Called from a thread that is no worker, the whole call runs on the default runtime and blocks the thread.
+//
+// Cost of a fork that nobody takes: about 1 ns, no allocation, no locked instruction. A taken one: below 1 us.
+// Closures up to 48 bytes that are trivially copyable are copied; others are called where they are.
+#pragma once
+
+#include "sennit/detail/result.hpp"
+#include "sennit/runtime.hpp"
+#include "sennit/sched/fork_stack.hpp"
+
+#include <exception>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+namespace detail {
+
+// In src/fork_join.cpp. `catch_pending` keeps the exception that is being handled; `abandon` waits until nobody uses
+// `slot` any more, drops what is in it, and throws that exception. It is not marked noreturn on purpose: a landing pad
+// that seems to come back to the function's normal exit lets clang keep leaf calls free of saved registers
+// (fib(39): 0.315 instead of 0.334 s).
+[[gnu::cold, gnu::noinline]] void catch_pending() noexcept;
+[[gnu::cold, gnu::noinline]] void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*) noexcept);
+[[gnu::cold, gnu::noinline, noreturn]] void rethrow_from(sched::fork_slot* slot);
+
+struct nothing {};
+
+// What a slot holds of a child with closure G and result R before it runs; after that, the result or the exception.
+template <class G, class R>
+struct child {
+    using stored = stored_t<R>;
+    static constexpr std::size_t room = sched::fork_slot::capacity;
+    static constexpr bool result_in_slot = sizeof(stored) <= room && alignof(stored) <= 16;
+    static constexpr bool copied = std::is_trivially_copyable_v<G> && alignof(G) <= 16 &&
+                                   sizeof(G) + (result_in_slot ? 0 : 16) <= room;
+    using closure = std::conditional_t<copied, G, G*>;
+    using result_address = std::conditional_t<result_in_slot, nothing, stored*>;
+
+    struct payload {
+        closure function;
+        [[no_unique_address]] result_address result;
+    };
+
+    static G& callable(payload& from) noexcept {
+        if constexpr (copied)
+            return from.function;
+        else
+            return *from.function;
+    }
+
+    static void* place(sched::fork_slot* slot, const payload& from) noexcept {
+        if constexpr (result_in_slot)
+            return slot->data;
+        else
+            return from.result;
+    }
+
+    static bool run(sched::fork_slot* slot) noexcept {
+        payload own = slot->as<payload>();
+        try {
+            store_result<R>(place(slot, own), callable(own));
+            return false;
+        } catch (...) {
+            ::new (static_cast<void*>(slot->data)) std::exception_ptr(std::current_exception());
+            return true;
+        }
+    }
+
+    // Only where the result lies in the slot; one elsewhere is destroyed by its owner.
+    static void drop(sched::fork_slot* slot) noexcept {
+        if constexpr (result_in_slot) std::destroy_at(&slot->as<stored>());
+    }
+};
+
+// Room for a result that is too large for a slot.
+template <class Stored, bool Needed>
+struct spare_room {
+    static constexpr nothing address() noexcept { return {}; }
+};
+template <class Stored>
+struct spare_room<Stored, true> {
+    alignas(Stored) std::byte bytes[sizeof(Stored)];
+    Stored* address() noexcept { return reinterpret_cast<Stored*>(bytes); } // SAFETY: constructed by the child
+};
+
+template <class R>
+struct destroy_after {
+    R& value;
+    ~destroy_after() { std::destroy_at(&value); }
+};
+
+// Calls `first`; if it throws, gives the slot up first.
+template <class R, class F>
+[[gnu::always_inline]] inline result_t<R> run_first(F& first, sched::fork_slot* slot,
+                                                    [[maybe_unused]] void (*drop)(sched::fork_slot*) noexcept) {
+    if constexpr (std::is_nothrow_invocable_v<F&>) {
+        return invoke_result<R>(first);
+    } else {
+        try {
+            return invoke_result<R>(first);
+        } catch (...) {
+            catch_pending();
+        }
+        abandon(slot, drop);
+        if constexpr (std::is_trivially_copyable_v<result_t<R>> && !std::is_reference_v<R> &&
+                      sizeof(result_t<R>) <= sched::fork_slot::capacity)
+            return slot->as<result_t<R>>(); // never reached; see abandon
+        else
+            __builtin_unreachable();
+    }
+}
+
+template <class F, class G>
+using both_t = std::tuple<result_t<std::invoke_result_t<F&>>, result_t<std::invoke_result_t<G&>>>;
+
+template <class F, class G>
+[[gnu::noinline, gnu::cold]] both_t<F, G> fork_outside(F& first, G& second);
+
+// Both callables, results as a tuple. The heart of everything that forks.
+template <class F, class G>
+[[gnu::always_inline]] inline both_t<F, G> fork_two(F& first, G& second) {
+    using R1 = std::invoke_result_t<F&>;
+    using R2 = std::invoke_result_t<G&>;
+    using both = both_t<F, G>;
+    using kid = child<G, R2>;
+
+    sched::fork_slot* slot = sched::free_slot();
+    if (!slot) [[unlikely]] return fork_outside(first, second);
+
+    [[maybe_unused]] spare_room<typename kid::stored, !kid::result_in_slot> room;
+    slot->run = &kid::run;
+    if constexpr (kid::copied)
+        ::new (static_cast<void*>(slot->data)) typename kid::payload{second, room.address()};
+    else
+        ::new (static_cast<void*>(slot->data)) typename kid::payload{std::addressof(second), room.address()};
+    sched::push(slot);
+
+    result_t<R1> mine = run_first<R1>(first, slot, &kid::drop);
+
+    if (sched::pop(slot)) [[likely]] {
+        if constexpr (kid::copied) {
+            G function = slot->as<typename kid::payload>().function;
+            return both(std::forward<result_t<R1>>(mine), invoke_result<R2>(function));
+        } else {
+            return both(std::forward<result_t<R1>>(mine), invoke_result<R2>(second));
+        }
+    }
+    if (slot->done.failed()) rethrow_from(slot);
+    typename kid::stored* theirs;
+    if constexpr (kid::result_in_slot)
+        theirs = &slot->as<typename kid::stored>();
+    else
+        theirs = room.address();
+    destroy_after<typename kid::stored> guard{*theirs};
+    return both(std::forward<result_t<R1>>(mine), load_result<R2>(*theirs));
+}
+
+template <class F, class G>
+both_t<F, G> fork_outside(F& first, G& second) {
+    return default_runtime().run([&] { return fork_two(first, second); });
+}
+
+// N callables as nested pairs: what a thief takes is all the rest, the largest piece there is.
+template <class F>
+[[gnu::always_inline]] inline auto fork_all(F& only) {
+    using R = std::invoke_result_t<F&>;
+    return std::tuple<result_t<R>>(invoke_result<R>(only));
+}
+template <class F, class G>
+[[gnu::always_inline]] inline auto fork_all(F& first, G& second) {
+    return fork_two(first, second);
+}
+template <class F, class G, class H, class... Rest>
+[[gnu::always_inline]] inline auto fork_all(F& first, G& second, H& third, Rest&... rest) {
+    auto others = [&] { return fork_all(second, third, rest...); };
+    auto pair = fork_two(first, others);
+    return std::tuple_cat(std::tuple<std::tuple_element_t<0, decltype(pair)>>(
+                              std::forward<std::tuple_element_t<0, decltype(pair)>>(std::get<0>(pair))),
+                          std::get<1>(std::move(pair)));
+}
+
+} // namespace detail
+
+// Runs all callables, in parallel where workers are free, and returns their results as a std::tuple in order. A result
+// of type void appears as std::monostate; if all are void, so is fork_join's.
+template <class... F>
+    requires(sizeof...(F) >= 2 && (std::is_invocable_v<F&> && ...))
+[[gnu::always_inline]] inline auto fork_join(F&&... functions) {
+    if constexpr ((std::is_void_v<std::invoke_result_t<F&>> && ...))
+        (void)detail::fork_all(functions...);
+    else
+        return detail::fork_all(functions...);
+}
+
+} // namespace sennit

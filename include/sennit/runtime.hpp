@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime: a set of workers, and the way into it for threads that are no workers.
+//
+// Use `sennit::run(f)` for the common case: it runs `f` on the default runtime, which starts at first use with one
+// worker for each usable processor and ends with the program. Make a `runtime` of your own for another number of
+// workers, another stack size, or to end the threads at a known point. Several runtimes may exist at once.
+//
+// Thread safety: all members may be called from any thread; construction and destruction as usual.
+// fork(): a child of fork() has none of the workers. There, `run` on a runtime from before throws std::system_error
+// (operation_not_permitted); a runtime made in the child, the default one included, works.
+#pragma once
+
+#include "sennit/detail/result.hpp"
+#include "sennit/sched/runtime_options.hpp"
+#include "sennit/sched/one_shot.hpp"
+#include "sennit/sched/runnable.hpp"
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+namespace sched {
+class runtime_core;
+}
+
+class runtime {
+public:
+    // Starts the workers. Throws std::invalid_argument for options or environment variables out of range,
+    // std::system_error when a thread is refused, std::bad_alloc when memory is; nothing is left behind then.
+    // Cost: about 50 us a worker.
+    explicit runtime(const runtime_options& options = {});
+
+    // Ends and joins the workers, after the work that is left. No `run` may be under way.
+    ~runtime();
+
+    runtime(const runtime&) = delete;
+    runtime& operator=(const runtime&) = delete;
+
+    // Runs `function()` on a worker and returns its result, or throws what it threw. Blocks the calling thread; on a
+    // worker of another runtime only the calling context waits; on a worker of this one it is a plain call.
+    // Cost: a few microseconds, the wake-up of a sleeping worker.
+    template <class F>
+    std::invoke_result_t<F&> run(F&& function) {
+        if (inside()) return std::invoke(function);
+        job<std::remove_reference_t<F>> work(function);
+        submit(work);
+        work.done.wait();
+        return work.result.take();
+    }
+
+    unsigned workers() const noexcept;
+    runtime_metrics metrics() const;
+
+    sched::runtime_core& core() noexcept { return *core_; } // for the library's own models
+
+private:
+    template <class F>
+    struct job : sched::runnable {
+        explicit job(F& f) noexcept : runnable(&job::go), function(f) {}
+        static void go(runnable* self) noexcept {
+            auto& me = *static_cast<job*>(self);
+            me.result.run(me.function);
+            me.done.finish(); // the last access: the caller's frame may vanish
+        }
+        F& function;
+        detail::outcome<std::invoke_result_t<F&>> result;
+        sched::one_shot done;
+    };
+
+    bool inside() const noexcept;
+    void submit(sched::runnable& work);
+
+    std::unique_ptr<sched::runtime_core> core_;
+};
+
+// The runtime that is used where none is named. Created at first use; throws what the constructor throws.
+runtime& default_runtime();
+
+// Runs `function()` on the default runtime, or right here when the caller is already on some runtime's worker.
+// Returns its result or throws what it threw.
+template <class F>
+std::invoke_result_t<F&> run(F&& function);
+
+namespace detail {
+bool on_any_worker() noexcept;
+}
+
+template <class F>
+std::invoke_result_t<F&> run(F&& function) {
+    if (detail::on_any_worker()) return std::invoke(function);
+    return default_runtime().run(function);
+}
+
+} // namespace sennit

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a runtime can be told at its creation, and what it reports while it runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+struct runtime_options {
+    // Number of worker threads, 1 to 1024. 0: the environment variable SENNIT_WORKERS if set, else one for each usable
+    // processor: the smaller of the affinity mask and the control group's quota, rounded up, at least one.
+    unsigned workers = 0;
+
+    // Bytes of each context's stack, at least 16 KiB, at most 1 GiB; address space until touched. 0: SENNIT_STACK_SIZE
+    // if set (suffixes K, M, G), else 1 MiB.
+    std::size_t stack_size = 0;
+
+    // Bind worker i to the i-th usable processor (round robin). What the system refuses is ignored and counted in
+    // `runtime_metrics::unpinned`. SENNIT_PIN=1 sets it for runtimes that do not.
+    bool pin = false;
+};
+
+// Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
+struct runtime_metrics {
+    unsigned workers = 0;
+    unsigned unpinned = 0;            // workers that asked to be pinned and were refused
+    std::uint64_t published = 0;      // forks made public on request or by force
+    std::uint64_t reclaimed = 0;      // of these, taken back by their owner
+    std::uint64_t forced = 0;         // publications forced on a worker in a long leaf
+    std::uint64_t steals = 0;         // forks run by another worker
+    std::uint64_t failed_steals = 0;  // rounds over all workers that found nothing
+    std::uint64_t suspensions = 0;    // contexts that left their worker to wait
+    std::uint64_t switches = 0;       // stack switches
+    std::uint64_t parks = 0;          // times a worker went to sleep
+    std::uint64_t runnables = 0;      // scheduled pieces of work run (jobs from outside, children of scopes, wake-ups)
+    std::size_t stacks_live = 0;      // stacks made and not idle, one for each worker included
+    std::size_t stacks_cached = 0;    // idle stacks in the shared reserve
+};
+
+} // namespace sennit

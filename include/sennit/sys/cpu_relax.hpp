@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the processor that this thread spins: saves power and leaves the core to its sibling.
+#pragma once
+
+namespace sennit::sys {
+
+inline void cpu_relax() noexcept {
+#if defined(__x86_64__)
+    asm volatile("pause");
+#elif defined(__aarch64__)
+    asm volatile("isb"); // longer than `yield`, which most cores ignore
+#endif
+}
+
+} // namespace sennit::sys

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/runtime.hpp"
+
+#include "sched/runtime_core.hpp"
+#include "sennit/sched/verbs.hpp"
+
+#include <mutex>
+#include <system_error>
+
+namespace sennit {
+
+runtime::runtime(const runtime_options& options) : core_(std::make_unique<sched::runtime_core>(options)) {}
+
+runtime::~runtime() {
+    if (core_->lost_in_fork()) (void)core_.release(); // its threads, and what they own, are the parent's
+}
+
+unsigned runtime::workers() const noexcept { return core_->worker_count(); }
+
+runtime_metrics runtime::metrics() const { return core_->metrics(); }
+
+bool runtime::inside() const noexcept { return sched::current_runtime() == core_.get(); }
+
+void runtime::submit(sched::runnable& work) {
+    if (core_->lost_in_fork())
+        throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                                "sennit: this runtime was made before fork() and has no threads in the child");
+    sched::schedule(work, *core_);
+}
+
+namespace {
+// A child of fork() leaks the parent's default runtime, whose threads it does not have, and makes its own.
+struct default_slot {
+    std::mutex mutex;
+    std::unique_ptr<runtime> current;
+};
+default_slot& the_default() {
+    static default_slot slot;
+    return slot;
+}
+} // namespace
+
+runtime& default_runtime() {
+    default_slot& slot = the_default();
+    std::lock_guard guard(slot.mutex);
+    if (slot.current && slot.current->core().lost_in_fork()) slot.current.reset();
+    if (!slot.current) slot.current = std::make_unique<runtime>();
+    return *slot.current;
+}
+
+bool detail::on_any_worker() noexcept { return sched::on_worker(); }
+
+} // namespace sennit

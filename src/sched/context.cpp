@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/context.hpp"
+
+#include "sched/worker.hpp"
+
+namespace sennit::sched {
+
+namespace {
+
+// A context that is ready: its worker's loop switches to it.
+void resume_context(runnable* self) noexcept { this_worker()->resume(static_cast<context&>(*self)); }
+
+// Bottom of every context's stack.
+[[noreturn]] void enter_context() noexcept {
+    sys::arrived(this_worker()->self().machine);
+    worker::after_switch();
+    worker::loop();
+}
+
+} // namespace
+
+context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, sys::stack forks_memory) noexcept
+    : runnable(&resume_context),
+      // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
+      fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1),
+      saved_head(fork_base), runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
+    machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
+    machine.fp_control = sys::read_fp_control();
+    machine.stack_low = stack.low;
+    machine.stack_size = static_cast<std::size_t>(stack.high - stack.low);
+#ifdef SENNIT_THREAD_SANITIZER
+    machine.tsan_fiber = __tsan_create_fiber(0);
+#endif
+}
+
+context::~context() {
+#ifdef SENNIT_THREAD_SANITIZER
+    __tsan_destroy_fiber(machine.tsan_fiber);
+#endif
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Always-on counters of one worker. Written by the worker only, read by anybody: relaxed, each exact, together no
+// snapshot. None is on the path of a fork or join that nobody stole.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/cache_line.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class counter {
+public:
+    void add(std::uint64_t n = 1) noexcept { value_.store_rlx(value_.load_rlx() + n); } // single writer: the owner
+    std::uint64_t read() const noexcept { return value_.load_rlx(); }                   // a counter orders nothing
+
+private:
+    base::atomic<std::uint64_t> value_{0};
+};
+
+struct alignas(base::destructive_distance) counters {
+    counter published;      // forks made public, by the owner or by force
+    counter reclaimed;      // public forks that the owner took back
+    counter forced;         // publications that a thief forced on another worker
+    counter steals;         // forks taken from other contexts
+    counter failed_steals;  // rounds over all victims that found nothing
+    counter suspensions;    // contexts that left their worker
+    counter switches;       // stack switches
+    counter parks;          // times the worker went to sleep
+    counter runnables;      // runnables run
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow halves of the fork stack: publish, take back, steal, force. Protocol and argument: sennit/sched/fork_stack.hpp.
+//
+// Which threads run this: `publish…` and `take_back` the owner's worker; `steal…` and `force…` a thief's.
+// Tested by tests/unit/sched/fork_stack_test.cpp and tests/stress.
+#include "sennit/sched/fork_stack.hpp"
+
+#include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
+#include "sennit/base/check.hpp"
+#include "sys/membarrier.hpp"
+
+#include <mutex>
+
+namespace sennit::sched {
+
+namespace {
+
+// Makes [from, to) ready to be stolen: whoever finishes such a slot reports to its `done`.
+void reset_done(context& owner, std::uint32_t from, std::uint32_t to) noexcept {
+    for (std::uint32_t i = from; i < to; ++i) std::construct_at(&owner.slot(i)->done);
+}
+
+// Advances `split` to `to` under the owner's lock. Thieves may advance `top` meanwhile.
+void advance_split(context& owner, std::uint32_t to) noexcept {
+    std::uint64_t seen = owner.forks.load();
+    reset_done(owner, fork_range::of(seen).split, to);
+    while (!owner.forks.cas(seen, fork_range{fork_range::of(seen).top, to}.word())) {}
+}
+
+} // namespace
+
+void push_slow() noexcept { this_worker()->publish_for_poll(); }
+
+bool pop_slow(fork_slot* slot) noexcept {
+    if (this_worker()->take_back(slot)) return true;
+    slot->done.wait();
+    return false;
+}
+
+// A thief asked. The older half of the private slots goes public: the oldest are the largest pieces of work.
+void worker::publish_for_poll() noexcept {
+    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    hot.poll.store(0);
+    context& self = *current_;
+    {
+        std::lock_guard guard(self.lock);
+        const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
+        const fork_range range = fork_range::of(self.forks.load());
+        std::uint32_t split = range.split;
+        if (range.empty() && head > split) {
+            split += (head - split + 1) / 2;
+            advance_split(self, split);
+            counted.published.add(split - range.split);
+        }
+        hot.split.store(self.slot(split)); // also ends a thief's claim
+    }
+    runtime_.wake_one();
+}
+
+// Before the context leaves its worker: everything it forked stays visible to thieves.
+void worker::publish_all(context& self) noexcept {
+    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
+    if (fork_range::of(self.forks.load()).split >= head) return;
+    {
+        std::lock_guard guard(self.lock);
+        const std::uint32_t split = fork_range::of(self.forks.load()).split;
+        advance_split(self, head);
+        counted.published.add(head - split);
+        hot.split.store(self.slot(head));
+    }
+    runtime_.adopt_orphan(self);
+    runtime_.wake_one();
+}
+
+// True: `slot`, the newest one, is the owner's again. False: it was stolen, and with it everything older.
+bool worker::take_back(fork_slot* slot) noexcept {
+    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    context& self = *current_;
+    const std::uint32_t number = self.number_of(slot);
+    std::lock_guard guard(self.lock);
+    std::uint64_t seen = self.forks.load();
+    for (;;) {
+        const fork_range range = fork_range::of(seen);
+        if (number >= range.split) { // private: only a claim sent us here
+            hot.split.store(self.slot(range.split));
+            return true;
+        }
+        if (range.empty()) break;
+        const std::uint32_t split = range.split - (range.size() + 1) / 2;
+        if (self.forks.cas(seen, fork_range{range.top, split}.word())) {
+            counted.reclaimed.add(range.split - split);
+            hot.split.store(self.slot(split));
+            return true;
+        }
+    }
+    // Nobody takes from an empty range, so a store is enough; slots from `number` on are free again once joined.
+    self.forks.store(fork_range{number, number}.word());
+    hot.split.store(self.slot(number));
+    return false;
+}
+
+bool worker::steal_fork_from(context& victim) noexcept {
+    std::uint64_t seen = victim.forks.load();
+    for (;;) {
+        const fork_range range = fork_range::of(seen);
+        if (range.empty()) return false;
+        if (!victim.forks.cas(seen, fork_range{range.top + 1, range.split}.word())) continue;
+        counted.steals.add();
+        if (range.size() == 1) {
+            // The next thief shall find something: ask now instead of when it has come in vain.
+            for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+                if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).ask_to_publish();
+        } else {
+            runtime_.wake_one();
+        }
+        run_stolen(*victim.slot(range.top));
+        return true;
+    }
+}
+
+void worker::run_stolen(fork_slot& slot) noexcept {
+    const bool failed = slot.run(&slot); // may suspend, and go on in another worker
+    waiter* parent = slot.done.finish_and_take_waiter(failed);
+    if (!parent) return;
+    if (parent->parked && &parent->parked->runtime == current_runtime())
+        this_worker()->resume_next_ = parent->parked; // directly: its data is in this worker's cache
+    else
+        wake(*parent);
+}
+
+bool worker::steal_fork() noexcept {
+    const unsigned n = runtime_.worker_count();
+    const unsigned start = random_.below(n);
+    for (unsigned i = 0; i < n; ++i) {
+        worker& victim = runtime_.worker_at((start + i) % n);
+        if (&victim == this) continue;
+        context* target = victim.running();
+        if (!target) continue;
+        if (steal_fork_from(*target)) return true;
+        victim.ask_to_publish();
+    }
+    while (context* orphan = runtime_.find_orphan())
+        if (steal_fork_from(*orphan)) return true;
+    return false;
+}
+
+// Step 4 of the protocol. True when the victim's context has public slots afterwards.
+bool worker::force_publication(worker& victim) noexcept {
+    context* target = victim.running();
+    sys::hot_line* hot = victim.hot_.load_acq(); // pairs with thread_main
+    if (!target || !hot || !sys::barrier_available()) return false;
+    const auto private_slots = [&] {
+        const auto* head = static_cast<const fork_slot*>(hot->head.load_acq()); // pairs with hot_set_head
+        const bool ours = head <= target->fork_base && head > target->fork_base - target->capacity();
+        const std::uint32_t split = fork_range::of(target->forks.load()).split;
+        return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
+    };
+    if (private_slots() == 0) return false; // a guess, but it keeps idle workers from disturbing busy ones
+    std::lock_guard guard(target->lock);
+    hot->split.store(nullptr);
+    sys::barrier_all_threads();
+    // Still there, still claimed, still private work: the owner cannot pop it nor leave without our lock.
+    if (victim.running() != target || hot->split.load() != nullptr) return false;
+    const std::uint32_t count = private_slots();
+    if (count == 0) return false;
+    const std::uint32_t split = fork_range::of(target->forks.load()).split;
+    advance_split(*target, split + (count + 1) / 2);
+    counted.forced.add();
+    counted.published.add((count + 1) / 2);
+    return true;
+}
+
+bool worker::force_somebody() noexcept {
+    bool forced = false;
+    for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+        if (worker& victim = runtime_.worker_at(i); &victim != this) forced |= force_publication(victim);
+    return forced;
+}
+
+} // namespace sennit::sched

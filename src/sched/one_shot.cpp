@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/sched/one_shot.hpp"
+
+#include "sennit/sched/verbs.hpp"
+#include "sennit/sched/waiter.hpp"
+#include "sennit/sys/cpu_relax.hpp"
+
+namespace sennit::sched {
+
+namespace {
+// What a stolen child usually still needs when its parent comes to the join is either next to nothing or long.
+constexpr unsigned looks_before_waiting = 100;
+} // namespace
+
+struct one_shot_installer {
+    // After the switch: publish the waiter, unless the event has come meanwhile.
+    static bool install(void* argument, waiter& who) noexcept {
+        auto& word = static_cast<one_shot*>(argument)->word_;
+        std::uintptr_t expected = 0;
+        return word.cas_acq_rel(expected, reinterpret_cast<std::uintptr_t>(&who)); // pairs with finish's exchange
+    }
+};
+static_assert(alignof(waiter) >= 4, "the two low bits of the word mean something else");
+
+void one_shot::wait() noexcept {
+    for (unsigned i = 0; i < looks_before_waiting; ++i) {
+        if (finished()) return;
+        sys::cpu_relax();
+    }
+    waiter who;
+    park(&one_shot_installer::install, this, who);
+}
+
+waiter* one_shot::finish_and_take_waiter(bool failed) noexcept {
+    const std::uintptr_t before = word_.exchange_acq_rel(failed ? failed_bit : done_bit); // pairs with install
+    return reinterpret_cast<waiter*>(before); // SAFETY: zero, or the address that install published
+}
+
+void one_shot::finish(bool failed) noexcept {
+    if (waiter* who = finish_and_take_waiter(failed)) wake(*who);
+}
+
+} // namespace sennit::sched

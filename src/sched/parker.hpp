@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where one worker sleeps. The protocol around it, who may be woken when, is src/sched/README.md.
+//
+// State of the word: awake (0); asleep (1): announced, may be waiting on the futex; notified (2): a waker chose this
+// worker. Only the owner goes 0 -> 1 and * -> 0; only the one waker that took the worker's bit from the idle map goes
+// 1 -> 2.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/cache_line.hpp"
+#include "sys/futex.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class alignas(base::destructive_distance) parker {
+public:
+    void announce() noexcept { word_.store(asleep); }
+    // Blocks until notified.
+    void sleep() noexcept {
+        while (word_.load_acq() != notified) sys::futex_wait(word_, asleep); // pairs with notify
+        word_.store_rlx(awake); // the owner's own state; the next announce is sequentially consistent
+    }
+    void cancel() noexcept { word_.store_rlx(awake); } // as above
+    void notify() noexcept {
+        word_.store(notified);
+        sys::futex_wake(word_, 1);
+    }
+
+private:
+    static constexpr std::uint32_t awake = 0, asleep = 1, notified = 2;
+    base::atomic<std::uint32_t> word_{awake};
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/runtime_core.hpp"
+
+#include "sennit/base/check.hpp"
+#include "sys/environment.hpp"
+#include "sys/futex.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/overflow.hpp"
+#include "sys/thread.hpp"
+#include "sys/topology.hpp"
+
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+namespace sennit::sched {
+
+namespace {
+
+constexpr std::size_t default_stack_size = std::size_t{1} << 20;
+
+[[noreturn]] void reject(const std::string& what) { throw std::invalid_argument("sennit: " + what); }
+
+unsigned checked_workers(std::uint64_t count, const char* source) {
+    if (count == 0 || count > max_workers)
+        reject(std::string(source) + " must be from 1 to " + std::to_string(max_workers) + ", not " +
+               std::to_string(count));
+    return static_cast<unsigned>(count);
+}
+
+runtime_options completed(runtime_options given) {
+    if (given.workers != 0) {
+        given.workers = checked_workers(given.workers, "runtime_options::workers");
+    } else if (const auto text = sys::environment("SENNIT_WORKERS")) {
+        const auto count = sys::parse_count(*text);
+        if (!count) reject("SENNIT_WORKERS must be a number, not '" + *text + "'");
+        given.workers = checked_workers(*count, "SENNIT_WORKERS");
+    } else {
+        given.workers = std::min(sys::usable_cpus(), max_workers);
+    }
+    if (given.stack_size == 0) {
+        given.stack_size = default_stack_size;
+        if (const auto text = sys::environment("SENNIT_STACK_SIZE")) {
+            const auto size = sys::parse_size(*text);
+            if (!size) reject("SENNIT_STACK_SIZE must be a size such as 256K or 1M, not '" + *text + "'");
+            given.stack_size = static_cast<std::size_t>(*size);
+        }
+    }
+    if (const auto text = sys::environment("SENNIT_PIN")) {
+        if (*text != "0" && *text != "1") reject("SENNIT_PIN must be 0 or 1, not '" + *text + "'");
+        given.pin = given.pin || *text == "1";
+    }
+    return given;
+}
+
+// Called in the handler of a fault: says whose stack has overflowed.
+bool describe_overflow(const void* address, char* text, std::size_t size) noexcept {
+    worker* me = this_worker();
+    if (!me) return false;
+    bool in_fork_stack = false;
+    const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
+    if (!owner) return false;
+    std::snprintf(text, size, "%s overflow in context %u on worker %u: %zu KiB are not enough (see runtime_options::stack_size)",
+                  in_fork_stack ? "fork stack" : "stack", owner->index, me->index(),
+                  static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
+    return true;
+}
+
+} // namespace
+
+runtime_core::runtime_core(const runtime_options& given)
+    : options_(completed(given)), fork_generation_(sys::fork_generation()), contexts_(*this, options_.stack_size) {
+    sys::watch_forks();
+    sys::barrier_available(); // registers the process before there are many threads: cheaper
+    sys::install_overflow_handler(&describe_overflow);
+    if (options_.pin) cpus_ = sys::affinity_cpus();
+
+    workers_.reserve(options_.workers);
+    first_contexts_.reserve(options_.workers);
+    for (unsigned i = 0; i < options_.workers; ++i) {
+        workers_.push_back(std::make_unique<worker>(*this, i));
+        first_contexts_.push_back(&contexts_.take());
+    }
+    unsigned started = 0;
+    running_threads_.store(options_.workers);
+    try {
+        for (; started < options_.workers; ++started) workers_[started]->start();
+    } catch (...) {
+        running_threads_.fetch_sub(options_.workers - started);
+        end_workers(started);
+        throw;
+    }
+}
+
+runtime_core::~runtime_core() {
+    if (lost_in_fork()) {
+        for (auto& one : workers_) one->disown_thread();
+        return;
+    }
+    SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this, "a runtime is destroyed by its own worker");
+    end_workers(worker_count());
+}
+
+void runtime_core::end_workers(unsigned started) noexcept {
+    stopping_.store(1);
+    for (unsigned i = 0; i < started; ++i) wake_one();
+    for (unsigned i = 0; i < started; ++i) workers_[i]->join();
+}
+
+bool runtime_core::begin_spin() noexcept {
+    const std::uint32_t spinning = spinning_.fetch_add(1) + 1;
+    if (spinning * 2 <= worker_count() || spinning == 1) return true;
+    spinning_.fetch_sub(1);
+    return false;
+}
+
+void runtime_core::wait_for_all_workers() noexcept {
+    if (running_threads_.fetch_sub(1) == 1) {
+        sys::futex_wake(running_threads_, int{max_workers});
+        return;
+    }
+    for (std::uint32_t left = running_threads_.load(); left != 0; left = running_threads_.load())
+        sys::futex_wait(running_threads_, left);
+}
+
+void runtime_core::place_worker(unsigned index) noexcept {
+    if (cpus_.empty()) return;
+    if (sys::pin_this_thread(cpus_[index % cpus_.size()])) unpinned_.fetch_add(1);
+}
+
+bool runtime_core::lost_in_fork() const noexcept { return fork_generation_ != sys::fork_generation(); }
+
+void runtime_core::adopt_orphan(context& one) noexcept {
+    std::lock_guard guard(orphan_lock_);
+    if (one.orphaned) return;
+    one.orphaned = true;
+    one.next_orphan = orphans_;
+    orphans_ = &one;
+    orphan_count_.fetch_add(1);
+}
+
+void runtime_core::forget_orphan(context& one) noexcept {
+    if (orphan_count_.load() == 0) return;
+    std::lock_guard guard(orphan_lock_);
+    if (!one.orphaned) return;
+    context** link = &orphans_;
+    while (*link != &one) link = &(*link)->next_orphan;
+    *link = one.next_orphan;
+    one.orphaned = false;
+    orphan_count_.fetch_sub(1);
+}
+
+context* runtime_core::find_orphan() noexcept {
+    if (orphan_count_.load() == 0) return nullptr;
+    std::lock_guard guard(orphan_lock_);
+    while (context* first = orphans_) {
+        if (!fork_range::of(first->forks.load()).empty()) return first;
+        orphans_ = first->next_orphan;
+        first->orphaned = false;
+        orphan_count_.fetch_sub(1);
+    }
+    return nullptr;
+}
+
+runtime_metrics runtime_core::metrics() const {
+    runtime_metrics sum;
+    sum.workers = worker_count();
+    sum.unpinned = unpinned_.load();
+    std::size_t spares = 0;
+    for (const auto& one : workers_) {
+        const counters& from = one->counted;
+        sum.published += from.published.read();
+        sum.reclaimed += from.reclaimed.read();
+        sum.forced += from.forced.read();
+        sum.steals += from.steals.read();
+        sum.failed_steals += from.failed_steals.read();
+        sum.suspensions += from.suspensions.read();
+        sum.switches += from.switches.read();
+        sum.parks += from.parks.read();
+        sum.runnables += from.runnables.read();
+        spares += one->spare_count();
+    }
+    const context_pool::counts counts = contexts_.count();
+    sum.stacks_cached = counts.idle + spares;
+    sum.stacks_live = counts.made > sum.stacks_cached ? counts.made - sum.stacks_cached : 0;
+    return sum;
+}
+
+} // namespace sennit::sched

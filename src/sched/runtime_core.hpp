@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A runtime's engine: its workers, its contexts, what they share, and its birth and death.
+//
+// Birth: everything that can be refused (memory, threads) is asked for in the constructor; if something is refused,
+// what was started is ended again and the refusal is thrown. Death: `stop` is set, all sleepers are woken, each worker
+// ends when it finds no work; then the threads are joined.
+#pragma once
+
+#include "sched/context_pool.hpp"
+#include "sched/idle_map.hpp"
+#include "sched/run_queue.hpp"
+#include "sched/worker.hpp"
+#include "sennit/sched/runtime_options.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace sennit::sched {
+
+class runtime_core {
+public:
+    explicit runtime_core(const runtime_options& options);
+    ~runtime_core();
+
+    unsigned worker_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
+    worker& worker_at(unsigned index) noexcept { return *workers_[index]; }
+    context_pool& contexts() noexcept { return contexts_; }
+    run_queue& injected() noexcept { return injected_; }
+    idle_map& idle() noexcept { return idle_; }
+
+    // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
+    void wake_one() noexcept {
+        const unsigned chosen = idle_.take_any(worker_count());
+        if (chosen != idle_map::none) worker_at(chosen).bed().notify();
+    }
+
+    // At most half of the awake workers look for work at the same time; a lone worker need not ask.
+    bool begin_spin() noexcept;
+    void end_spin() noexcept { spinning_.fetch_sub(1); }
+
+    bool stopping() const noexcept { return stopping_.load() != 0; }
+
+    // Suspended contexts that still have forks to offer.
+    void adopt_orphan(context& one) noexcept;
+    void forget_orphan(context& one) noexcept;
+    context* find_orphan() noexcept; // one with public forks; drops those without
+
+    // For the workers' threads.
+    context& first_context(unsigned index) noexcept { return *first_contexts_[index]; }
+    void place_worker(unsigned index) noexcept;
+    void wait_for_all_workers() noexcept;
+
+    // True in a child of fork(): the workers' threads are not here.
+    bool lost_in_fork() const noexcept;
+
+    runtime_metrics metrics() const;
+
+private:
+    void end_workers(unsigned started) noexcept;
+
+    const runtime_options options_;
+    const unsigned fork_generation_;
+    std::vector<unsigned> cpus_;
+    context_pool contexts_;
+    std::vector<std::unique_ptr<worker>> workers_;
+    std::vector<context*> first_contexts_;
+    run_queue injected_;
+    idle_map idle_;
+    base::atomic<std::uint32_t> stopping_{0};
+    base::atomic<std::uint32_t> spinning_{0};
+    base::atomic<std::uint32_t> unpinned_{0};
+    base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
+
+    base::spin_lock orphan_lock_;
+    context* orphans_ = nullptr;
+    base::atomic<std::uint32_t> orphan_count_{0};
+};
+
+} // namespace sennit::sched

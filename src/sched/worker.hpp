@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker: one OS thread that runs contexts.
+//
+// Which threads run this: the worker's own thread, except where a member says "any thread" or "thief". Contexts move
+// between workers; code that may have suspended asks `this_worker()` again.
+#pragma once
+
+#include "sched/context.hpp"
+#include "sched/counters.hpp"
+#include "sched/parker.hpp"
+#include "sched/run_queue.hpp"
+#include "sennit/base/random.hpp"
+#include "sennit/sched/verbs.hpp"
+#include "sennit/sys/hot_line.hpp"
+#include "sys/thread.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class runtime_core;
+
+class alignas(base::destructive_distance) worker {
+public:
+    worker(runtime_core& runtime, unsigned index);
+    ~worker();
+
+    // Starts the thread. Throws std::system_error, std::bad_alloc; the worker may then be destroyed.
+    void start();
+    void join();
+    void disown_thread() noexcept; // in a child of fork(), where the thread does not exist
+    std::size_t spare_count() const noexcept { return spare_count_.load_rlx(); } // a metric: orders nothing
+
+    // The worker loop; runs on every idle context, returns on none.
+    [[noreturn]] static void loop() noexcept;
+    // What the context that was left asked to be done once it was saved. First call on a stack after each switch.
+    static void after_switch() noexcept;
+
+    // From the loop: switch to a saved context; the loop's own context becomes idle.
+    void resume(context& target) noexcept;
+    // From user code on `self`: leave it for an idle context. False when there is none to be had.
+    bool leave(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
+
+    // From fork_stack.cpp: publication and stealing.
+    void publish_for_poll() noexcept;
+    void publish_all(context& owner) noexcept;
+    bool take_back(fork_slot* slot) noexcept;
+
+    // Any thread.
+    context* running() const noexcept {
+        sys::hot_line* hot = hot_.load_acq();                                          // pairs with thread_main
+        return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr;         // pairs with switch_to
+    }
+    run_queue& ready() noexcept { return ready_; }
+    run_queue& spawned() noexcept { return spawned_; }
+    parker& bed() noexcept { return parker_; }
+    void ask_to_publish() noexcept {
+        if (sys::hot_line* hot = hot_.load_acq(); hot && hot->poll.load() == 0) hot->poll.store(1); // pairs with thread_main
+    }
+
+    runtime_core& runtime() noexcept { return runtime_; }
+    context& self() noexcept { return *current_; }
+    unsigned index() const noexcept { return index_; }
+    counters counted;
+
+private:
+    static void thread_main(void* self) noexcept;
+    void switch_to(context& target) noexcept;
+    void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
+
+    // One piece of work for the loop; false when the worker shall end.
+    bool step() noexcept;
+    bool run_next() noexcept;
+    bool steal_round() noexcept;
+    bool steal_fork_from(context& victim) noexcept;
+    bool steal_fork() noexcept;
+    bool steal_runnable() noexcept;
+    bool force_publication(worker& victim) noexcept;
+    bool force_somebody() noexcept;
+    void run_stolen(fork_slot& slot) noexcept;
+    void run(runnable& item) noexcept;
+
+    bool rest() noexcept;
+    bool work_in_sight() noexcept;
+
+    context* spare() noexcept;
+    void keep_spare(context& idle) noexcept;
+
+    runtime_core& runtime_;
+    const unsigned index_;
+    base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
+    sys::exception_globals* exceptions_ = nullptr;
+    context* current_ = nullptr;
+    context* spares_ = nullptr;
+    base::atomic<std::size_t> spare_count_{0}; // owner writes
+    unsigned picks_ = 0;
+    base::random random_;
+    sys::machine_context home_; // the thread's own stack
+
+    // Set by whoever switches, taken by whoever arrives.
+    context* left_ = nullptr;
+    bool (*after_)(void*, waiter&) noexcept = nullptr;
+    void* after_argument_ = nullptr;
+    waiter* after_waiter_ = nullptr;
+    context* go_back_to_ = nullptr; // `after` said that there is nothing to wait for
+    context* resume_next_ = nullptr; // the parent whose last child just finished here
+
+    run_queue ready_;   // woken and yielded: oldest first
+    run_queue spawned_; // new: newest first for the worker, oldest first for thieves
+    parker parker_;
+    sys::thread thread_;
+};
+
+// The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.
+[[gnu::noinline]] worker* this_worker() noexcept;
+
+} // namespace sennit::sched

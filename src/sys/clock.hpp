@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::sys {
+
+// Nanoseconds of CLOCK_MONOTONIC. About 20 ns a call.
+std::int64_t now_ns() noexcept;
+
+} // namespace sennit::sys

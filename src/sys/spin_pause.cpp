@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sys/cpu_relax.hpp"
+
+#include <sched.h>
+
+namespace sennit::base {
+
+void spin_pause(unsigned round) noexcept {
+    constexpr unsigned rounds_before_yield = 64; // about 2 us: longer than any section that these locks guard
+    if (round < rounds_before_yield)
+        sys::cpu_relax();
+    else
+        sched_yield();
+}
+
+} // namespace sennit::base

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/stack.hpp"
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/check.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace sennit::sys {
+
+namespace {
+
+constexpr int madv_guard_install = 102; // MADV_GUARD_INSTALL; older headers lack the name
+constexpr std::size_t first_slab = 4;   // stacks: a small runtime maps little
+constexpr std::size_t largest_slab = 64;
+// Tops of neighbouring stacks are set off against each other by some lines, or all hot frames of many contexts would
+// fall into the same sets of the first-level cache.
+constexpr std::size_t stagger_step = 192;
+constexpr std::size_t stagger_steps = 16;
+
+std::size_t page_size() noexcept {
+    static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+std::size_t checked_size(std::size_t wanted) {
+    if (wanted < min_stack_size || wanted > max_stack_size)
+        throw std::invalid_argument("sennit: a stack size must be from 16 KiB to 1 GiB, not " + std::to_string(wanted) +
+                                    " bytes");
+    const std::size_t page = page_size();
+    return (wanted + page - 1) / page * page;
+}
+
+guard_kind probe_guards() noexcept {
+    const char* refused = std::getenv("SENNIT_NO_MADV_GUARD");
+    if (refused && std::strcmp(refused, "1") == 0) return guard_kind::mprotect;
+    const std::size_t page = page_size();
+    void* scratch = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (scratch == MAP_FAILED) return guard_kind::mprotect;
+    const bool known = ::madvise(scratch, page, madv_guard_install) == 0;
+    ::munmap(scratch, page);
+    return known ? guard_kind::madvise : guard_kind::mprotect;
+}
+
+// Guards by mprotect cost two mappings each; all sources of the process share this budget.
+std::size_t mapping_limit() noexcept {
+    std::size_t limit = 65'530;
+    if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+        if (std::fscanf(file, "%zu", &limit) != 1) limit = 65'530;
+        std::fclose(file);
+    }
+    return limit / 4; // guards: at most half of all mappings
+}
+base::atomic<std::size_t> protected_guards{0};
+
+} // namespace
+
+stack_source::stack_source(std::size_t usable_size)
+    : usable_(checked_size(usable_size)), stride_(usable_ + guard_size), guards_(probe_guards()) {}
+
+stack_source::~stack_source() {
+    SENNIT_CHECK(live_ == 0, "stacks are still in use while their memory is freed");
+    std::size_t guarded = 0;
+    for (const slab& one : slabs_) {
+        ::munmap(one.memory, one.stacks * stride_);
+        guarded += one.stacks;
+    }
+    if (guards_ == guard_kind::mprotect) protected_guards.fetch_sub(guarded - fresh_ - unguarded_);
+}
+
+void stack_source::add_slab() {
+    const std::size_t count = slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
+    std::size_t total = count;
+    for (const slab& one : slabs_) total += one.stacks;
+    slabs_.reserve(slabs_.size() + 1);
+    idle_.reserve(total); // so that give() never allocates
+    void* memory = ::mmap(nullptr, count * stride_, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    ::madvise(memory, count * stride_, MADV_NOHUGEPAGE); // a touched page shall cost a page; refusal is harmless
+    slabs_.push_back({static_cast<std::byte*>(memory), count});
+    fresh_ = count;
+}
+
+stack stack_source::carve(const slab& from, std::size_t index) const noexcept {
+    std::byte* low = from.memory + index * stride_ + guard_size;
+    return {low, low + usable_ - index % stagger_steps * stagger_step};
+}
+
+void stack_source::guard(std::byte* low) noexcept {
+    std::byte* region = low - guard_size;
+    if (guards_ == guard_kind::madvise && ::madvise(region, guard_size, madv_guard_install) == 0) return;
+    if (guards_ == guard_kind::mprotect) {
+        if (protected_guards.fetch_add(1) < mapping_limit() && ::mprotect(region, guard_size, PROT_NONE) == 0) return;
+        protected_guards.fetch_sub(1);
+    }
+    ++unguarded_;
+}
+
+stack stack_source::take() {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) {
+        if (fresh_ == 0) add_slab();
+        const slab& last = slabs_.back();
+        const stack made = carve(last, last.stacks - fresh_);
+        --fresh_;
+        guard(made.low);
+        ++live_;
+        return made;
+    }
+    const stack found = idle_.back();
+    idle_.pop_back();
+    ++live_;
+    return found;
+}
+
+void stack_source::give(stack used) noexcept {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(used);
+    --live_;
+}
+
+void stack_source::trim() noexcept {
+    std::lock_guard lock(mutex_);
+    const std::size_t page = page_size();
+    for (const stack& one : idle_) {
+        const auto bytes = static_cast<std::size_t>(one.high - one.low) / page * page;
+        ::madvise(one.low, bytes, MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
+    }
+}
+
+std::size_t stack_source::live() const noexcept {
+    std::lock_guard lock(mutex_);
+    return live_;
+}
+
+std::size_t stack_source::cached() const noexcept {
+    std::lock_guard lock(mutex_);
+    return idle_.size();
+}
+
+std::size_t stack_source::unguarded() const noexcept {
+    std::lock_guard lock(mutex_);
+    return unguarded_;
+}
+
+std::size_t touched_bytes(stack of) noexcept {
+    const std::size_t page = page_size();
+    std::size_t touched = 0;
+    for (std::byte* at = of.low; at < of.high; at += page) {
+        unsigned char resident = 0;
+        if (::mincore(at, page, &resident) == 0 && (resident & 1)) touched += page;
+    }
+    return touched;
+}
+
+} // namespace sennit::sys

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for stacks: many of one size, carved out of large mappings, each with a guard below it.
+//
+// First touches of pages cost 1 to 11 us, so a stack that was given back keeps its pages and is the next to be taken.
+// Slabs are one mapping of many stacks: guards made with MADV_GUARD_INSTALL (Linux 6.13) split no mapping, so a million
+// guarded stacks fit under the kernel's limit of 65,530 mappings. Older kernels get mprotect guards up to half of that
+// limit, then stacks without a guard (`unguarded` counts them).
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace sennit::sys {
+
+// Usable bytes [low, high); high is 64-byte aligned; the guard lies right below low.
+struct stack {
+    std::byte* low = nullptr;
+    std::byte* high = nullptr;
+};
+
+enum class guard_kind { madvise, mprotect, none };
+
+inline constexpr std::size_t min_stack_size = std::size_t{16} << 10;
+inline constexpr std::size_t max_stack_size = std::size_t{1} << 30;
+inline constexpr std::size_t guard_size = std::size_t{64} << 10; // address space; frames up to this size cannot jump it
+
+// Thread-safe, but for construction and destruction.
+class stack_source {
+public:
+    // `usable_size` in bytes, rounded up to pages. Throws std::invalid_argument outside the limits above.
+    explicit stack_source(std::size_t usable_size);
+    ~stack_source(); // all stacks must be back
+    stack_source(const stack_source&) = delete;
+
+    // Throws std::bad_alloc when the system refuses memory; nothing is lost then.
+    stack take();
+    void give(stack used) noexcept;
+
+    // Returns the pages of all idle stacks to the system. Their next use pays for first touches again.
+    void trim() noexcept;
+
+    guard_kind guards() const noexcept { return guards_; }
+    std::size_t usable_size() const noexcept { return usable_; }
+    std::size_t live() const noexcept;
+    std::size_t cached() const noexcept;
+    std::size_t unguarded() const noexcept;
+
+private:
+    struct slab {
+        std::byte* memory;
+        std::size_t stacks;
+    };
+    void add_slab();
+    stack carve(const slab& from, std::size_t index) const noexcept;
+    void guard(std::byte* low) noexcept;
+
+    const std::size_t usable_;
+    const std::size_t stride_;
+    guard_kind guards_;
+    mutable std::mutex mutex_;
+    std::vector<slab> slabs_;
+    std::vector<stack> idle_;    // last in, first out
+    std::size_t fresh_ = 0;      // stacks of the last slab that were never taken
+    std::size_t live_ = 0;
+    std::size_t unguarded_ = 0;
+};
+
+// Bytes of the stack that are backed by memory: its high-water mark in pages.
+std::size_t touched_bytes(stack of) noexcept;
+
+} // namespace sennit::sys

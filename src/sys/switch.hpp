@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leaves one stack for another: the machine half of a context switch.
+//
+// `switch_stacks(from, to, globals)` saves what a thread of control owns beside its stack (exception globals,
+// floating-point control words, the sanitizers' notes), then jumps. It returns when somebody switches back to `from`,
+// perhaps in another thread: nothing thread-local that was read before may be used after.
+//
+// The jump itself is inline assembly with a clobber list, one small file per processor, so that the compiler saves just
+// the registers that are live. It must not throw. Cost here, Zen 4: see docs/performance.md.
+#pragma once
+
+#include "sennit/sys/hot_line.hpp"
+#include "sys/exception_globals.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SENNIT_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SENNIT_ADDRESS_SANITIZER 1
+#endif
+#endif
+
+#ifdef SENNIT_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef SENNIT_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace sennit::sys {
+
+// What is saved of a thread of control that does not run. `sp` is valid only then.
+struct machine_context {
+    void* sp = nullptr;
+    exception_globals exceptions{};
+    std::uint64_t fp_control = 0;
+    const void* stack_low = nullptr; // for AddressSanitizer
+    std::size_t stack_size = 0;
+    void* asan_fake_stack = nullptr;
+    void* tsan_fiber = nullptr;
+};
+
+} // namespace sennit::sys
+
+#if defined(__x86_64__)
+#include "sys/switch_x86_64.hpp"
+#elif defined(__aarch64__)
+#include "sys/switch_aarch64.hpp"
+#else
+#error "Sennit has no context switch for this processor; see src/sys/switch_x86_64.hpp for what is needed"
+#endif
+
+namespace sennit::sys {
+
+// First thing on a stack that was just switched to, also on a new one (then `self` has no fake stack yet).
+inline void arrived(machine_context& self) noexcept {
+#ifdef SENNIT_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(self.asan_fake_stack, nullptr, nullptr);
+#else
+    (void)self;
+#endif
+}
+
+// `globals` are those of the calling thread. The caller is not instrumented by ThreadSanitizer, since its shadow stack
+// changes under it between the note and the jump.
+[[gnu::always_inline]] inline void switch_stacks(machine_context& from, machine_context& to,
+                                                 exception_globals& globals) noexcept {
+    from.exceptions = globals;
+    globals = to.exceptions;
+    const std::uint64_t control = read_fp_control();
+    from.fp_control = control;
+    if (control != to.fp_control) write_fp_control(to.fp_control);
+#ifdef SENNIT_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(&from.asan_fake_stack, to.stack_low, to.stack_size);
+#endif
+#ifdef SENNIT_THREAD_SANITIZER
+    __tsan_switch_to_fiber(to.tsan_fiber, 0);
+#endif
+    jump(&from.sp, to.sp);
+    arrived(from);
+}
+
+} // namespace sennit::sys

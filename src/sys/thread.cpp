@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/thread.hpp"
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/check.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace sennit::sys {
+
+namespace {
+
+struct start {
+    void (*entry)(void*) noexcept;
+    void* argument;
+};
+
+void* run(void* given) {
+    const start what = *std::unique_ptr<start>(static_cast<start*>(given));
+    what.entry(what.argument);
+    return nullptr;
+}
+
+base::atomic<unsigned> generation{0};
+
+} // namespace
+
+thread::thread(void (*entry)(void*) noexcept, void* argument) {
+    auto what = std::make_unique<start>(start{entry, argument});
+    if (const int error = pthread_create(&handle_, nullptr, &run, what.get()))
+        throw std::system_error(error, std::generic_category(), "sennit: cannot create a worker thread");
+    (void)what.release(); // the thread's now
+    joinable_ = true;
+}
+
+thread::thread(thread&& other) noexcept
+    : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+
+thread& thread::operator=(thread&& other) noexcept {
+    SENNIT_CHECK(!joinable_, "a thread is overwritten before it was joined");
+    handle_ = other.handle_;
+    joinable_ = std::exchange(other.joinable_, false);
+    return *this;
+}
+
+thread::~thread() { SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined"); }
+
+void thread::join() noexcept {
+    if (!std::exchange(joinable_, false)) return;
+    SENNIT_CHECK(pthread_join(handle_, nullptr) == 0, "a worker thread cannot be joined");
+}
+
+void thread::set_name(const char* name) noexcept {
+    char cut[16];
+    std::strncpy(cut, name, sizeof cut - 1);
+    cut[sizeof cut - 1] = '\0';
+    pthread_setname_np(pthread_self(), cut);
+}
+
+std::error_code pin_this_thread(unsigned cpu) noexcept {
+    const std::size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+    cpu_set_t* mask = CPU_ALLOC(cpu + 1);
+    if (!mask) return std::make_error_code(std::errc::not_enough_memory);
+    CPU_ZERO_S(bytes, mask);
+    CPU_SET_S(cpu, bytes, mask);
+    const int error = pthread_setaffinity_np(pthread_self(), bytes, mask);
+    CPU_FREE(mask);
+    return {error, std::generic_category()};
+}
+
+void watch_forks() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); });
+    if (registered != 0) throw std::bad_alloc();
+}
+
+unsigned fork_generation() noexcept { return generation.load(); }
+
+} // namespace sennit::sys

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operating-system thread, and what a thread can do to itself.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <system_error>
+
+namespace sennit::sys {
+
+class thread {
+public:
+    thread() noexcept = default;
+    // Runs `entry(argument)`. Throws std::system_error when the system refuses.
+    thread(void (*entry)(void*) noexcept, void* argument);
+    thread(thread&& other) noexcept;
+    thread& operator=(thread&& other) noexcept;
+    ~thread(); // must not be joinable
+
+    bool joinable() const noexcept { return joinable_; }
+    void join() noexcept;
+    void disown() noexcept { joinable_ = false; } // in a child of fork(): there is no such thread
+
+    // Names the calling thread (cut to 15 characters).
+    static void set_name(const char* name) noexcept;
+
+private:
+    pthread_t handle_{};
+    bool joinable_ = false;
+};
+
+// Binds the calling thread to one processor. The error says why the system refused.
+std::error_code pin_this_thread(unsigned cpu) noexcept;
+
+// Counts the forks that this process is the child of; `watch_forks` must have been called before the fork. Throws
+// std::bad_alloc.
+void watch_forks();
+unsigned fork_generation() noexcept;
+
+} // namespace sennit::sys

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many processors this process may really use.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sennit::sys {
+
+// The smaller of the affinity mask and the control group's quota, rounded up; at least 1.
+unsigned usable_cpus();
+
+// Processors of the calling thread's affinity mask, ascending.
+std::vector<unsigned> affinity_cpus();
+
+// The tightest limit, in processors, that the process's control group or one of its ancestors sets: version 2 (cpu.max)
+// and version 1 (cpu.cfs_quota_us). Nothing when there is none or the files make no sense. `root` is put before every
+// path that is read, for tests.
+std::optional<double> cgroup_cpu_quota(const std::string& root = "");
+
+} // namespace sennit::sys
