@@ -9,7 +9,7 @@ void catch_pending() noexcept { sched::this_worker()->self().pending_exception =
 
 void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*) noexcept) {
     const std::exception_ptr error = std::exchange(sched::this_worker()->self().pending_exception, nullptr);
-    if (!sched::pop(slot)) { // it ran elsewhere; may have suspended us
+    if (slot && !sched::pop(slot)) { // it ran elsewhere; may have suspended us
         if (slot->done.failed())
             std::destroy_at(&slot->as<std::exception_ptr>());
         else

@@ -5,5 +5,6 @@
 #include "sennit/checkpoint.hpp"
 #include "sennit/fork_each.hpp"
 #include "sennit/fork_join.hpp"
+#include "sennit/fork_reduce.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/scope.hpp"

@@ -91,7 +91,7 @@ inline void poll() noexcept;
 
 // Makes `slot`, which must be `free_slot()` with `run` and `data` written, a fork of the running context.
 inline void push(fork_slot* slot) noexcept {
-    sys::hot_set_head(slot - 1);
+    sys::hot_push_head<sizeof(fork_slot)>(slot);
     poll();
 }
 

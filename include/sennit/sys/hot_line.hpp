@@ -20,6 +20,7 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 #if defined(__SANITIZE_THREAD__)
@@ -66,8 +67,9 @@ inline void* hot_head() noexcept {
     return value;
 }
 
-// Release order: what the slot holds is written before thieves can see it behind `head` (x86 keeps stores in order; the
-// clobber keeps the compiler's hands off). Pairs with the acquire load of `head` in `fork_stack.cpp: force_publication`.
+// Both stores of `head` have release order: what a slot holds is written before thieves can see it behind `head` (x86
+// keeps stores in order; the clobber keeps the compiler's hands off). They pair with the acquire load of `head` in
+// fork_stack.cpp: force_publication.
 inline void hot_set_head(void* value) noexcept {
 #ifdef SENNIT_HOT_VIA_GOT
     void* offset;
@@ -77,6 +79,25 @@ inline void hot_set_head(void* value) noexcept {
                         : "memory");
 #else
     asm inline volatile("movq %0, %%fs:sennit_hot_line@tpoff" ::"r"(value) : "memory");
+#endif
+}
+
+// head = slot - Bytes. The subtraction is part of the instruction sequence, because compilers would rather hold its
+// result in a callee-saved register over the child's call, which costs more than computing it.
+template <std::size_t Bytes>
+inline void hot_push_head(void* slot) noexcept {
+    void* next;
+#ifdef SENNIT_HOT_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %1\n\tleaq -%c3(%2), %0\n\tmovq %0, %%fs:(%1)"
+                        : "=&r"(next), "=&r"(offset)
+                        : "r"(slot), "i"(Bytes)
+                        : "memory");
+#else
+    asm inline volatile("leaq -%c2(%1), %0\n\tmovq %0, %%fs:sennit_hot_line@tpoff"
+                        : "=&r"(next)
+                        : "r"(slot), "i"(Bytes)
+                        : "memory");
 #endif
 }
 
@@ -126,6 +147,10 @@ inline hot_line& hot() noexcept {
 
 inline void* hot_head() noexcept { return hot().head.load_rlx(); }                     // owner reads its own word
 inline void hot_set_head(void* value) noexcept { hot().head.store_rel(value); }         // pairs with force_publication's load
+template <std::size_t Bytes>
+inline void hot_push_head(void* slot) noexcept {
+    hot_set_head(static_cast<std::byte*>(slot) - Bytes);
+}
 inline bool hot_polled() noexcept { return hot().poll.load_rlx() != 0; }                // a hint: the slow path looks again
 inline bool hot_before_split(void* slot) noexcept { return slot > hot().split.load_rlx(); } // pairs through membarrier
 
