@@ -62,13 +62,9 @@ bool run_stolen_indices(sched::fork_slot* slot) noexcept {
     }
 }
 
-// Thieves see the body through its address; the owner calls a copy, which the compiler can keep in registers.
-template <class T>
-using own_copy = std::conditional_t<std::is_trivially_copyable_v<T> && sizeof(T) <= 64, T, T&>;
-
 template <class Body>
 [[gnu::always_inline]] inline void fork_indices_here(Body& shared, std::size_t first, std::size_t last) {
-    own_copy<Body> body = shared;
+    own_copy<Body> body = shared; // thieves see the body through its address; our copy can live in registers
     sched::fork_slot* slot = sched::free_slot();
     slot->run = &run_stolen_indices<Body>;
     auto* rest = ::new (static_cast<void*>(slot->data)) index_range{&shared, first, last};

@@ -136,6 +136,10 @@ template <class R, class F>
     }
 }
 
+// A copy where that is free to the compiler's view, the object itself elsewhere.
+template <class T>
+using own_copy = std::conditional_t<std::is_trivially_copyable_v<T> && sizeof(T) <= 64, T, T&>;
+
 template <class F, class G>
 using both_t = std::tuple<result_t<std::invoke_result_t<F&>>, result_t<std::invoke_result_t<G&>>>;
 
@@ -151,7 +155,12 @@ template <class F, class G>
     using kid = child<G, R2>;
 
     sched::fork_slot* slot = sched::free_slot();
-    if (!slot) [[unlikely]] return fork_outside(first, second);
+    if (!slot) [[unlikely]] {
+        // Copies, so that the originals' addresses do not escape and they can live in registers.
+        own_copy<F> outside_first = first;
+        own_copy<G> outside_second = second;
+        return fork_outside(outside_first, outside_second);
+    }
 
     [[maybe_unused]] spare_room<typename kid::stored, !kid::result_in_slot> room;
     slot->run = &kid::run;
