@@ -62,8 +62,9 @@ void worker::publish_for_poll() noexcept {
 void worker::publish_all(context& self) noexcept {
     sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
     const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
-    if (fork_range::of(self.forks.load()).split >= head) return;
-    {
+    const fork_range before = fork_range::of(self.forks.load());
+    if (before.empty() && before.split >= head) return; // nothing forked and not joined that is not stolen already
+    if (before.split < head) {
         std::lock_guard guard(self.lock);
         const std::uint32_t split = fork_range::of(self.forks.load()).split;
         advance_split(self, head);

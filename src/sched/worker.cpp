@@ -21,6 +21,13 @@
 
 namespace sennit::sched {
 
+// ThreadSanitizer's shadow stack changes in the middle of a function that switches stacks.
+#ifdef SENNIT_THREAD_SANITIZER
+#define SENNIT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
+#else
+#define SENNIT_NOT_INSTRUMENTED
+#endif
+
 namespace {
 constexpr unsigned fair_period = 61; // as in Go's scheduler: often enough not to starve, prime against rhythms
 constexpr unsigned max_spares = 16;  // idle contexts kept by a worker: their stacks are warm
@@ -38,7 +45,7 @@ void worker::join() { thread_.join(); }
 
 void worker::disown_thread() noexcept { thread_.disown(); }
 
-void worker::thread_main(void* self) noexcept {
+SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     worker& me = *static_cast<worker*>(self);
     std::optional<sys::signal_stack> alternate_stack;
     try {
@@ -71,12 +78,6 @@ void worker::thread_main(void* self) noexcept {
     hot.head.store_rlx(nullptr);    // read by this thread only, from here on
     hot.context.store_rlx(nullptr); // as above
 }
-
-#ifdef SENNIT_THREAD_SANITIZER
-#define SENNIT_NOT_INSTRUMENTED [[gnu::no_sanitize("thread")]]
-#else
-#define SENNIT_NOT_INSTRUMENTED
-#endif
 
 // The hot line follows the context. A thief that forces a publication holds the old context's lock and checks, behind
 // the barrier, that `context` is still the old one and that there are private slots; whoever has such slots publishes
@@ -129,7 +130,7 @@ bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument, waite
     return true;
 }
 
-void worker::finish() noexcept {
+SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
     context& self = *current_;
     sys::switch_stacks(self.machine, home_, *exceptions_);
     base::fail("an ended worker's context was resumed", __FILE__, __LINE__);
