@@ -13,7 +13,7 @@ struct runtime_options {
     unsigned workers = 0;
 
     // Bytes of each context's stack, at least 16 KiB, at most 1 GiB; address space until touched. 0: SENNIT_STACK_SIZE
-    // if set (suffixes K, M, G), else 1 MiB.
+    // if set (suffixes K, M, G), else 8 MiB, as threads have.
     std::size_t stack_size = 0;
 
     // Bind worker i to the i-th usable processor (round robin). What the system refuses is ignored and counted in

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree that only its random numbers
+// know. T1 is a geometric tree of fixed shape, T3 a binomial one with long thin branches, TT a tiny one for tests.
+#pragma once
+
+#include "runtime_base.hpp"
+#include "sha1.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lab {
+
+struct uts_tree {
+    bool geometric;
+    double b0;       // root's (geometric: every node's mean) number of children
+    int depth;       // geometric: levels
+    double q;        // binomial: chance of having children
+    int m;           // binomial: how many then
+    int seed;
+    std::int64_t nodes;
+};
+
+inline const uts_tree& uts_named(const std::string& name) {
+    static const uts_tree t1{true, 4, 10, 0, 0, 19, 4'130'071};
+    static const uts_tree t3{false, 2000, 0, 0.124875, 8, 42, 4'112'897};
+    static const uts_tree tt{true, 4, 5, 0, 0, 19, 3'987};
+    if (name == "T1") return t1;
+    if (name == "T3") return t3;
+    if (name == "TT") return tt;
+    throw std::invalid_argument("size must be T1, T3 or TT, not '" + name + "'");
+}
+
+struct uts_node {
+    digest state;
+    int height;
+
+    static uts_node root(int seed) {
+        std::array<std::uint8_t, 20> bytes{};
+        for (std::size_t i = 0; i < 4; ++i) bytes[16 + i] = static_cast<std::uint8_t>(seed >> (24 - 8 * i));
+        return {sha1(bytes.data(), bytes.size()), 0};
+    }
+    uts_node child(std::size_t number) const {
+        std::array<std::uint8_t, 24> bytes;
+        std::copy(state.begin(), state.end(), bytes.begin());
+        for (std::size_t i = 0; i < 4; ++i) bytes[20 + i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+        return {sha1(bytes.data(), bytes.size()), height + 1};
+    }
+    double random() const { // in [0, 1)
+        const std::uint32_t bits = std::uint32_t{state[16]} << 24 | std::uint32_t{state[17]} << 16 |
+                                   std::uint32_t{state[18]} << 8 | state[19];
+        return static_cast<double>(bits & 0x7fffffffu) / 2147483648.0;
+    }
+    std::size_t children(const uts_tree& tree) const {
+        constexpr int most = 100;
+        int count;
+        if (tree.geometric) {
+            if (height >= tree.depth) return 0;
+            const double p = 1.0 / (1.0 + tree.b0);
+            count = static_cast<int>(std::floor(std::log(1.0 - random()) / std::log(1.0 - p)));
+        } else if (height == 0) {
+            return static_cast<std::size_t>(std::floor(tree.b0));
+        } else {
+            count = random() < tree.q ? tree.m : 0;
+        }
+        return static_cast<std::size_t>(std::min(count, most));
+    }
+};
+
+template <class R>
+struct uts {
+    static constexpr const char* name = "uts";
+    const uts_tree& tree;
+    explicit uts(const std::string& size) : tree(uts_named(size)) {}
+
+    [[gnu::noinline]] static std::int64_t node(const uts_tree& tree, const uts_node& at) {
+        return 1 + R::template sum<0>(at.children(tree), [&](std::size_t i) { return node(tree, at.child(i)); });
+    }
+    std::int64_t run() const { return node(tree, uts_node::root(tree.seed)); }
+    std::int64_t expected() const { return tree.nodes; }
+    std::int64_t tasks() const { return tree.nodes; }
+};
+
+} // namespace lab
