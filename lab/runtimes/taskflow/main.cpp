@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// taskflow: a TaskGroup for each node, the last child inline, corun as the join.
+#include "main.hpp"
+
+#include <taskflow/taskflow.hpp>
+
+struct with_taskflow {
+    static inline tf::Executor* executor = nullptr;
+    tf::Executor own;
+    explicit with_taskflow(unsigned threads) : own(threads) { executor = &own; }
+    template <class F>
+    auto run(F f) { return own.async(f).get(); }
+    template <class F, class G>
+    static auto both(F f, G g) {
+        tf::TaskGroup group = executor->task_group();
+        decltype(f()) a;
+        group.silent_async([&] { a = f(); });
+        auto b = g();
+        group.corun();
+        return std::pair(a, b);
+    }
+    template <class F, class G, class H, class I>
+    static void all(F f, G g, H h, I i) {
+        tf::TaskGroup group = executor->task_group();
+        group.silent_async(f);
+        group.silent_async(g);
+        group.silent_async(h);
+        i();
+        group.corun();
+    }
+    template <std::size_t Most, class F>
+    static std::int64_t sum(std::size_t count, F f) {
+        if (count == 0) return 0;
+        std::vector<std::int64_t> results(count);
+        tf::TaskGroup group = executor->task_group();
+        for (std::size_t i = 0; i + 1 < count; ++i) group.silent_async([&, i] { results[i] = f(i); });
+        results[count - 1] = f(count - 1);
+        group.corun();
+        std::int64_t result = 0;
+        for (std::int64_t one : results) result += one;
+        return result;
+    }
+};
+
+int main(int argc, char** argv) { return lab::main_for<with_taskflow>(argc, argv); }
