@@ -6,5 +6,6 @@
 #include "sennit/fork_each.hpp"
 #include "sennit/fork_join.hpp"
 #include "sennit/fork_reduce.hpp"
+#include "sennit/par.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/scope.hpp"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the next piece of a loop should be: so long that offering the rest to thieves costs nothing against it, so
+// short that what a thief cannot get any more is little.
+//
+// A piece aims at `target_ns`. The first is one element, since nothing is known about it; each next one follows from
+// the time of the one before and is at most `growth` times as long. Elements may suddenly become dearer, so a piece is
+// also at most 1/16 of what is left, except that pieces of less than an eighth of the target are not worth a look at
+// the clock. One instance for each range that somebody runs; not shared.
+#pragma once
+
+#include "sennit/par/grain.hpp"
+#include "sennit/sched/now.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::par::detail {
+
+// Where long pieces begin without a grain: a multiple of the elements in a cache line and of every vector's length.
+inline constexpr std::size_t even_piece = 64;
+
+// The first multiple of `unit` from `index` on, or `limit` if there is none before it.
+inline std::size_t round_up(std::size_t index, std::size_t unit, std::size_t limit) noexcept {
+    const std::size_t over = index % unit;
+    const std::size_t missing = over == 0 ? 0 : unit - over;
+    return missing < limit - index ? index + missing : limit;
+}
+
+class pace {
+public:
+    explicit pace(grain wanted) noexcept : unit_(std::max<std::size_t>(wanted.elements, 1)), size_(unit_) {}
+
+    // The end of the piece that begins at `first`: beyond it, at most `last`.
+    std::size_t next_end(std::size_t first, std::size_t last) const noexcept {
+        const std::size_t left = last - first;
+        const std::size_t size = std::max({std::min(size_, left / 16), size_ / 8, std::size_t{1}});
+        if (size >= left) return last;
+        const std::size_t unit = unit_ == 1 && size >= 2 * even_piece ? even_piece : unit_;
+        return round_up(first + size, unit, last);
+    }
+
+    // Tells of a piece of `count` elements that has just ended.
+    void ran(std::size_t count) noexcept {
+        const std::int64_t now = sched::now_ns();
+        const auto took = static_cast<std::size_t>(std::max<std::int64_t>(now - since_, 1));
+        since_ = now;
+        size_ = std::min({std::min(count, largest) * target_ns / took, count * growth, largest});
+    }
+
+private:
+    // Offering the rest costs about 30 ns a piece; a thief takes 20 us before it takes anything by force.
+    static constexpr std::size_t target_ns = 5'000;
+    static constexpr std::size_t growth = 8;
+    static constexpr std::size_t largest = std::size_t{1} << 30;
+
+    std::size_t unit_;
+    std::size_t size_;
+    std::int64_t since_ = sched::now_ns();
+};
+
+} // namespace sennit::par::detail

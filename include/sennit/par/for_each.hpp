@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// par::for_each: the same callable for each element of a random-access range, in parallel.
+//
+// Use it for any loop whose iterations do not depend on each other, cheap elements included: nobody has to choose chunks.
+// Do not use it to spawn things that wait for each other; elements of one piece run one after the other.
+//
+//     sennit::par::for_each(pixels, [](pixel& p) { p = tone_map(p); });
+//     sennit::par::for_each(rows.begin(), rows.end(), solve, sennit::par::grain{4});
+//
+// Guarantees. Each element is visited exactly once; neighbours in one piece are visited in order. All calls have ended
+// at return. `f` is called by several workers at once; it is copied if it is trivially copyable and at most 64 bytes.
+// An element may block, fork, or run a loop of its own. From a thread that is no worker the loop runs on the default
+// runtime and blocks the thread.
+// Exceptions: the one of the first element, in order, that throws; pieces behind it that have not started are dropped.
+// Cost: a loop that nobody helps runs at the speed of the plain loop after about 200 ns; no allocation.
+#pragma once
+
+#include "sennit/par/detail/lazy_loop.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <type_traits>
+
+namespace sennit::par {
+
+namespace detail {
+
+template <class Iterator>
+constexpr Iterator advanced(const Iterator& from, std::size_t by) {
+    return from + static_cast<std::iter_difference_t<Iterator>>(by);
+}
+
+struct no_value {};
+
+// Calls `function(*i)` for each iterator of a piece.
+template <class Iterator, class F>
+struct visit_elements {
+    using value_type = no_value;
+    static constexpr bool never_throws = std::is_nothrow_invocable_v<F&, std::iter_reference_t<Iterator>>;
+
+    Iterator begin;
+    mutable own_copy<F> function;
+
+    [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first, std::size_t last) const {
+        own_copy<F> f = function;
+        Iterator at = advanced(begin, first);
+        for (std::size_t left = last - first; left != 0; --left, ++at) std::invoke(f, *at);
+    }
+    no_value join(no_value, no_value) const noexcept { return {}; }
+};
+
+} // namespace detail
+
+template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel, class F>
+    requires std::invocable<F&, std::iter_reference_t<Iterator>>
+void for_each(Iterator first, Sentinel last, F&& f, grain smallest = {}) {
+    using work = detail::visit_elements<Iterator, std::remove_reference_t<F>>;
+    detail::run_loop(work{first, f}, {}, static_cast<std::size_t>(last - first), smallest);
+}
+
+template <std::ranges::random_access_range Range, class F>
+    requires std::ranges::sized_range<Range> && std::invocable<F&, std::ranges::range_reference_t<Range>>
+void for_each(Range&& range, F&& f, grain smallest = {}) {
+    const auto first = std::ranges::begin(range);
+    using work = detail::visit_elements<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;
+    detail::run_loop(work{first, f}, {}, static_cast<std::size_t>(std::ranges::size(range)), smallest);
+}
+
+} // namespace sennit::par

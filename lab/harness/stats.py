@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Medians, and whether two sets of samples differ."""
+
+import random
+from statistics import median
+
+RESAMPLES = 2000
+
+
+def ratio_interval(ours, theirs, confidence=0.95, seed=1):
+    """Bootstrap interval of median(ours) / median(theirs). Deterministic for given samples."""
+    if len(ours) < 2 or len(theirs) < 2:
+        ratio = median(ours) / median(theirs)
+        return ratio, ratio
+    rng = random.Random(seed)
+    ratios = sorted(
+        median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs))) for _ in range(RESAMPLES)
+    )
+    cut = int((1 - confidence) / 2 * RESAMPLES)
+    return ratios[cut], ratios[-1 - cut]
+
+
+def no_difference(ours, theirs):
+    """True when the interval of the ratio holds 1: no difference is shown."""
+    low, high = ratio_interval(ours, theirs)
+    return low <= 1 <= high
