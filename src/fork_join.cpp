@@ -5,7 +5,9 @@
 
 namespace sennit::detail {
 
-void catch_pending() noexcept { sched::this_worker()->self().pending_exception = std::current_exception(); }
+void catch_pending() noexcept {
+    sched::this_worker()->self().pending_exception = std::current_exception();
+}
 
 void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*) noexcept) {
     const std::exception_ptr error = std::exchange(sched::this_worker()->self().pending_exception, nullptr);

@@ -15,11 +15,17 @@ runtime::~runtime() {
     if (core_->lost_in_fork()) (void)core_.release(); // its threads, and what they own, are the parent's
 }
 
-unsigned runtime::workers() const noexcept { return core_->worker_count(); }
+unsigned runtime::workers() const noexcept {
+    return core_->worker_count();
+}
 
-runtime_metrics runtime::metrics() const { return core_->metrics(); }
+runtime_metrics runtime::metrics() const {
+    return core_->metrics();
+}
 
-bool runtime::inside() const noexcept { return sched::current_runtime() == core_.get(); }
+bool runtime::inside() const noexcept {
+    return sched::current_runtime() == core_.get();
+}
 
 void runtime::submit(sched::runnable& work) {
     if (core_->lost_in_fork())
@@ -48,6 +54,8 @@ runtime& default_runtime() {
     return *slot.current;
 }
 
-bool detail::on_any_worker() noexcept { return sched::on_worker(); }
+bool detail::on_any_worker() noexcept {
+    return sched::on_worker();
+}
 
 } // namespace sennit

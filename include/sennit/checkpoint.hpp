@@ -11,6 +11,8 @@
 
 namespace sennit {
 
-inline void checkpoint() noexcept { sched::poll(); }
+inline void checkpoint() noexcept {
+    sched::poll();
+}
 
 } // namespace sennit

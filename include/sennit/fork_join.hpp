@@ -25,7 +25,7 @@
 // Closures up to 48 bytes that are trivially copyable are copied; others are called where they are.
 #pragma once
 
-#include "sennit/detail/result.hpp"
+#include "sennit/base/result.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/sched/fork_stack.hpp"
 
@@ -40,9 +40,9 @@ namespace sennit {
 namespace detail {
 
 // In src/fork_join.cpp. `catch_pending` keeps the exception that is being handled; `abandon` waits until nobody uses
-// `slot` any more (null: there is none), drops what is in it, and throws that exception; `rethrow_from` throws the one that a thief left.
-// Neither is marked noreturn, on purpose: a path that seems to come back to the function's normal exit lets clang keep
-// leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
+// `slot` any more (null: there is none), drops what is in it, and throws that exception; `rethrow_from` throws the one
+// that a thief left. Neither is marked noreturn, on purpose: a path that seems to come back to the function's normal
+// exit lets clang keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
 [[gnu::cold, gnu::noinline]] void catch_pending() noexcept;
 [[gnu::cold, gnu::noinline]] void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*) noexcept);
 [[gnu::cold, gnu::noinline]] void rethrow_from(sched::fork_slot* slot);
@@ -55,8 +55,8 @@ struct child {
     using stored = stored_t<R>;
     static constexpr std::size_t room = sched::fork_slot::capacity;
     static constexpr bool result_in_slot = sizeof(stored) <= room && alignof(stored) <= 16;
-    static constexpr bool copied = std::is_trivially_copyable_v<G> && alignof(G) <= 16 &&
-                                   sizeof(G) + (result_in_slot ? 0 : 16) <= room;
+    static constexpr bool copied =
+        std::is_trivially_copyable_v<G> && alignof(G) <= 16 && sizeof(G) + (result_in_slot ? 0 : 16) <= room;
     using closure = std::conditional_t<copied, G, G*>;
     using result_address = std::conditional_t<result_in_slot, nothing, stored*>;
 

@@ -7,9 +7,9 @@
 //
 //     long solutions = sennit::fork_reduce(moves, 0L, std::plus<>{}, [&](std::size_t i) { return solve(after(i)); });
 //
-// Guarantees as for `fork_each`. `reduce` must be associative; it is applied in index order, but grouped as the work was
-// divided, so for floating-point numbers the last bits may differ from run to run.
-// Cost of a child that nobody takes: about 1 ns; no allocation.
+// Guarantees as for `fork_each`. `reduce` must be associative; it is applied in index order, but grouped as the work
+// was divided, so for floating-point numbers the last bits may differ from run to run. Cost of a child that nobody
+// takes: about 1 ns; no allocation.
 #pragma once
 
 #include "sennit/fork_each.hpp"
@@ -103,8 +103,7 @@ template <class T, class Reduce, class F>
 // reduce(…reduce(reduce(init, transform(0)), transform(1))…, transform(count - 1)), grouped as it suits.
 // `T` must be move-constructible and assignable.
 template <class T, class Reduce, class F>
-    requires std::invocable<F&, std::size_t> &&
-             std::convertible_to<std::invoke_result_t<F&, std::size_t>, T>
+    requires std::invocable<F&, std::size_t> && std::convertible_to<std::invoke_result_t<F&, std::size_t>, T>
 T fork_reduce(std::size_t count, T init, Reduce&& reduce, F&& transform) {
     detail::reduction<T, std::remove_reference_t<Reduce>, std::remove_reference_t<F>> what{reduce, transform};
     return detail::reduce_count(what, std::move(init), count);

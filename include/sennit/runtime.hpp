@@ -10,10 +10,10 @@
 // (operation_not_permitted); a runtime made in the child, the default one included, works.
 #pragma once
 
-#include "sennit/detail/result.hpp"
-#include "sennit/sched/runtime_options.hpp"
+#include "sennit/base/result.hpp"
 #include "sennit/sched/one_shot.hpp"
 #include "sennit/sched/runnable.hpp"
+#include "sennit/sched/runtime_options.hpp"
 
 #include <functional>
 #include <memory>

@@ -51,8 +51,8 @@ public:
         if (stopped()) return;
         if constexpr (fits<closure>) {
             if (sched::fork_slot* slot = slot_for_child()) {
-                ::new (static_cast<void*>(slot->data)) in_slot<closure>{{this, &in_slot<closure>::act},
-                                                                       closure(std::forward<F>(function))};
+                ::new (static_cast<void*>(slot->data))
+                    in_slot<closure>{{this, &in_slot<closure>::act}, closure(std::forward<F>(function))};
                 slot->run = &scope::run_stolen;
                 ++slots_;
                 expected_ = slot - 1;
@@ -111,8 +111,8 @@ private:
     };
 
     template <class F>
-    static constexpr bool fits = sizeof(in_slot<F>) <= sched::fork_slot::capacity && alignof(F) <= 16 &&
-                                 std::is_nothrow_move_constructible_v<F>;
+    static constexpr bool fits =
+        sizeof(in_slot<F>) <= sched::fork_slot::capacity && alignof(F) <= 16 && std::is_nothrow_move_constructible_v<F>;
 
     template <class F>
     void guarded(F&& body) noexcept {

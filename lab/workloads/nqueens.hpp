@@ -14,8 +14,7 @@ struct nqueens {
         1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
     // Nodes of the search tree, the root included: partial boards on which no queen attacks another.
     static constexpr std::array<std::int64_t, largest + 1> nodes = {
-        1,     2,     3,      6,      17,      54,      153,      552,       2057,
-        8394,  35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303};
+        1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303};
 
     int n;
     explicit nqueens(const std::string& size) : n(static_cast<int>(parse_size(size, 1, largest))) {}

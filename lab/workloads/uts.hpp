@@ -13,10 +13,10 @@ namespace lab {
 
 struct uts_tree {
     bool geometric;
-    double b0;       // root's (geometric: every node's mean) number of children
-    int depth;       // geometric: levels
-    double q;        // binomial: chance of having children
-    int m;           // binomial: how many then
+    double b0; // root's (geometric: every node's mean) number of children
+    int depth; // geometric: levels
+    double q;  // binomial: chance of having children
+    int m;     // binomial: how many then
     int seed;
     std::int64_t nodes;
 };
@@ -47,8 +47,8 @@ struct uts_node {
         return {sha1(bytes.data(), bytes.size()), height + 1};
     }
     double random() const { // in [0, 1)
-        const std::uint32_t bits = std::uint32_t{state[16]} << 24 | std::uint32_t{state[17]} << 16 |
-                                   std::uint32_t{state[18]} << 8 | state[19];
+        const std::uint32_t bits =
+            std::uint32_t{state[16]} << 24 | std::uint32_t{state[17]} << 16 | std::uint32_t{state[18]} << 8 | state[19];
         return static_cast<double>(bits & 0x7fffffffu) / 2147483648.0;
     }
     std::size_t children(const uts_tree& tree) const {

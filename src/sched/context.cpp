@@ -8,7 +8,9 @@ namespace sennit::sched {
 namespace {
 
 // A context that is ready: its worker's loop switches to it.
-void resume_context(runnable* self) noexcept { this_worker()->resume(static_cast<context&>(*self)); }
+void resume_context(runnable* self) noexcept {
+    this_worker()->resume(static_cast<context&>(*self));
+}
 
 // Bottom of every context's stack.
 [[noreturn]] void enter_context() noexcept {
@@ -22,8 +24,8 @@ void resume_context(runnable* self) noexcept { this_worker()->resume(static_cast
 context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, sys::stack forks_memory) noexcept
     : runnable(&resume_context),
       // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
-      fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1),
-      saved_head(fork_base), runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
+      fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), runtime(owner),
+      stack(stack_memory), fork_memory(forks_memory), index(number) {
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.fp_control = sys::read_fp_control();
     machine.stack_low = stack.low;

@@ -31,8 +31,8 @@ public:
     const context* owner_of_guard(const void* address, bool& in_fork_stack) const noexcept;
 
     struct counts {
-        std::size_t made;   // contexts, each with a stack
-        std::size_t idle;   // of these, in the shared reserve
+        std::size_t made; // contexts, each with a stack
+        std::size_t idle; // of these, in the shared reserve
     };
     counts count() const noexcept;
 

@@ -20,15 +20,15 @@ private:
 };
 
 struct alignas(base::destructive_distance) counters {
-    counter published;      // forks made public, by the owner or by force
-    counter reclaimed;      // public forks that the owner took back
-    counter forced;         // publications that a thief forced on another worker
-    counter steals;         // forks taken from other contexts
-    counter failed_steals;  // rounds over all victims that found nothing
-    counter suspensions;    // contexts that left their worker
-    counter switches;       // stack switches
-    counter parks;          // times the worker went to sleep
-    counter runnables;      // runnables run
+    counter published;     // forks made public, by the owner or by force
+    counter reclaimed;     // public forks that the owner took back
+    counter forced;        // publications that a thief forced on another worker
+    counter steals;        // forks taken from other contexts
+    counter failed_steals; // rounds over all victims that found nothing
+    counter suspensions;   // contexts that left their worker
+    counter switches;      // stack switches
+    counter parks;         // times the worker went to sleep
+    counter runnables;     // runnables run
 };
 
 } // namespace sennit::sched

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow halves of the fork stack: publish, take back, steal, force. Protocol and argument: sennit/sched/fork_stack.hpp.
+// The slow halves of the fork stack: publish, take back, steal, force. Protocol and argument:
+// sennit/sched/fork_stack.hpp.
 //
 // Which threads run this: `publish…` and `take_back` the owner's worker; `steal…` and `force…` a thief's.
 // Tested by tests/unit/sched/fork_stack_test.cpp and tests/stress.
@@ -25,12 +26,15 @@ void reset_done(context& owner, std::uint32_t from, std::uint32_t to) noexcept {
 void advance_split(context& owner, std::uint32_t to) noexcept {
     std::uint64_t seen = owner.forks.load();
     reset_done(owner, fork_range::of(seen).split, to);
-    while (!owner.forks.cas(seen, fork_range{fork_range::of(seen).top, to}.word())) {}
+    while (!owner.forks.cas(seen, fork_range{fork_range::of(seen).top, to}.word())) {
+    }
 }
 
 } // namespace
 
-void push_slow() noexcept { this_worker()->publish_for_poll(); }
+void push_slow() noexcept {
+    this_worker()->publish_for_poll();
+}
 
 bool pop_slow(fork_slot* slot) noexcept {
     if (this_worker()->take_back(slot)) return true;
@@ -60,7 +64,7 @@ void worker::publish_for_poll() noexcept {
 
 // Before the context leaves its worker: everything it forked stays visible to thieves.
 void worker::publish_all(context& self) noexcept {
-    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
     const fork_range before = fork_range::of(self.forks.load());
     if (before.empty() && before.split >= head) return; // nothing forked and not joined that is not stolen already

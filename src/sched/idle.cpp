@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does that found nothing: look for a moment, ask, sleep. The protocol and its proof: src/sched/README.md.
+// What a worker does that found nothing: look for a moment, ask, sleep. The protocol and its proof:
+// src/sched/README.md.
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sys/cpu_relax.hpp"

@@ -5,6 +5,8 @@
 
 namespace sennit::sched {
 
-std::int64_t now_ns() noexcept { return sys::now_ns(); }
+std::int64_t now_ns() noexcept {
+    return sys::now_ns();
+}
 
 } // namespace sennit::sched

@@ -20,7 +20,9 @@ namespace {
 
 constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
 
-[[noreturn]] void reject(const std::string& what) { throw std::invalid_argument("sennit: " + what); }
+[[noreturn]] void reject(const std::string& what) {
+    throw std::invalid_argument("sennit: " + what);
+}
 
 unsigned checked_workers(std::uint64_t count, const char* source) {
     if (count == 0 || count > max_workers)
@@ -61,7 +63,8 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     bool in_fork_stack = false;
     const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
     if (!owner) return false;
-    std::snprintf(text, size, "%s overflow in context %u on worker %u: %zu KiB are not enough (see runtime_options::stack_size)",
+    std::snprintf(text, size,
+                  "%s overflow in context %u on worker %u: %zu KiB are not enough (see runtime_options::stack_size)",
                   in_fork_stack ? "fork stack" : "stack", owner->index, me->index(),
                   static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
     return true;
@@ -129,7 +132,9 @@ void runtime_core::place_worker(unsigned index) noexcept {
     if (sys::pin_this_thread(cpus_[index % cpus_.size()])) unpinned_.fetch_add(1);
 }
 
-bool runtime_core::lost_in_fork() const noexcept { return fork_generation_ != sys::fork_generation(); }
+bool runtime_core::lost_in_fork() const noexcept {
+    return fork_generation_ != sys::fork_generation();
+}
 
 void runtime_core::adopt_orphan(context& one) noexcept {
     std::lock_guard guard(orphan_lock_);

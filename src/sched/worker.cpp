@@ -33,17 +33,25 @@ constexpr unsigned fair_period = 61; // as in Go's scheduler: often enough not t
 constexpr unsigned max_spares = 16;  // idle contexts kept by a worker: their stacks are warm
 } // namespace
 
-worker* this_worker() noexcept { return static_cast<worker*>(sys::hot().worker); }
+worker* this_worker() noexcept {
+    return static_cast<worker*>(sys::hot().worker);
+}
 
 worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
 
 worker::~worker() = default;
 
-void worker::start() { thread_ = sys::thread(&worker::thread_main, this); }
+void worker::start() {
+    thread_ = sys::thread(&worker::thread_main, this);
+}
 
-void worker::join() { thread_.join(); }
+void worker::join() {
+    thread_.join();
+}
 
-void worker::disown_thread() noexcept { thread_.disown(); }
+void worker::disown_thread() noexcept {
+    thread_.disown();
+}
 
 SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     worker& me = *static_cast<worker*>(self);
@@ -67,7 +75,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
 #endif
     context& first = me.runtime_.first_context(me.index_);
     me.current_ = &first;
-    hot.head.store_rlx(first.saved_head); // published with hot_ below
+    hot.head.store_rlx(first.saved_head);  // published with hot_ below
     hot.split.store_rlx(first.saved_head); // as above
     hot.context.store(&first);
     me.hot_.store(&hot);
@@ -84,7 +92,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
 // them under the same lock before it comes here, so the thief never writes into the new context's `split`.
 SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     context& from = *current_;
-    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
     current_ = &target;
     hot.context.store(&target);
@@ -161,7 +169,8 @@ void worker::keep_spare(context& idle) noexcept {
 
 void worker::loop() noexcept {
     // A fresh look at the worker each time: what ran may have moved this context to another one.
-    while (this_worker()->step()) {}
+    while (this_worker()->step()) {
+    }
     this_worker()->finish();
     __builtin_unreachable();
 }
@@ -197,7 +206,9 @@ void worker::run(runnable& item) noexcept {
     item.run(&item); // may suspend: nothing of *this may be used after
 }
 
-bool worker::steal_round() noexcept { return steal_fork() || steal_runnable(); }
+bool worker::steal_round() noexcept {
+    return steal_fork() || steal_runnable();
+}
 
 bool worker::steal_runnable() noexcept {
     const unsigned n = runtime_.worker_count();

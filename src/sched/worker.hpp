@@ -48,14 +48,15 @@ public:
 
     // Any thread.
     context* running() const noexcept {
-        sys::hot_line* hot = hot_.load_acq();                                          // pairs with thread_main
-        return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr;         // pairs with switch_to
+        sys::hot_line* hot = hot_.load_acq();                                  // pairs with thread_main
+        return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr; // pairs with switch_to
     }
     run_queue& ready() noexcept { return ready_; }
     run_queue& spawned() noexcept { return spawned_; }
     parker& bed() noexcept { return parker_; }
     void ask_to_publish() noexcept {
-        if (sys::hot_line* hot = hot_.load_acq(); hot && hot->poll.load() == 0) hot->poll.store(1); // pairs with thread_main
+        if (sys::hot_line* hot = hot_.load_acq(); hot && hot->poll.load() == 0)
+            hot->poll.store(1); // pairs with thread_main
     }
 
     runtime_core& runtime() noexcept { return runtime_; }
@@ -102,7 +103,7 @@ private:
     bool (*after_)(void*, waiter&) noexcept = nullptr;
     void* after_argument_ = nullptr;
     waiter* after_waiter_ = nullptr;
-    context* go_back_to_ = nullptr; // `after` said that there is nothing to wait for
+    context* go_back_to_ = nullptr;  // `after` said that there is nothing to wait for
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 
     run_queue ready_;   // woken and yielded: oldest first

@@ -25,10 +25,20 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
     unsigned shift = 0;
     if (!text.empty()) {
         switch (text.back()) {
-        case 'k': case 'K': shift = 10; break;
-        case 'm': case 'M': shift = 20; break;
-        case 'g': case 'G': shift = 30; break;
-        default: break;
+        case 'k':
+        case 'K':
+            shift = 10;
+            break;
+        case 'm':
+        case 'M':
+            shift = 20;
+            break;
+        case 'g':
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            break;
         }
     }
     if (shift != 0) text.remove_suffix(1);

@@ -2,8 +2,8 @@
 // The C++ runtime's per-thread record of exceptions in flight, which belongs to a context, not to a thread.
 //
 // A context may suspend inside a catch block, or in a destructor during unwinding, and go on in another thread. So the
-// record (the stack of caught exceptions and the count of uncaught ones) is exchanged at each switch. The layout is that
-// of the Itanium C++ ABI, section 2.2.2, as libstdc++ and libc++abi have it on x86-64 and AArch64.
+// record (the stack of caught exceptions and the count of uncaught ones) is exchanged at each switch. The layout is
+// that of the Itanium C++ ABI, section 2.2.2, as libstdc++ and libc++abi have it on x86-64 and AArch64.
 #pragma once
 
 namespace sennit::sys {

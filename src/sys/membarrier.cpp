@@ -19,7 +19,9 @@ namespace {
 enum : int { unknown, no, yes };
 base::atomic<int> answer{unknown};
 
-long membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0u, 0); }
+long membarrier(int command) noexcept {
+    return ::syscall(SYS_membarrier, command, 0u, 0);
+}
 
 bool try_register() noexcept {
     const char* refused = std::getenv("SENNIT_NO_MEMBARRIER");

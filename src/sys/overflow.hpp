@@ -10,8 +10,9 @@ namespace sennit::sys {
 // Called in a signal handler.
 using fault_describer = bool (*)(const void* address, char* text, std::size_t size) noexcept;
 
-// Installs handlers for SIGSEGV and SIGBUS, once in a process; later calls change nothing. A fault that `describe` knows
-// is reported on standard error and ends the program with abort(); others go to the handler that was there before.
+// Installs handlers for SIGSEGV and SIGBUS, once in a process; later calls change nothing. A fault that `describe`
+// knows is reported on standard error and ends the program with abort(); others go to the handler that was there
+// before.
 void install_overflow_handler(fault_describer describe) noexcept;
 
 // Gives the calling thread a stack for signal handlers, unless it has one; takes it away at the end. Throws

@@ -60,8 +60,8 @@ private:
     guard_kind guards_;
     mutable std::mutex mutex_;
     std::vector<slab> slabs_;
-    std::vector<stack> idle_;    // last in, first out
-    std::size_t fresh_ = 0;      // stacks of the last slab that were never taken
+    std::vector<stack> idle_; // last in, first out
+    std::size_t fresh_ = 0;   // stacks of the last slab that were never taken
     std::size_t live_ = 0;
     std::size_t unguarded_ = 0;
 };

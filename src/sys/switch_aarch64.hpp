@@ -51,6 +51,8 @@ inline std::uint64_t read_fp_control() noexcept {
     return fpcr;
 }
 
-inline void write_fp_control(std::uint64_t control) noexcept { asm volatile("msr fpcr, %0" ::"r"(control)); }
+inline void write_fp_control(std::uint64_t control) noexcept {
+    asm volatile("msr fpcr, %0" ::"r"(control));
+}
 
 } // namespace sennit::sys

@@ -39,7 +39,7 @@ namespace sennit::sys {
 inline void* prepare_stack(void* high, void (*entry)()) noexcept {
     // SAFETY: `high` is the 16-byte aligned upper end of writable memory; at entry the ABI wants rsp % 16 == 8.
     auto* sp = static_cast<std::uint64_t*>(high) - 3;
-    sp[0] = 0; // return address: none
+    sp[0] = 0;                                      // return address: none
     *--sp = reinterpret_cast<std::uint64_t>(entry); // popped by jump
     return sp;
 }

@@ -38,8 +38,7 @@ thread::thread(void (*entry)(void*) noexcept, void* argument) {
     joinable_ = true;
 }
 
-thread::thread(thread&& other) noexcept
-    : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+thread::thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
 
 thread& thread::operator=(thread&& other) noexcept {
     SENNIT_CHECK(!joinable_, "a thread is overwritten before it was joined");
@@ -48,7 +47,9 @@ thread& thread::operator=(thread&& other) noexcept {
     return *this;
 }
 
-thread::~thread() { SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined"); }
+thread::~thread() {
+    SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined");
+}
 
 void thread::join() noexcept {
     if (!std::exchange(joinable_, false)) return;
@@ -78,6 +79,8 @@ void watch_forks() {
     if (registered != 0) throw std::bad_alloc();
 }
 
-unsigned fork_generation() noexcept { return generation.load(); }
+unsigned fork_generation() noexcept {
+    return generation.load();
+}
 
 } // namespace sennit::sys

@@ -66,7 +66,8 @@ std::optional<mount> find_mount(const std::string& root, const std::string& type
         std::string id, parent, device, group_root, point, found_type, source, options;
         left >> id >> parent >> device >> group_root >> point;
         right >> found_type >> source >> options;
-        if (found_type == type && (controller.empty() || has_item(options, controller))) return mount{point, group_root};
+        if (found_type == type && (controller.empty() || has_item(options, controller)))
+            return mount{point, group_root};
     }
     return std::nullopt;
 }

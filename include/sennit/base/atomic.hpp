@@ -72,7 +72,9 @@ private:
 
 // Keeps the compiler, not the processor, from moving memory accesses across this point. It is the owner's half of the
 // asymmetric protocols whose other half is `sys::barrier_all_threads()` (membarrier).
-inline void compiler_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+inline void compiler_barrier() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
 
 } // namespace sennit::base
 

@@ -6,7 +6,7 @@
 
 namespace sennit::base {
 
-inline constexpr std::size_t cache_line = 64;           // bytes that move together
+inline constexpr std::size_t cache_line = 64;            // bytes that move together
 inline constexpr std::size_t destructive_distance = 128; // bytes: x86 prefetches lines in pairs
 
 } // namespace sennit::base

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // par::for_each: the same callable for each element of a random-access range, in parallel.
 //
-// Use it for any loop whose iterations do not depend on each other, cheap elements included: nobody has to choose chunks.
-// Do not use it to spawn things that wait for each other; elements of one piece run one after the other.
+// Use it for any loop whose iterations do not depend on each other, cheap elements included: nobody has to choose
+// chunks. Do not use it to spawn things that wait for each other; elements of one piece run one after the other.
 //
 //     sennit::par::for_each(pixels, [](pixel& p) { p = tone_map(p); });
 //     sennit::par::for_each(rows.begin(), rows.end(), solve, sennit::par::grain{4});

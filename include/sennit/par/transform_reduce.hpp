@@ -5,13 +5,12 @@
 //     double same = sennit::par::transform_reduce(sennit::par::deterministic, x, 0.0, std::plus<>(), square);
 //
 // Guarantees as for `par::for_each`. `reduce` must be associative; it need not be commutative: values meet in the order
-// of their elements, `init` first. `T`, the type of `init`, must be move-constructible and assignable, and both callables
-// return what converts to it; `reduce` is called with two `T&&`.
-// Fast form: values are grouped as the work was divided, so the last bits of floating-point results may differ from run
-// to run; on one worker the grouping is that of std::accumulate.
-// Deterministic form: values are grouped by a tree that depends on the number of elements and the grain only, so the
-// bits are the same for any number of workers and in each run (of the same machine code). Without a grain its leaves
-// are blocks of n/256 elements, at least 1 and at most 1024; they are not divided further.
+// of their elements, `init` first. `T`, the type of `init`, must be move-constructible and assignable, and both
+// callables return what converts to it; `reduce` is called with two `T&&`. Fast form: values are grouped as the work
+// was divided, so the last bits of floating-point results may differ from run to run; on one worker the grouping is
+// that of std::accumulate. Deterministic form: values are grouped by a tree that depends on the number of elements and
+// the grain only, so the bits are the same for any number of workers and in each run (of the same machine code).
+// Without a grain its leaves are blocks of n/256 elements, at least 1 and at most 1024; they are not divided further.
 // Exceptions and cost as for `par::for_each`; a block of the deterministic form costs about 3 ns.
 #pragma once
 
@@ -91,9 +90,8 @@ typename Work::value_type fold_in_blocks(const Work& work, typename Work::value_
 }
 
 template <class T, class F, class Iterator>
-concept transform_for =
-    std::invocable<F&, std::iter_reference_t<Iterator>> &&
-    std::convertible_to<std::invoke_result_t<F&, std::iter_reference_t<Iterator>>, T>;
+concept transform_for = std::invocable<F&, std::iter_reference_t<Iterator>> &&
+                        std::convertible_to<std::invoke_result_t<F&, std::iter_reference_t<Iterator>>, T>;
 template <class T, class F>
 concept reduction_of = std::invocable<F&, T, T> && std::convertible_to<std::invoke_result_t<F&, T, T>, T>;
 
@@ -107,7 +105,8 @@ template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator
     requires detail::reduction_of<T, Reduce> && detail::transform_for<T, Transform, Iterator>
 T transform_reduce(Iterator first, Sentinel last, T init, Reduce&& reduce, Transform&& transform, grain smallest = {}) {
     const detail::fold_for<T, Iterator, Reduce, Transform> work{first, reduce, transform};
-    return std::move(*detail::run_loop(work, std::optional<T>(std::move(init)), static_cast<std::size_t>(last - first), smallest));
+    return std::move(
+        *detail::run_loop(work, std::optional<T>(std::move(init)), static_cast<std::size_t>(last - first), smallest));
 }
 
 template <std::ranges::random_access_range Range, std::movable T, class Reduce, class Transform>

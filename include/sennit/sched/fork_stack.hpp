@@ -24,8 +24,8 @@
 //     that the slot was stolen.
 //  4. force (thief, rare): the owner has private slots and does not look at `poll`. Under the context's lock: write
 //     null into the owner's copy of `split`, make every thread pass a barrier (membarrier), read `head`. From here on
-//     the owner's every pop takes `pop_slow`, which waits for the lock; so what is older than that `head` stays where it
-//     is, and the thief may advance `split` for the owner.
+//     the owner's every pop takes `pop_slow`, which waits for the lock; so what is older than that `head` stays where
+//     it is, and the thief may advance `split` for the owner.
 //
 // Why it is right. Slots move between owner and thieves only by a CAS on the one word, so each is taken once. A thief
 // reads a slot after its CAS, never before: a slot that was reused under an equal word is as good as the first one
@@ -59,7 +59,8 @@
 namespace sennit::sched {
 
 // One forked child. `run` is called by a thief: it moves the closure out of `data`, runs it, and leaves the result in
-// `data`, or the exception, in which case it returns true. `done` means something only while the slot is public or stolen (the publisher resets it).
+// `data`, or the exception, in which case it returns true. `done` means something only while the slot is public or
+// stolen (the publisher resets it).
 struct alignas(base::cache_line) fork_slot {
     static constexpr std::size_t capacity = 48; // bytes of closure or result
 
@@ -85,7 +86,9 @@ static_assert(sizeof(fork_slot) == base::cache_line);
 [[gnu::cold, gnu::noinline]] bool pop_slow(fork_slot* slot) noexcept;
 
 // First free slot of the running context's fork stack; null on a thread that is no worker.
-inline fork_slot* free_slot() noexcept { return static_cast<fork_slot*>(sys::hot_head()); }
+inline fork_slot* free_slot() noexcept {
+    return static_cast<fork_slot*>(sys::hot_head());
+}
 
 inline void poll() noexcept;
 
@@ -97,15 +100,17 @@ inline void push(fork_slot* slot) noexcept {
 
 // Publishes if a thief has asked.
 inline void poll() noexcept {
-    if (sys::hot_polled()) [[unlikely]] push_slow();
+    if (sys::hot_polled()) [[unlikely]]
+        push_slow();
 }
 
-// Undoes the newest push. True: the child is the caller's to run. False: it ran elsewhere and its result is in the slot.
-// Suspends the context while a thief is still at it.
+// Undoes the newest push. True: the child is the caller's to run. False: it ran elsewhere and its result is in the
+// slot. Suspends the context while a thief is still at it.
 inline bool pop(fork_slot* slot) noexcept {
     sys::hot_set_head(slot);
     base::compiler_barrier(); // `store head; load split`: the processor's half is force_publication's membarrier
-    if (sys::hot_before_split(slot)) [[unlikely]] return pop_slow(slot);
+    if (sys::hot_before_split(slot)) [[unlikely]]
+        return pop_slow(slot);
     return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can be scheduled: an intrusive node with one function pointer.
 //
-// A parked context, a job from a foreign thread, a scope's child, later a fiber, a coroutine handle, an actor with mail.
-// `run` is called once by a worker, on the stack that the worker is on; it may suspend. It must not throw. The node is
-// the runnable's own memory and may be gone when `run` returns.
+// A parked context, a job from a foreign thread, a scope's child, later a fiber, a coroutine handle, an actor with
+// mail. `run` is called once by a worker, on the stack that the worker is on; it may suspend. It must not throw. The
+// node is the runnable's own memory and may be gone when `run` returns.
 #pragma once
 
 #include "sennit/base/intrusive_queue.hpp"

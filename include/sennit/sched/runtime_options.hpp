@@ -24,18 +24,18 @@ struct runtime_options {
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
 struct runtime_metrics {
     unsigned workers = 0;
-    unsigned unpinned = 0;            // workers that asked to be pinned and were refused
-    std::uint64_t published = 0;      // forks made public on request or by force
-    std::uint64_t reclaimed = 0;      // of these, taken back by their owner
-    std::uint64_t forced = 0;         // publications forced on a worker in a long leaf
-    std::uint64_t steals = 0;         // forks run by another worker
-    std::uint64_t failed_steals = 0;  // rounds over all workers that found nothing
-    std::uint64_t suspensions = 0;    // contexts that left their worker to wait
-    std::uint64_t switches = 0;       // stack switches
-    std::uint64_t parks = 0;          // times a worker went to sleep
-    std::uint64_t runnables = 0;      // scheduled pieces of work run (jobs from outside, children of scopes, wake-ups)
-    std::size_t stacks_live = 0;      // stacks made and not idle, one for each worker included
-    std::size_t stacks_cached = 0;    // idle stacks in the shared reserve
+    unsigned unpinned = 0;           // workers that asked to be pinned and were refused
+    std::uint64_t published = 0;     // forks made public on request or by force
+    std::uint64_t reclaimed = 0;     // of these, taken back by their owner
+    std::uint64_t forced = 0;        // publications forced on a worker in a long leaf
+    std::uint64_t steals = 0;        // forks run by another worker
+    std::uint64_t failed_steals = 0; // rounds over all workers that found nothing
+    std::uint64_t suspensions = 0;   // contexts that left their worker to wait
+    std::uint64_t switches = 0;      // stack switches
+    std::uint64_t parks = 0;         // times a worker went to sleep
+    std::uint64_t runnables = 0;     // scheduled pieces of work run (jobs from outside, children of scopes, wake-ups)
+    std::size_t stacks_live = 0;     // stacks made and not idle, one for each worker included
+    std::size_t stacks_cached = 0;   // idle stacks in the shared reserve
 };
 
 } // namespace sennit

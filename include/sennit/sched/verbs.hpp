@@ -17,7 +17,9 @@ class runtime_core;
 [[gnu::noinline]] runtime_core* current_runtime() noexcept;
 
 // True when the caller runs on a context of some runtime and may suspend.
-inline bool on_worker() noexcept { return current_runtime() != nullptr; }
+inline bool on_worker() noexcept {
+    return current_runtime() != nullptr;
+}
 
 // Makes `what` ready in arrival order: on the calling worker's own queue when it belongs to `where`, else on the
 // runtime's shared queue. Wakes a sleeping worker. Thread-safe, never blocks, never allocates.

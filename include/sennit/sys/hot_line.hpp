@@ -38,11 +38,12 @@
 namespace sennit::sys {
 
 struct alignas(base::cache_line) hot_line {
-    base::atomic<void*> head{nullptr};       // +0:  first free slot of the running context's fork stack; owner writes, thieves read
-    base::atomic<void*> split{nullptr};      // +8:  first private slot; owner writes, a forcing thief writes null
-    base::atomic<std::uint32_t> poll{0};     // +16: not zero: take the slow path; thieves set, owner clears
-    void* worker = nullptr;                  // +24: engine's worker of this thread; owner only
-    base::atomic<void*> context{nullptr};    // +32: context that runs here; owner writes, thieves read
+    base::atomic<void*> head{
+        nullptr}; // +0:  first free slot of the running context's fork stack; owner writes, thieves read
+    base::atomic<void*> split{nullptr};   // +8:  first private slot; owner writes, a forcing thief writes null
+    base::atomic<std::uint32_t> poll{0};  // +16: not zero: take the slow path; thieves set, owner clears
+    void* worker = nullptr;               // +24: engine's worker of this thread; owner only
+    base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
 };
 
 #ifdef SENNIT_HOT_LINE_ASM
@@ -132,7 +133,8 @@ inline hot_line& hot() noexcept {
     hot_line* self;
 #ifdef SENNIT_HOT_VIA_GOT
     void* offset;
-    asm volatile("movq sennit_hot_line@gottpoff(%%rip), %1\n\tmovq %%fs:0, %0\n\taddq %1, %0" : "=&r"(self), "=&r"(offset));
+    asm volatile("movq sennit_hot_line@gottpoff(%%rip), %1\n\tmovq %%fs:0, %0\n\taddq %1, %0"
+                 : "=&r"(self), "=&r"(offset));
 #else
     asm volatile("movq %%fs:0, %0\n\tleaq sennit_hot_line@tpoff(%0), %0" : "=r"(self));
 #endif
@@ -145,14 +147,22 @@ inline hot_line& hot() noexcept {
 // hold the reference over anything that may suspend.
 [[gnu::noinline]] hot_line& hot() noexcept;
 
-inline void* hot_head() noexcept { return hot().head.load_rlx(); }                     // owner reads its own word
-inline void hot_set_head(void* value) noexcept { hot().head.store_rel(value); }         // pairs with force_publication's load
+inline void* hot_head() noexcept {
+    return hot().head.load_rlx();
+} // owner reads its own word
+inline void hot_set_head(void* value) noexcept {
+    hot().head.store_rel(value);
+} // pairs with force_publication's load
 template <std::size_t Bytes>
 inline void hot_push_head(void* slot) noexcept {
     hot_set_head(static_cast<std::byte*>(slot) - Bytes);
 }
-inline bool hot_polled() noexcept { return hot().poll.load_rlx() != 0; }                // a hint: the slow path looks again
-inline bool hot_before_split(void* slot) noexcept { return slot > hot().split.load_rlx(); } // pairs through membarrier
+inline bool hot_polled() noexcept {
+    return hot().poll.load_rlx() != 0;
+} // a hint: the slow path looks again
+inline bool hot_before_split(void* slot) noexcept {
+    return slot > hot().split.load_rlx();
+} // pairs through membarrier
 
 #endif
 

@@ -26,8 +26,7 @@ struct with_boost_fiber {
                 std::unique_lock lock(mutex);
                 ended.wait(lock, [this] { return end; });
             });
-        if (threads > 1)
-            fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(threads);
+        if (threads > 1) fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(threads);
     }
     ~with_boost_fiber() {
         {
@@ -38,7 +37,9 @@ struct with_boost_fiber {
         for (auto& other : others) other.join();
     }
     template <class F>
-    auto run(F f) { return f(); }
+    auto run(F f) {
+        return f();
+    }
     template <class F>
     static fibers::fiber fork(F f) {
         return fibers::fiber(fibers::launch::dispatch, std::allocator_arg, stacks(), std::move(f));
@@ -71,4 +72,6 @@ struct with_boost_fiber {
     }
 };
 
-int main(int argc, char** argv) { return lab::main_for<with_boost_fiber>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_boost_fiber>(argc, argv);
+}

@@ -12,7 +12,9 @@ struct with_citor {
     citor::ThreadPool own;
     explicit with_citor(unsigned threads) : own(threads) { pool = &own; }
     template <class F>
-    auto run(F f) { return f(); }
+    auto run(F f) {
+        return f();
+    }
     template <class F, class G>
     static auto both(F f, G g) {
         decltype(f()) a, b;
@@ -20,7 +22,9 @@ struct with_citor {
         return std::pair(a, b);
     }
     template <class... F>
-    static void all(F... f) { pool->forkJoin<citor::HintsDefaults>(f...); }
+    static void all(F... f) {
+        pool->forkJoin<citor::HintsDefaults>(f...);
+    }
     template <std::size_t Most, class F>
     static std::int64_t sum(std::size_t count, F f) {
         if (count == 0) return 0;
@@ -35,4 +39,6 @@ struct with_citor {
     }
 };
 
-int main(int argc, char** argv) { return lab::main_for<with_citor>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_citor>(argc, argv);
+}

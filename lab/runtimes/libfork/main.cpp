@@ -89,14 +89,19 @@ struct with_libfork {
     lf::lazy_pool pool;
     explicit with_libfork(unsigned threads) : pool(threads) {}
     template <class F>
-    auto run(F f) { current = &pool; return f(); }
+    auto run(F f) {
+        current = &pool;
+        return f();
+    }
     static inline lf::lazy_pool* current = nullptr;
 };
 
 } // namespace
 
 template <>
-std::int64_t lab::fib<with_libfork>::run() const { return lf::sync_wait(*with_libfork::current, ::fib, n); }
+std::int64_t lab::fib<with_libfork>::run() const {
+    return lf::sync_wait(*with_libfork::current, ::fib, n);
+}
 template <>
 std::int64_t lab::skynet<with_libfork>::run() const {
     return lf::sync_wait(*with_libfork::current, ::skynet, std::int64_t{0}, leaves(depth));
@@ -120,4 +125,6 @@ std::int64_t lab::uts<with_libfork>::run() const {
     return lf::sync_wait(*with_libfork::current, ::uts, &tree, uts_node::root(tree.seed));
 }
 
-int main(int argc, char** argv) { return lab::main_for<with_libfork>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_libfork>(argc, argv);
+}

@@ -14,7 +14,9 @@ struct with_tbb {
     explicit with_tbb(unsigned threads)
         : control(tbb::global_control::max_allowed_parallelism, threads), arena(static_cast<int>(threads)) {}
     template <class F>
-    auto run(F f) { return arena.execute(f); }
+    auto run(F f) {
+        return arena.execute(f);
+    }
     template <class F, class G>
     static auto both(F f, G g) {
         tbb::task_group group;
@@ -50,4 +52,6 @@ struct with_tbb {
     }
 };
 
-int main(int argc, char** argv) { return lab::main_for<with_tbb>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_tbb>(argc, argv);
+}

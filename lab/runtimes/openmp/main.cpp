@@ -53,4 +53,6 @@ struct with_openmp {
     }
 };
 
-int main(int argc, char** argv) { return lab::main_for<with_openmp>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_openmp>(argc, argv);
+}

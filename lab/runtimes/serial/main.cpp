@@ -5,14 +5,18 @@
 struct serial {
     explicit serial(unsigned) {}
     template <class F>
-    auto run(F f) { return f(); }
+    auto run(F f) {
+        return f();
+    }
     template <class F, class G>
     [[gnu::always_inline]] static auto both(F f, G g) {
         auto a = f();
         return std::pair(a, g());
     }
     template <class... F>
-    [[gnu::always_inline]] static void all(F... f) { (f(), ...); }
+    [[gnu::always_inline]] static void all(F... f) {
+        (f(), ...);
+    }
     template <std::size_t Most, class F>
     [[gnu::always_inline]] static std::int64_t sum(std::size_t count, F f) {
         std::int64_t result = 0;
@@ -21,4 +25,6 @@ struct serial {
     }
 };
 
-int main(int argc, char** argv) { return lab::main_for<serial>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<serial>(argc, argv);
+}

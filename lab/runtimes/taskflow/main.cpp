@@ -9,7 +9,9 @@ struct with_taskflow {
     tf::Executor own;
     explicit with_taskflow(unsigned threads) : own(threads) { executor = &own; }
     template <class F>
-    auto run(F f) { return own.async(f).get(); }
+    auto run(F f) {
+        return own.async(f).get();
+    }
     template <class F, class G>
     static auto both(F f, G g) {
         tf::TaskGroup group = executor->task_group();
@@ -42,4 +44,6 @@ struct with_taskflow {
     }
 };
 
-int main(int argc, char** argv) { return lab::main_for<with_taskflow>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_taskflow>(argc, argv);
+}

@@ -83,17 +83,25 @@ struct with_tmc {
     explicit with_tmc(unsigned threads) { tmc::cpu_executor().set_thread_count(threads).init(); }
     ~with_tmc() { tmc::cpu_executor().teardown(); }
     template <class F>
-    auto run(F f) { return f(); }
+    auto run(F f) {
+        return f();
+    }
     template <class T>
-    static T wait(tmc::task<T> task) { return tmc::post_waitable(tmc::cpu_executor(), std::move(task)).get(); }
+    static T wait(tmc::task<T> task) {
+        return tmc::post_waitable(tmc::cpu_executor(), std::move(task)).get();
+    }
 };
 
 } // namespace
 
 template <>
-std::int64_t lab::fib<with_tmc>::run() const { return with_tmc::wait(::fib(n)); }
+std::int64_t lab::fib<with_tmc>::run() const {
+    return with_tmc::wait(::fib(n));
+}
 template <>
-std::int64_t lab::skynet<with_tmc>::run() const { return with_tmc::wait(::skynet(0, leaves(depth))); }
+std::int64_t lab::skynet<with_tmc>::run() const {
+    return with_tmc::wait(::skynet(0, leaves(depth)));
+}
 template <>
 template <std::size_t... N>
 std::int64_t lab::nqueens<with_tmc>::dispatch(int n, std::index_sequence<N...>) {
@@ -108,6 +116,10 @@ void lab::matmul<with_tmc>::node(const int* a, const int* b, int* c, int n, int 
     with_tmc::wait(::matmul(a, b, c, n, stride));
 }
 template <>
-std::int64_t lab::uts<with_tmc>::run() const { return with_tmc::wait(::uts(&tree, uts_node::root(tree.seed))); }
+std::int64_t lab::uts<with_tmc>::run() const {
+    return with_tmc::wait(::uts(&tree, uts_node::root(tree.seed)));
+}
 
-int main(int argc, char** argv) { return lab::main_for<with_tmc>(argc, argv); }
+int main(int argc, char** argv) {
+    return lab::main_for<with_tmc>(argc, argv);
+}

@@ -43,7 +43,8 @@ struct lazy_loop {
     }
     void fail(std::size_t first) noexcept {
         std::size_t lowest = failed.load();
-        while (first < lowest && !failed.cas(lowest, first)) {}
+        while (first < lowest && !failed.cas(lowest, first)) {
+        }
     }
 };
 
@@ -93,7 +94,8 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
     [[maybe_unused]] sennit::detail::spare_room<typename kid::stored, !kid::result_in_slot> room;
     sched::fork_slot* const slot = sched::free_slot();
     slot->run = &kid::run;
-    auto* const rest = ::new (static_cast<void*>(slot->data)) typename kid::payload{{&loop, first, last}, room.address()};
+    auto* const rest =
+        ::new (static_cast<void*>(slot->data)) typename kid::payload{{&loop, first, last}, room.address()};
     pace steps(loop.wanted);
     while (first < last && !loop.dropped(first)) {
         const std::size_t end = steps.next_end(first, last);
