@@ -35,6 +35,9 @@ class Plan:
     time_limit: float
 
 
+CELL_BUDGET = 60.0  # seconds of timed samples after which a slow cell is not repeated
+
+
 class Progress:
     """One line that is rewritten on a terminal, a line a run elsewhere."""
 
@@ -87,6 +90,9 @@ def run_plan(plan, builder):
             what = f"{RUNTIMES[cell.runtime].title}: {cell.workload}({cell.size}), {cell.threads} threads"
             if cell.reason:
                 progress.step(f"{what}: skipped, {cell.reason}")
+                continue
+            if sum(cell.seconds()) > CELL_BUDGET:
+                progress.step(f"{what}: enough samples of a slow run")
                 continue
             try:
                 sample = run_once(commands[cell.runtime], cell.runtime, cell.workload, cell.size, cell.threads,

@@ -26,20 +26,14 @@ inline digest sha1(const std::uint8_t* bytes, std::size_t length) {
 
     constexpr std::array<std::uint32_t, 5> start = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
     auto [a, b, c, d, e] = start;
-    for (std::size_t i = 0; i < 80; ++i) {
-        std::uint32_t f, k;
-        if (i < 20) {
-            f = (b & c) | (~b & d), k = 0x5A827999;
-        } else if (i < 40) {
-            f = b ^ c ^ d, k = 0x6ED9EBA1;
-        } else if (i < 60) {
-            f = (b & c) | (b & d) | (c & d), k = 0x8F1BBCDC;
-        } else {
-            f = b ^ c ^ d, k = 0xCA62C1D6;
-        }
-        const std::uint32_t next = std::rotl(a, 5) + f + e + k + w[i];
+    const auto round = [&](std::uint32_t f, std::uint32_t k, std::uint32_t word) {
+        const std::uint32_t next = std::rotl(a, 5) + f + e + k + word;
         e = d, d = c, c = std::rotl(b, 30), b = a, a = next;
-    }
+    };
+    for (std::size_t i = 0; i < 20; ++i) round((b & c) | (~b & d), 0x5A827999, w[i]);
+    for (std::size_t i = 20; i < 40; ++i) round(b ^ c ^ d, 0x6ED9EBA1, w[i]);
+    for (std::size_t i = 40; i < 60; ++i) round((b & c) | (b & d) | (c & d), 0x8F1BBCDC, w[i]);
+    for (std::size_t i = 60; i < 80; ++i) round(b ^ c ^ d, 0xCA62C1D6, w[i]);
     const std::array<std::uint32_t, 5> sum = {start[0] + a, start[1] + b, start[2] + c, start[3] + d, start[4] + e};
     digest out;
     for (std::size_t i = 0; i < 20; ++i) out[i] = static_cast<std::uint8_t>(sum[i / 4] >> (24 - 8 * (i % 4)));

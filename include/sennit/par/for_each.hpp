@@ -12,7 +12,7 @@
 // An element may block, fork, or run a loop of its own. From a thread that is no worker the loop runs on the default
 // runtime and blocks the thread.
 // Exceptions: the one of the first element, in order, that throws; pieces behind it that have not started are dropped.
-// Cost: a loop that nobody helps runs at the speed of the plain loop after about 200 ns; no allocation.
+// Cost: a loop that nobody helps runs at the speed of the plain loop after about 150 ns; no allocation.
 #pragma once
 
 #include "sennit/par/detail/lazy_loop.hpp"
@@ -41,7 +41,7 @@ struct visit_elements {
     static constexpr bool never_throws = std::is_nothrow_invocable_v<F&, std::iter_reference_t<Iterator>>;
 
     Iterator begin;
-    mutable own_copy<F> function;
+    own_copy<F> function;
 
     [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first, std::size_t last) const {
         own_copy<F> f = function;

@@ -21,7 +21,7 @@ struct visit_indices {
     using value_type = no_value;
     static constexpr bool never_throws = std::is_nothrow_invocable_v<F&, std::size_t>;
 
-    mutable own_copy<F> function;
+    own_copy<F> function;
 
     [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first, std::size_t last) const {
         own_copy<F> f = function;

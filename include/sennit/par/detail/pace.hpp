@@ -3,9 +3,9 @@
 // short that what a thief cannot get any more is little.
 //
 // A piece aims at `target_ns`. The first is one element, since nothing is known about it; each next one follows from
-// the time of the one before and is at most `growth` times as long. Elements may suddenly become dearer, so a piece is
-// also at most 1/16 of what is left, except that pieces of less than an eighth of the target are not worth a look at
-// the clock. One instance for each range that somebody runs; not shared.
+// the time of the one before and has at most `growth` times as many. Elements may suddenly become dearer, so a piece is
+// also at most 1/16 of what is left; but not less than a quarter of the target, or the looks at the clock would cost
+// more than they find. One instance for each range that somebody runs; not shared.
 #pragma once
 
 #include "sennit/par/grain.hpp"
@@ -29,12 +29,13 @@ inline std::size_t round_up(std::size_t index, std::size_t unit, std::size_t lim
 
 class pace {
 public:
-    explicit pace(grain wanted) noexcept : unit_(std::max<std::size_t>(wanted.elements, 1)), size_(unit_) {}
+    explicit pace(grain wanted) noexcept
+        : unit_(std::max<std::size_t>(wanted.elements, 1)), aim_(unit_), least_(unit_) {}
 
     // The end of the piece that begins at `first`: beyond it, at most `last`.
     std::size_t next_end(std::size_t first, std::size_t last) const noexcept {
         const std::size_t left = last - first;
-        const std::size_t size = std::max({std::min(size_, left / 16), size_ / 8, std::size_t{1}});
+        const std::size_t size = std::max({std::min(aim_, left / 16), least_, std::size_t{1}});
         if (size >= left) return last;
         const std::size_t unit = unit_ == 1 && size >= 2 * even_piece ? even_piece : unit_;
         return round_up(first + size, unit, last);
@@ -45,17 +46,21 @@ public:
         const std::int64_t now = sched::now_ns();
         const auto took = static_cast<std::size_t>(std::max<std::int64_t>(now - since_, 1));
         since_ = now;
-        size_ = std::min({std::min(count, largest) * target_ns / took, count * growth, largest});
+        const std::size_t in_target = std::min(count, largest) * target_ns / took;
+        const std::size_t at_most = std::min(count, largest) * growth;
+        aim_ = std::min(in_target, at_most);
+        least_ = std::min(in_target / 4, at_most);
     }
 
 private:
     // Offering the rest costs about 30 ns a piece; a thief takes 20 us before it takes anything by force.
-    static constexpr std::size_t target_ns = 5'000;
-    static constexpr std::size_t growth = 8;
+    static constexpr std::size_t target_ns = 10'000;
+    static constexpr std::size_t growth = 16;
     static constexpr std::size_t largest = std::size_t{1} << 30;
 
     std::size_t unit_;
-    std::size_t size_;
+    std::size_t aim_;   // elements that take about the target
+    std::size_t least_; // fewer than these are not worth a piece
     std::int64_t since_ = sched::now_ns();
 };
 

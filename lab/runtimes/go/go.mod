@@ -1,0 +1,3 @@
+module lab-go
+
+go 1.19

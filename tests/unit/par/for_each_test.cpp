@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sennit/sennit.hpp>
+
+#include "on_workers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using sennit::par::grain;
+
+constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
+
+// One plain byte an element: a second visit is seen, and a race on it by ThreadSanitizer.
+void expect_once(const std::vector<unsigned char>& visits) {
+    EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), static_cast<std::ptrdiff_t>(visits.size()));
+}
+
+TEST(par_for_each_n, visits_every_index_once) {
+    on_workers([] {
+        for (std::size_t n : sizes) {
+            SCOPED_TRACE(n);
+            std::vector<unsigned char> visits(n);
+            sennit::par::for_each_n(n, [&](std::size_t i) { ++visits[i]; });
+            expect_once(visits);
+        }
+    });
+}
+
+TEST(par_for_each_n, visits_every_index_once_with_any_grain) {
+    on_workers([] {
+        for (std::size_t n : sizes) {
+            for (std::size_t elements :
+                 {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{100}, ~std::size_t{0}}) {
+                SCOPED_TRACE(std::to_string(n) + " elements, grain " + std::to_string(elements));
+                std::vector<unsigned char> visits(n);
+                sennit::par::for_each_n(n, [&](std::size_t i) { ++visits[i]; }, grain{elements});
+                expect_once(visits);
+            }
+        }
+    });
+}
+
+TEST(par_for_each_n, takes_an_iterator_and_a_number) {
+    on_workers([] {
+        std::vector<int> values(1000, 1);
+        sennit::par::for_each_n(values.begin() + 10, 900, [](int& v) { ++v; });
+        EXPECT_EQ(std::count(values.begin() + 10, values.begin() + 910, 2), 900);
+        EXPECT_EQ(std::count(values.begin(), values.end(), 1), 100);
+        sennit::par::for_each_n(values.begin(), -5, [](int&) { FAIL(); });
+    });
+}
+
+TEST(par_for_each, takes_vectors_deques_spans_arrays_and_views) {
+    on_workers([] {
+        const auto increment = [](int& v) { ++v; };
+        std::vector<int> vector(5000, 1);
+        sennit::par::for_each(vector, increment);
+        sennit::par::for_each(vector.begin(), vector.end(), increment);
+        sennit::par::for_each(std::span(vector), increment, grain{16});
+        EXPECT_EQ(std::count(vector.begin(), vector.end(), 4), 5000);
+
+        std::deque<int> deque(5000, 1);
+        sennit::par::for_each(deque, increment);
+        EXPECT_EQ(std::count(deque.begin(), deque.end(), 2), 5000);
+
+        int array[3] = {1, 1, 1};
+        sennit::par::for_each(array, increment);
+        EXPECT_EQ(array[0] + array[1] + array[2], 6);
+
+        std::vector<unsigned char> visits(5000);
+        sennit::par::for_each(std::views::iota(0, 5000), [&](int i) { ++visits[static_cast<std::size_t>(i)]; });
+        expect_once(visits);
+    });
+}
+
+TEST(par_for_each, takes_elements_and_callables_that_cannot_be_copied) {
+    on_workers([] {
+        std::vector<std::unique_ptr<int>> boxes;
+        for (int i = 0; i < 1000; ++i) boxes.push_back(std::make_unique<int>(i));
+        auto add = [step = std::make_unique<int>(7)](std::unique_ptr<int>& box) { *box += *step; };
+        sennit::par::for_each(boxes, add);
+        for (int i = 0; i < 1000; ++i) ASSERT_EQ(*boxes[static_cast<std::size_t>(i)], i + 7);
+
+        struct counted {
+            int value;
+        };
+        std::vector<counted> objects(100, counted{3});
+        sennit::par::for_each(objects, &counted::value); // any invocable, as in std
+    });
+}
+
+// Threads change only where pieces begin, so no run of equal threads may begin off a multiple of the grain.
+TEST(par_for_each_n, pieces_begin_at_multiples_of_the_grain) {
+    on_workers([] {
+        constexpr std::size_t n = 20'000;
+        constexpr std::size_t elements = 37;
+        std::vector<std::thread::id> visitor(n);
+        std::atomic<unsigned> sink{0};
+        sennit::par::for_each_n(
+            n,
+            [&](std::size_t i) {
+                visitor[i] = std::this_thread::get_id();
+                for (unsigned k = 0; k < 200; ++k) sink.fetch_add(k, std::memory_order_relaxed);
+            },
+            grain{elements});
+        for (std::size_t i = 1; i < n; ++i)
+            if (i % elements != 0) ASSERT_EQ(visitor[i], visitor[i - 1]) << "at " << i;
+    });
+}
+
+TEST(par_for_each_n, two_long_elements_run_on_two_workers) {
+    sennit::runtime runtime({.workers = 2});
+    std::atomic<int> started{0};
+    runtime.run([&] {
+        sennit::par::for_each_n(2, [&](std::size_t) {
+            ++started;
+            while (started.load() < 2) sennit::checkpoint(); // hangs if one worker has to do both
+        });
+    });
+    EXPECT_EQ(started.load(), 2);
+}
+
+TEST(par_for_each_n, elements_that_are_dear_only_at_the_end_are_shared) {
+    sennit::runtime runtime({.workers = 2});
+    std::atomic<int> started{0};
+    constexpr std::size_t n = 10'000;
+    runtime.run([&] {
+        sennit::par::for_each_n(
+            n,
+            [&](std::size_t i) {
+                if (i + 2 < n) return;
+                ++started;
+                while (started.load() < 2) sennit::checkpoint();
+            },
+            grain{1});
+    });
+    EXPECT_EQ(started.load(), 2);
+}
+
+TEST(par_for_each_n, the_lowest_element_that_throws_is_reported) {
+    on_workers([] {
+        for (std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{1000}, std::size_t{100'000}}) {
+            for (std::size_t bad : {std::size_t{0}, n / 3, n - 1}) {
+                SCOPED_TRACE(std::to_string(bad) + " of " + std::to_string(n));
+                std::vector<unsigned char> visits(n);
+                std::string what;
+                try {
+                    sennit::par::for_each_n(n, [&](std::size_t i) {
+                        ++visits[i];
+                        if (i >= bad) throw std::runtime_error(std::to_string(i));
+                    });
+                } catch (const std::runtime_error& error) {
+                    what = error.what();
+                }
+                EXPECT_EQ(what, std::to_string(bad));
+                for (std::size_t i = 0; i <= bad; ++i) ASSERT_EQ(visits[i], 1);
+                for (std::size_t i = bad + 1; i < n; ++i) ASSERT_LE(visits[i], 1);
+            }
+        }
+    });
+}
+
+TEST(par_for_each_n, after_an_exception_the_rest_is_dropped) {
+    sennit::runtime runtime({.workers = 1});
+    std::size_t visited = 0;
+    runtime.run([&] {
+        EXPECT_THROW(sennit::par::for_each_n(1000,
+                                             [&](std::size_t i) {
+                                                 ++visited;
+                                                 if (i == 10) throw std::runtime_error("stop");
+                                             }),
+                     std::runtime_error);
+    });
+    EXPECT_EQ(visited, 11u);
+}
+
+TEST(par_for_each_n, loops_nest) {
+    on_workers([] {
+        constexpr std::size_t rows = 50;
+        constexpr std::size_t columns = 300;
+        std::vector<unsigned char> visits(rows * columns);
+        sennit::par::for_each_n(rows, [&](std::size_t r) {
+            sennit::par::for_each_n(columns, [&](std::size_t c) { ++visits[r * columns + c]; });
+        });
+        expect_once(visits);
+    });
+}
+
+TEST(par_for_each_n, runs_inside_fork_join_and_scope_and_holds_them) {
+    on_workers([] {
+        std::vector<unsigned char> visits(4000);
+        const auto part = [&](std::size_t from) {
+            sennit::par::for_each_n(1000, [&, from](std::size_t i) {
+                if (i % 2 == 0) sennit::fork_join([&] { ++visits[from + i]; }, [&] { ++visits[from + i + 1]; });
+            });
+        };
+        sennit::fork_join([&] { part(0); }, [&] { part(1000); });
+        sennit::scope children;
+        children.spawn([&] { part(2000); });
+        children.spawn([&] { part(3000); });
+        children.join();
+        expect_once(visits);
+
+        std::atomic<int> spawned{0};
+        sennit::par::for_each_n(100, [&](std::size_t) {
+            sennit::scope inner;
+            for (int k = 0; k < 3; ++k) inner.spawn([&] { ++spawned; });
+        });
+        EXPECT_EQ(spawned.load(), 300);
+    });
+}
+
+TEST(par_for_each, runs_from_a_foreign_thread) {
+    std::vector<unsigned char> visits(10'000);
+    std::thread foreign([&] { sennit::par::for_each(visits, [](unsigned char& v) { ++v; }); });
+    foreign.join();
+    expect_once(visits);
+    EXPECT_THROW(sennit::par::for_each_n(10, [](std::size_t) { throw std::runtime_error("x"); }), std::runtime_error);
+}
+
+TEST(par_for_each, leaves_a_mutable_callable_as_it_was) {
+    on_workers([] {
+        std::atomic<int> calls{0};
+        sennit::par::for_each_n(1000, [&calls, own = 0](std::size_t) mutable {
+            ++own;
+            ++calls;
+        });
+        EXPECT_EQ(calls.load(), 1000);
+    });
+}
+
+} // namespace

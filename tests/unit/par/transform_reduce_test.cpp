@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sennit/sennit.hpp>
+
+#include "on_workers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using sennit::par::deterministic;
+using sennit::par::grain;
+using sennit::par::transform_reduce;
+
+constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
+
+TEST(par_transform_reduce, sums_every_element_once) {
+    on_workers([] {
+        for (std::size_t n : sizes) {
+            SCOPED_TRACE(n);
+            std::vector<std::uint64_t> values(n);
+            std::iota(values.begin(), values.end(), std::uint64_t{1});
+            const auto twice = [](std::uint64_t v) { return 2 * v; };
+            const std::uint64_t expected = 5 + n * (n + 1);
+            EXPECT_EQ(transform_reduce(values, std::uint64_t{5}, std::plus<>(), twice), expected);
+            EXPECT_EQ(transform_reduce(values.begin(), values.end(), std::uint64_t{5}, std::plus<>(), twice, grain{9}),
+                      expected);
+            EXPECT_EQ(transform_reduce(deterministic, values, std::uint64_t{5}, std::plus<>(), twice), expected);
+            EXPECT_EQ(transform_reduce(deterministic, values.begin(), values.end(), std::uint64_t{5}, std::plus<>(),
+                                       twice, grain{9}),
+                      expected);
+        }
+    });
+}
+
+TEST(par_transform_reduce, keeps_the_order_of_an_operation_that_does_not_commute) {
+    on_workers([] {
+        std::string expected = "start:";
+        for (int i = 0; i < 3000; ++i) expected += std::to_string(i) + ' ';
+        const auto numbers = std::views::iota(0, 3000);
+        const auto text = [](int i) { return std::to_string(i) + ' '; };
+        for (std::size_t elements : {0u, 1u, 7u, 10'000u}) {
+            EXPECT_EQ(transform_reduce(numbers, std::string("start:"), std::plus<>(), text, grain{elements}), expected);
+            EXPECT_EQ(
+                transform_reduce(deterministic, numbers, std::string("start:"), std::plus<>(), text, grain{elements}),
+                expected);
+        }
+    });
+}
+
+std::vector<float> floats_of_mixed_magnitude(std::size_t n) {
+    std::mt19937 random(12345);
+    std::uniform_real_distribution<float> exponent(-20.0f, 20.0f);
+    std::vector<float> values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::exp2(exponent(random));
+    return values;
+}
+
+TEST(par_transform_reduce, the_deterministic_form_gives_the_same_bits_on_any_number_of_workers) {
+    for (std::size_t n : {std::size_t{7}, std::size_t{1000}, std::size_t{300'001}}) {
+        for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{250}}) {
+            SCOPED_TRACE(std::to_string(n) + " elements, grain " + std::to_string(elements));
+            const std::vector<float> values = floats_of_mixed_magnitude(n);
+            std::vector<std::uint32_t> bits;
+            on_workers([&] {
+                for (int round = 0; round < 5; ++round)
+                    bits.push_back(std::bit_cast<std::uint32_t>(transform_reduce(
+                        deterministic, values, 0.0f, std::plus<>(), [](float v) { return v * 1.1f; },
+                        grain{elements})));
+            });
+            EXPECT_EQ(std::count(bits.begin(), bits.end(), bits.front()), static_cast<std::ptrdiff_t>(bits.size()));
+        }
+    }
+}
+
+// The test above could not fail if the sum did not depend on the grouping.
+TEST(par_transform_reduce, the_grouping_matters_for_these_floats) {
+    sennit::runtime runtime({.workers = 1});
+    const std::vector<float> values = floats_of_mixed_magnitude(300'001);
+    const auto sum = [&](std::size_t elements) {
+        return runtime.run([&] {
+            return transform_reduce(deterministic, values, 0.0f, std::plus<>(), std::identity(), grain{elements});
+        });
+    };
+    EXPECT_NE(sum(1), sum(250));
+}
+
+TEST(par_transform_reduce, on_one_worker_the_fast_form_groups_like_a_plain_loop) {
+    sennit::runtime runtime({.workers = 1});
+    const std::vector<float> values = floats_of_mixed_magnitude(100'000);
+    float expected = 0.5f;
+    for (float v : values) expected = expected + v;
+    const float sum = runtime.run([&] { return transform_reduce(values, 0.5f, std::plus<>(), std::identity()); });
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(sum), std::bit_cast<std::uint32_t>(expected));
+}
+
+struct block { // larger than a fork's slot, and only movable
+    std::unique_ptr<long> sum;
+    char filling[100] = {};
+};
+
+TEST(par_transform_reduce, carries_large_values_that_only_move) {
+    on_workers([] {
+        const auto make = [](long i) { return block{std::make_unique<long>(i)}; };
+        const auto add = [](block a, block b) {
+            *a.sum += *b.sum;
+            return a;
+        };
+        const auto numbers = std::views::iota(0L, 20'000L);
+        EXPECT_EQ(*transform_reduce(numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
+        EXPECT_EQ(*transform_reduce(deterministic, numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
+    });
+}
+
+TEST(par_transform_reduce, the_lowest_element_that_throws_is_reported) {
+    on_workers([] {
+        const auto numbers = std::views::iota(0, 50'000);
+        const auto picky = [](int i) -> long {
+            if (i >= 20'000) throw std::runtime_error(std::to_string(i));
+            return i;
+        };
+        const auto message = [&](auto&& call) -> std::string {
+            try {
+                call();
+            } catch (const std::runtime_error& error) {
+                return error.what();
+            }
+            return "no exception";
+        };
+        EXPECT_EQ(message([&] { transform_reduce(numbers, 0L, std::plus<>(), picky); }), "20000");
+        EXPECT_EQ(message([&] { transform_reduce(deterministic, numbers, 0L, std::plus<>(), picky); }), "20000");
+    });
+}
+
+TEST(par_transform_reduce, takes_deques_and_nests) {
+    on_workers([] {
+        const std::deque<int> values(300, 2);
+        const long sum = transform_reduce(std::views::iota(0, 40), 0L, std::plus<>(), [&](int i) {
+            const auto scaled = [i](int v) { return long{v} * i; };
+            return i % 2 == 0 ? transform_reduce(values, 0L, std::plus<>(), scaled)
+                              : transform_reduce(deterministic, values, 0L, std::plus<>(), scaled);
+        });
+        EXPECT_EQ(sum, 600L * (39 * 40 / 2));
+    });
+}
+
+TEST(par_transform_reduce, runs_from_a_foreign_thread) {
+    long fast = 0;
+    long exact = 0;
+    std::thread foreign([&] {
+        const auto numbers = std::views::iota(0L, 10'000L);
+        fast = transform_reduce(numbers, 0L, std::plus<>(), std::identity());
+        exact = transform_reduce(deterministic, numbers, 0L, std::plus<>(), std::identity());
+    });
+    foreign.join();
+    EXPECT_EQ(fast, 49'995'000L);
+    EXPECT_EQ(exact, 49'995'000L);
+}
+
+TEST(par_transform_reduce, two_long_elements_run_on_two_workers) {
+    sennit::runtime runtime({.workers = 2});
+    for (bool exact : {false, true}) {
+        std::atomic<int> started{0};
+        const auto meet = [&](int) {
+            ++started;
+            while (started.load() < 2) sennit::checkpoint(); // hangs if one worker has to do both
+            return 1;
+        };
+        const int met = runtime.run([&] {
+            const auto two = std::views::iota(0, 2);
+            return exact ? transform_reduce(deterministic, two, 0, std::plus<>(), meet)
+                         : transform_reduce(two, 0, std::plus<>(), meet);
+        });
+        EXPECT_EQ(met, 2);
+    }
+}
+
+} // namespace
