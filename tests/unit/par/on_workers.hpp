@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test's body on runtimes of 1, 2, 3 and 8 workers, whatever the machine has.
+// Runs a test's body on runtimes of 1, 2, 3 and 8 workers, whatever the machine has. The body may change threads, and
+// GoogleTest's traces belong to one: no SCOPED_TRACE inside.
 #pragma once
 
 #include <sennit/runtime.hpp>
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 template <class F>
 void on_workers(F&& body) {
     for (unsigned workers : {1u, 2u, 3u, 8u}) {
-        SCOPED_TRACE(std::to_string(workers) + " workers");
         sennit::runtime runtime({.workers = workers});
         runtime.run([&] { body(); });
-        if (testing::Test::HasFatalFailure()) return;
+        if (!testing::Test::HasFailure()) continue;
+        ADD_FAILURE() << "the first failure came with " << workers << " workers";
+        return;
     }
 }

@@ -24,24 +24,24 @@ namespace {
 
 using sennit::par::deterministic;
 using sennit::par::grain;
-using sennit::par::transform_reduce;
+namespace par = sennit::par; // qualified calls: std's would be found by argument-dependent lookup
 
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
 
 TEST(par_transform_reduce, sums_every_element_once) {
     on_workers([] {
         for (std::size_t n : sizes) {
-            SCOPED_TRACE(n);
             std::vector<std::uint64_t> values(n);
             std::iota(values.begin(), values.end(), std::uint64_t{1});
             const auto twice = [](std::uint64_t v) { return 2 * v; };
             const std::uint64_t expected = 5 + n * (n + 1);
-            EXPECT_EQ(transform_reduce(values, std::uint64_t{5}, std::plus<>(), twice), expected);
-            EXPECT_EQ(transform_reduce(values.begin(), values.end(), std::uint64_t{5}, std::plus<>(), twice, grain{9}),
-                      expected);
-            EXPECT_EQ(transform_reduce(deterministic, values, std::uint64_t{5}, std::plus<>(), twice), expected);
-            EXPECT_EQ(transform_reduce(deterministic, values.begin(), values.end(), std::uint64_t{5}, std::plus<>(),
-                                       twice, grain{9}),
+            EXPECT_EQ(par::transform_reduce(values, std::uint64_t{5}, std::plus<>(), twice), expected);
+            EXPECT_EQ(
+                par::transform_reduce(values.begin(), values.end(), std::uint64_t{5}, std::plus<>(), twice, grain{9}),
+                expected);
+            EXPECT_EQ(par::transform_reduce(deterministic, values, std::uint64_t{5}, std::plus<>(), twice), expected);
+            EXPECT_EQ(par::transform_reduce(deterministic, values.begin(), values.end(), std::uint64_t{5},
+                                            std::plus<>(), twice, grain{9}),
                       expected);
         }
     });
@@ -54,10 +54,11 @@ TEST(par_transform_reduce, keeps_the_order_of_an_operation_that_does_not_commute
         const auto numbers = std::views::iota(0, 3000);
         const auto text = [](int i) { return std::to_string(i) + ' '; };
         for (std::size_t elements : {0u, 1u, 7u, 10'000u}) {
-            EXPECT_EQ(transform_reduce(numbers, std::string("start:"), std::plus<>(), text, grain{elements}), expected);
-            EXPECT_EQ(
-                transform_reduce(deterministic, numbers, std::string("start:"), std::plus<>(), text, grain{elements}),
-                expected);
+            EXPECT_EQ(par::transform_reduce(numbers, std::string("start:"), std::plus<>(), text, grain{elements}),
+                      expected);
+            EXPECT_EQ(par::transform_reduce(deterministic, numbers, std::string("start:"), std::plus<>(), text,
+                                            grain{elements}),
+                      expected);
         }
     });
 }
@@ -78,7 +79,7 @@ TEST(par_transform_reduce, the_deterministic_form_gives_the_same_bits_on_any_num
             std::vector<std::uint32_t> bits;
             on_workers([&] {
                 for (int round = 0; round < 5; ++round)
-                    bits.push_back(std::bit_cast<std::uint32_t>(transform_reduce(
+                    bits.push_back(std::bit_cast<std::uint32_t>(par::transform_reduce(
                         deterministic, values, 0.0f, std::plus<>(), [](float v) { return v * 1.1f; },
                         grain{elements})));
             });
@@ -93,7 +94,7 @@ TEST(par_transform_reduce, the_grouping_matters_for_these_floats) {
     const std::vector<float> values = floats_of_mixed_magnitude(300'001);
     const auto sum = [&](std::size_t elements) {
         return runtime.run([&] {
-            return transform_reduce(deterministic, values, 0.0f, std::plus<>(), std::identity(), grain{elements});
+            return par::transform_reduce(deterministic, values, 0.0f, std::plus<>(), std::identity(), grain{elements});
         });
     };
     EXPECT_NE(sum(1), sum(250));
@@ -104,7 +105,7 @@ TEST(par_transform_reduce, on_one_worker_the_fast_form_groups_like_a_plain_loop)
     const std::vector<float> values = floats_of_mixed_magnitude(100'000);
     float expected = 0.5f;
     for (float v : values) expected = expected + v;
-    const float sum = runtime.run([&] { return transform_reduce(values, 0.5f, std::plus<>(), std::identity()); });
+    const float sum = runtime.run([&] { return par::transform_reduce(values, 0.5f, std::plus<>(), std::identity()); });
     EXPECT_EQ(std::bit_cast<std::uint32_t>(sum), std::bit_cast<std::uint32_t>(expected));
 }
 
@@ -121,8 +122,8 @@ TEST(par_transform_reduce, carries_large_values_that_only_move) {
             return a;
         };
         const auto numbers = std::views::iota(0L, 20'000L);
-        EXPECT_EQ(*transform_reduce(numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
-        EXPECT_EQ(*transform_reduce(deterministic, numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
+        EXPECT_EQ(*par::transform_reduce(numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
+        EXPECT_EQ(*par::transform_reduce(deterministic, numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
     });
 }
 
@@ -141,18 +142,18 @@ TEST(par_transform_reduce, the_lowest_element_that_throws_is_reported) {
             }
             return "no exception";
         };
-        EXPECT_EQ(message([&] { transform_reduce(numbers, 0L, std::plus<>(), picky); }), "20000");
-        EXPECT_EQ(message([&] { transform_reduce(deterministic, numbers, 0L, std::plus<>(), picky); }), "20000");
+        EXPECT_EQ(message([&] { par::transform_reduce(numbers, 0L, std::plus<>(), picky); }), "20000");
+        EXPECT_EQ(message([&] { par::transform_reduce(deterministic, numbers, 0L, std::plus<>(), picky); }), "20000");
     });
 }
 
 TEST(par_transform_reduce, takes_deques_and_nests) {
     on_workers([] {
         const std::deque<int> values(300, 2);
-        const long sum = transform_reduce(std::views::iota(0, 40), 0L, std::plus<>(), [&](int i) {
+        const long sum = par::transform_reduce(std::views::iota(0, 40), 0L, std::plus<>(), [&](int i) {
             const auto scaled = [i](int v) { return long{v} * i; };
-            return i % 2 == 0 ? transform_reduce(values, 0L, std::plus<>(), scaled)
-                              : transform_reduce(deterministic, values, 0L, std::plus<>(), scaled);
+            return i % 2 == 0 ? par::transform_reduce(values, 0L, std::plus<>(), scaled)
+                              : par::transform_reduce(deterministic, values, 0L, std::plus<>(), scaled);
         });
         EXPECT_EQ(sum, 600L * (39 * 40 / 2));
     });
@@ -163,8 +164,8 @@ TEST(par_transform_reduce, runs_from_a_foreign_thread) {
     long exact = 0;
     std::thread foreign([&] {
         const auto numbers = std::views::iota(0L, 10'000L);
-        fast = transform_reduce(numbers, 0L, std::plus<>(), std::identity());
-        exact = transform_reduce(deterministic, numbers, 0L, std::plus<>(), std::identity());
+        fast = par::transform_reduce(numbers, 0L, std::plus<>(), std::identity());
+        exact = par::transform_reduce(deterministic, numbers, 0L, std::plus<>(), std::identity());
     });
     foreign.join();
     EXPECT_EQ(fast, 49'995'000L);
@@ -182,8 +183,8 @@ TEST(par_transform_reduce, two_long_elements_run_on_two_workers) {
         };
         const int met = runtime.run([&] {
             const auto two = std::views::iota(0, 2);
-            return exact ? transform_reduce(deterministic, two, 0, std::plus<>(), meet)
-                         : transform_reduce(two, 0, std::plus<>(), meet);
+            return exact ? par::transform_reduce(deterministic, two, 0, std::plus<>(), meet)
+                         : par::transform_reduce(two, 0, std::plus<>(), meet);
         });
         EXPECT_EQ(met, 2);
     }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets a
+// documented exception or the right answer, nothing is leaked, and the next run works.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string>
+#include <system_error>
+
+#if !defined(__has_feature)
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
+    __has_feature(thread_sanitizer)
+
+TEST(refusals, are_not_injected_under_a_sanitizer) { GTEST_SKIP() << "the sanitizer owns the allocator"; }
+
+#else
+
+namespace {
+
+enum kind { none, allocation, mapping, thread_creation };
+std::atomic<int> failing{none};
+std::atomic<long> countdown{0}; // requests until the one that is refused
+std::atomic<bool> refused{false};
+std::atomic<long> alive{0}; // allocations
+std::atomic<long> mapped{0}; // mappings
+
+bool refuse(kind what) {
+    if (failing != what || countdown.fetch_sub(1) != 1) return false;
+    refused = true;
+    return true;
+}
+
+} // namespace
+
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ inlines one of the pair and misses the other
+#endif
+void* operator new(std::size_t size) {
+    void* memory = refuse(allocation) ? nullptr : std::malloc(size);
+    if (!memory) throw std::bad_alloc();
+    ++alive;
+    return memory;
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    const auto unit = static_cast<std::size_t>(alignment);
+    void* memory = refuse(allocation) ? nullptr : std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
+    if (!memory) throw std::bad_alloc();
+    ++alive;
+    return memory;
+}
+void operator delete(void* memory) noexcept {
+    if (memory) --alive;
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { operator delete(memory); }
+
+// Defined here, these are what the library's calls reach; libc's own stay as they are.
+extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) noexcept {
+    static const auto real = reinterpret_cast<decltype(&mmap)>(::dlsym(RTLD_NEXT, "mmap"));
+    if (refuse(mapping)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    void* memory = real(address, length, protection, flags, file, offset);
+    if (memory != MAP_FAILED) ++mapped;
+    return memory;
+}
+extern "C" int munmap(void* address, size_t length) noexcept {
+    static const auto real = reinterpret_cast<decltype(&munmap)>(::dlsym(RTLD_NEXT, "munmap"));
+    --mapped;
+    return real(address, length);
+}
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
+                              void* argument) noexcept {
+    static const auto real = reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+    return refuse(thread_creation) ? EAGAIN : real(thread, attributes, entry, argument);
+}
+
+namespace {
+
+// Runs `scenario` with the 1st, 2nd, … request of a kind refused until nothing is refused any more.
+void exhaust(kind what, const std::function<void()>& scenario) {
+    scenario(); // one-time things of the process
+    long refusals = 0;
+    for (long n = 1;; ++n) {
+        ASSERT_LT(n, 10'000);
+        const long alive_before = alive, mapped_before = mapped;
+        refused = false;
+        countdown = n;
+        failing = what;
+        try {
+            scenario();
+        } catch (const std::bad_alloc&) {
+        } catch (const std::system_error& error) {
+            EXPECT_NE(std::string(error.what()).find("sennit: cannot create a worker thread"), std::string::npos);
+        }
+        failing = none;
+        EXPECT_EQ(alive, alive_before) << "refusal " << n;
+        EXPECT_EQ(mapped, mapped_before) << "refusal " << n;
+        if (!refused) break;
+        ++refusals;
+        scenario(); // the next run works
+    }
+    EXPECT_GT(refusals, 0);
+}
+
+void make_a_runtime() { sennit::runtime runtime({.workers = 3, .stack_size = 64 << 10}); }
+
+void run_everything() {
+    sennit::runtime runtime({.workers = 2, .stack_size = 64 << 10});
+    const long sum = runtime.run([] {
+        std::atomic<long> total{0};
+        sennit::scope children;
+        for (int i = 0; i < 100; ++i) children.spawn([&total, text = std::string(40, 'x')] { total += 1; });
+        sennit::sched::one_shot event;
+        sennit::fork_join([&] { event.wait(); }, [&] { event.finish(); });
+        for (long one : sennit::fork_each(20, [](std::size_t i) { return static_cast<long>(i); })) total += one;
+        children.join();
+        return total.load();
+    });
+    EXPECT_EQ(sum, 290);
+}
+
+TEST(refusals, of_memory_while_a_runtime_is_made) { exhaust(allocation, &make_a_runtime); }
+TEST(refusals, of_mappings_while_a_runtime_is_made) { exhaust(mapping, &make_a_runtime); }
+TEST(refusals, of_memory_while_everything_runs) { exhaust(allocation, &run_everything); }
+TEST(refusals, of_mappings_while_everything_runs) { exhaust(mapping, &run_everything); }
+TEST(refusals, of_threads_while_a_runtime_is_made) { exhaust(thread_creation, &make_a_runtime); }
+
+} // namespace
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: suspension, migration, what travels with them.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cfenv>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+thread_local int mine = 0;
+[[gnu::noinline]] int& thread_locals_value() {
+    asm volatile("");
+    return mine;
+}
+[[gnu::noinline]] std::thread::id here() {
+    asm volatile("");
+    return std::this_thread::get_id();
+}
+
+// Parks the context and hands it to `runtime`'s shared queue from a thread that is no worker: anybody may go on with it.
+void move_somewhere(sennit::runtime& runtime) {
+    struct hop {
+        sennit::sched::waiter* who = nullptr;
+        std::thread waker;
+    } state;
+    sennit::sched::waiter who;
+    sennit::sched::park(
+        [](void* argument, sennit::sched::waiter& self) noexcept {
+            auto& s = *static_cast<hop*>(argument);
+            s.who = &self;
+            s.waker = std::thread([&s] { sennit::sched::wake(*s.who); });
+            return true;
+        },
+        &state, who);
+    state.waker.join();
+    (void)runtime;
+}
+
+TEST(context, keeps_its_caught_exception_when_it_goes_on_in_another_thread) {
+    sennit::runtime runtime({.workers = 3});
+    int migrations = 0;
+    for (int round = 0; round < 300 && migrations < 5; ++round)
+        runtime.run([&] {
+            const auto before = here();
+            try {
+                throw std::runtime_error("travels");
+            } catch (const std::runtime_error&) {
+                move_somewhere(runtime);
+                migrations += here() != before;
+                EXPECT_EQ(std::uncaught_exceptions(), 0);
+                try {
+                    throw;
+                } catch (const std::runtime_error& again) {
+                    EXPECT_STREQ(again.what(), "travels");
+                }
+            }
+            EXPECT_EQ(std::current_exception(), nullptr);
+        });
+    EXPECT_GT(migrations, 0) << "the test saw no migration";
+}
+
+TEST(context, counts_uncaught_exceptions_for_itself_during_unwinding) {
+    sennit::runtime runtime({.workers = 2});
+    struct suspends_in_destructor {
+        ~suspends_in_destructor() {
+            EXPECT_EQ(std::uncaught_exceptions(), 1);
+            sennit::sched::yield();
+            EXPECT_EQ(std::uncaught_exceptions(), 1);
+        }
+    };
+    runtime.run([] {
+        auto [a, b] = sennit::fork_join(
+            [] {
+                try {
+                    suspends_in_destructor guard;
+                    throw 1;
+                } catch (int) {
+                }
+                return std::uncaught_exceptions();
+            },
+            [] { return std::uncaught_exceptions(); });
+        EXPECT_EQ(a + b, 0);
+    });
+}
+
+TEST(context, reads_the_right_thread_local_on_both_sides_of_a_migration) {
+    sennit::runtime runtime({.workers = 3});
+    int migrations = 0;
+    for (int round = 0; round < 300 && migrations < 5; ++round)
+        runtime.run([&] {
+            const auto before = here();
+            thread_locals_value() = static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1;
+            move_somewhere(runtime);
+            const auto after = here();
+            migrations += before != after;
+            if (before == after) EXPECT_EQ(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(after) & 0xffff) + 1);
+            else EXPECT_NE(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1);
+            thread_locals_value() = 0;
+        });
+    EXPECT_GT(migrations, 0) << "the test saw no migration";
+}
+
+TEST(context, keeps_its_rounding_mode) {
+    sennit::runtime runtime({.workers = 1});
+    runtime.run([] {
+        std::fesetround(FE_UPWARD);
+        auto [a, b] = sennit::fork_join(
+            [] {
+                sennit::sched::yield();
+                return std::fegetround();
+            },
+            [] { return 0; });
+        EXPECT_EQ(a + b, FE_UPWARD);
+        std::fesetround(FE_TONEAREST);
+    });
+}
+
+TEST(context, may_wait_for_its_own_unjoined_fork_even_with_one_worker) {
+    sennit::runtime runtime({.workers = 1});
+    for (int round = 0; round < 100; ++round)
+        EXPECT_EQ(runtime.run([] {
+            sennit::sched::one_shot event;
+            auto [a, b] = sennit::fork_join(
+                [&] {
+                    event.wait();
+                    return 1;
+                },
+                [&] {
+                    event.finish();
+                    return 2;
+                });
+            return a + b;
+        }),
+                  3);
+}
+
+TEST(one_shot, wakes_a_thread_that_is_no_worker) {
+    for (int round = 0; round < 200; ++round) {
+        sennit::sched::one_shot event;
+        std::thread other([&] { event.finish(); });
+        event.wait();
+        EXPECT_TRUE(event.finished());
+        EXPECT_FALSE(event.failed());
+        other.join();
+    }
+}
+
+TEST(verbs, run_every_scheduled_and_spawned_runnable_once) {
+    struct item : sennit::sched::runnable {
+        std::atomic<int>* left;
+        sennit::sched::one_shot* end;
+        item(std::atomic<int>* l, sennit::sched::one_shot* e) : runnable(&item::go), left(l), end(e) {}
+        static void go(sennit::sched::runnable* self) noexcept {
+            auto& me = *static_cast<item*>(self);
+            if (me.left->fetch_sub(1) == 1) me.end->finish();
+        }
+    };
+    for (unsigned workers : {1u, 2u, 8u}) {
+        sennit::runtime runtime({.workers = workers});
+        std::atomic<int> left{2000};
+        sennit::sched::one_shot end;
+        std::vector<std::unique_ptr<item>> items;
+        for (int i = 0; i < 2000; ++i) items.push_back(std::make_unique<item>(&left, &end));
+        for (int i = 0; i < 1000; ++i) sennit::sched::schedule(*items[static_cast<std::size_t>(i)], runtime.core());
+        runtime.run([&] {
+            for (int i = 1000; i < 2000; ++i)
+                (i % 2 ? sennit::sched::spawn : sennit::sched::schedule)(*items[static_cast<std::size_t>(i)], runtime.core());
+        });
+        end.wait();
+        EXPECT_EQ(left, 0);
+    }
+}
+
+} // namespace
