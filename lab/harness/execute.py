@@ -1,75 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one workload once in one runtime, in a process of its own, under a time and a memory limit."""
+"""Runs one workload once in one runtime and checks the answer: the contract of lab/README.md."""
 
 import json
-import os
+import math
 import signal
-import subprocess
-import time
-from pathlib import Path
 
 from .answers import expected
-
-TIME_LIMIT = 60.0  # seconds a run, warm-up included
-MEMORY_LIMIT = 4 << 20  # KiB
-POLL = 0.05  # seconds
+from .limits import MEMORY_LIMIT_KIB, TIME_LIMIT, run_limited
 
 
 class Failed(Exception):
     """The run gave no result; the text says why, for the table."""
 
 
-def resident_kib(pid):
-    """Resident memory of a process and of its children, from /proc."""
-    total = 0
+def _why(outcome):
+    detail = (outcome.err.strip().splitlines() or ["without a word"])[-1][:160]
+    if outcome.status < 0:
+        return f"ended by {signal.Signals(-outcome.status).name}: {detail}"
+    return f"ended with status {outcome.status}: {detail}"
+
+
+def _number(found, key):
+    value = found[key]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise ValueError(key)
+    return value
+
+
+def run_once(command, runtime, workload, size, threads, time_limit=TIME_LIMIT, memory_limit_kib=MEMORY_LIMIT_KIB):
+    """The dictionary of the contract. Raises Failed; a wrong answer is not an exception but `ok` false."""
     try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                total += int(line.split()[1])
-        for task in os.listdir(f"/proc/{pid}/task"):
-            children = Path(f"/proc/{pid}/task/{task}/children")
-            if children.exists():
-                total += sum(resident_kib(int(child)) for child in children.read_text().split())
-    except (OSError, ValueError):
-        pass  # it ended meanwhile
-    return total
-
-
-def _wait(process, time_limit, memory_limit):
-    end = time.monotonic() + time_limit
-    while True:
-        try:
-            process.wait(timeout=POLL)
-            return None
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > end:
-                return f"did not finish within {time_limit:g} s"
-            if resident_kib(process.pid) > memory_limit:
-                return f"stopped at the memory limit of {memory_limit >> 10} MiB"
-
-
-def run_once(command, runtime, workload, size, threads, time_limit=TIME_LIMIT, memory_limit=MEMORY_LIMIT):
-    """The contract's dictionary. Raises Failed; a wrong answer is no exception but `ok` false."""
-    process = subprocess.Popen([*command, workload, str(size), str(threads)], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, start_new_session=True)
-    reason = _wait(process, time_limit, memory_limit)
-    if reason:
-        os.killpg(process.pid, signal.SIGKILL)
-    out, err = process.communicate()
-    if reason:
-        raise Failed(reason)
-    lines = out.strip().splitlines()
+        outcome = run_limited([*command, workload, str(size), str(threads)], time_limit, memory_limit_kib)
+    except OSError as error:
+        raise Failed(f"cannot be started: {error.strerror}") from None
+    if outcome.limit:
+        raise Failed(outcome.limit)
+    lines = outcome.out.strip().splitlines()
+    if len(lines) != 1:
+        raise Failed(_why(outcome) if outcome.status != 0 else f"printed {len(lines)} lines instead of one")
     try:
-        found = json.loads(lines[-1])
-        answer, seconds = found["answer"], float(found["seconds"])
-    except (IndexError, ValueError, KeyError, TypeError):
-        detail = (err.strip().splitlines() or ["no output"])[-1][:120]
-        if process.returncode < 0:
-            detail = f"{signal.Signals(-process.returncode).name}: {detail}"
-        raise Failed(f"failed: {detail}") from None
-    return {
-        "runtime": runtime, "workload": workload, "size": int(size) if str(size).isdigit() else size,
-        "threads": threads, "answer": answer, "ok": process.returncode == 0 and answer == expected(workload, str(size)),
-        "seconds": seconds, "tasks": found.get("tasks"), "peak_rss_kib": found.get("peak_rss_kib"),
-        "cpu_seconds": found.get("cpu_seconds"),
-    }
+        found = json.loads(lines[0])
+        answer = found["answer"]
+        numbers = {key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")}
+    except (ValueError, KeyError, TypeError):
+        raise Failed(f"printed no result: {lines[0][:160]}") from None
+    right = answer == expected(workload, str(size))
+    if right and outcome.status != 0:
+        raise Failed(_why(outcome))
+    return {"runtime": runtime, "workload": workload, "size": int(size) if str(size).isdecimal() else size,
+            "threads": threads, "answer": answer, "ok": right, **numbers}

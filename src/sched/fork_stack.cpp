@@ -146,6 +146,10 @@ bool worker::steal_fork() noexcept {
         if (steal_fork_from(*target)) return true;
         victim.ask_to_publish();
     }
+    return steal_orphan();
+}
+
+bool worker::steal_orphan() noexcept {
     while (context* orphan = runtime_.find_orphan())
         if (steal_fork_from(*orphan)) return true;
     return false;

@@ -7,9 +7,9 @@
 // loop. So a closure that never blocks costs no switch, and the number of stacks is the number of blocked closures
 // plus one for each worker and the spares.
 //
-// Order of picking: every `fair_period` picks the shared queue first; then what was woken or yielded here, oldest
-// first; then what was spawned here, newest first; then the shared queue; then stealing: forks of running contexts,
-// forks of suspended ones, queues of others, oldest first.
+// Order of picking: every `fair_period` picks the shared queue and the forks of suspended contexts first; then what was
+// woken or yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then stealing:
+// forks of running contexts, forks of suspended ones, queues of others, oldest first.
 #include "sched/worker.hpp"
 
 #include "sched/runtime_core.hpp"
@@ -192,7 +192,11 @@ bool worker::step() noexcept {
 
 bool worker::run_next() noexcept {
     const bool look_outside_first = ++picks_ % fair_period == 0;
-    runnable* item = look_outside_first ? runtime_.injected().pop_oldest() : nullptr;
+    runnable* item = nullptr;
+    if (look_outside_first) {
+        item = runtime_.injected().pop_oldest();
+        if (!item && steal_orphan()) return true; // or contexts that yield in a loop would starve their own forks
+    }
     if (!item) item = ready_.pop_oldest();
     if (!item) item = spawned_.pop_newest();
     if (!item) item = runtime_.injected().pop_oldest();

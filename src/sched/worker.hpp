@@ -75,6 +75,7 @@ private:
     bool steal_round() noexcept;
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
+    bool steal_orphan() noexcept;
     bool steal_runnable() noexcept;
     bool force_publication(worker& victim) noexcept;
     bool force_somebody() noexcept;

@@ -47,7 +47,8 @@ long tree(unsigned seed, int depth) {
         return sum;
     }
     case 2:
-        return sennit::fork_reduce(4, 0L, std::plus<>{}, [=](std::size_t i) { return below(static_cast<unsigned>(i)); });
+        return sennit::fork_reduce(4, 0L, std::plus<>{},
+                                   [=](std::size_t i) { return below(static_cast<unsigned>(i)); });
     case 3: {
         std::atomic<long> sum{0};
         sennit::scope children;
@@ -73,24 +74,23 @@ long tree(unsigned seed, int depth) {
         return a + b;
     }
     default: {
-        auto [a, b, c] = sennit::fork_join(
-            [p = probe{}, below] { return below(8); },
-            [=] {
-                sennit::sched::yield();
-                return below(9);
-            },
-            [p = probe{}, below]() -> long {
-                try {
-                    return below(3);
-                } catch (...) {
-                    sennit::sched::yield(); // suspends inside the handler
-                    try {
-                        throw;
-                    } catch (const std::runtime_error&) {
-                        return 0;
-                    }
-                }
-            });
+        auto [a, b, c] = sennit::fork_join([p = probe{}, below] { return below(8); },
+                                           [=] {
+                                               sennit::sched::yield();
+                                               return below(9);
+                                           },
+                                           [p = probe{}, below]() -> long {
+                                               try {
+                                                   return below(3);
+                                               } catch (...) {
+                                                   sennit::sched::yield(); // suspends inside the handler
+                                                   try {
+                                                       throw;
+                                                   } catch (const std::runtime_error&) {
+                                                       return 0;
+                                                   }
+                                               }
+                                           });
         return a + b + c;
     }
     }
@@ -104,8 +104,7 @@ TEST(stress, random_trees_lose_nothing) {
     for (; std::chrono::steady_clock::now() < end; ++seed) {
         const unsigned workers = 1 + seed % 4;
         sennit::runtime runtime({.workers = workers});
-        for (unsigned k = 0; k < 20; ++k)
-            try {
+        for (unsigned k = 0; k < 20; ++k) try {
                 ++runs;
                 ASSERT_GT(runtime.run([=] { return tree(seed * 100 + k, static_cast<int>(2 + k % 5)); }), -1);
             } catch (const std::runtime_error&) {

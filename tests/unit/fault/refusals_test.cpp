@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets a
-// documented exception or the right answer, nothing is leaked, and the next run works.
+// What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets
+// a documented exception or the right answer, nothing is leaked, and the next run works.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,9 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
     __has_feature(thread_sanitizer)
 
-TEST(refusals, are_not_injected_under_a_sanitizer) { GTEST_SKIP() << "the sanitizer owns the allocator"; }
+TEST(refusals, are_not_injected_under_a_sanitizer) {
+    GTEST_SKIP() << "the sanitizer owns the allocator";
+}
 
 #else
 
@@ -32,7 +34,7 @@ enum kind { none, allocation, mapping, thread_creation };
 std::atomic<int> failing{none};
 std::atomic<long> countdown{0}; // requests until the one that is refused
 std::atomic<bool> refused{false};
-std::atomic<long> alive{0}; // allocations
+std::atomic<long> alive{0};  // allocations
 std::atomic<long> mapped{0}; // mappings
 
 bool refuse(kind what) {
@@ -63,9 +65,15 @@ void operator delete(void* memory) noexcept {
     if (memory) --alive;
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { operator delete(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, std::size_t) noexcept {
+    operator delete(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    operator delete(memory);
+}
 
 // Defined here, these are what the library's calls reach; libc's own stay as they are.
 extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) noexcept {
@@ -117,7 +125,9 @@ void exhaust(kind what, const std::function<void()>& scenario) {
     EXPECT_GT(refusals, 0);
 }
 
-void make_a_runtime() { sennit::runtime runtime({.workers = 3, .stack_size = 64 << 10}); }
+void make_a_runtime() {
+    sennit::runtime runtime({.workers = 3, .stack_size = 64 << 10});
+}
 
 void run_everything() {
     sennit::runtime runtime({.workers = 2, .stack_size = 64 << 10});
@@ -134,11 +144,21 @@ void run_everything() {
     EXPECT_EQ(sum, 290);
 }
 
-TEST(refusals, of_memory_while_a_runtime_is_made) { exhaust(allocation, &make_a_runtime); }
-TEST(refusals, of_mappings_while_a_runtime_is_made) { exhaust(mapping, &make_a_runtime); }
-TEST(refusals, of_memory_while_everything_runs) { exhaust(allocation, &run_everything); }
-TEST(refusals, of_mappings_while_everything_runs) { exhaust(mapping, &run_everything); }
-TEST(refusals, of_threads_while_a_runtime_is_made) { exhaust(thread_creation, &make_a_runtime); }
+TEST(refusals, of_memory_while_a_runtime_is_made) {
+    exhaust(allocation, &make_a_runtime);
+}
+TEST(refusals, of_mappings_while_a_runtime_is_made) {
+    exhaust(mapping, &make_a_runtime);
+}
+TEST(refusals, of_memory_while_everything_runs) {
+    exhaust(allocation, &run_everything);
+}
+TEST(refusals, of_mappings_while_everything_runs) {
+    exhaust(mapping, &run_everything);
+}
+TEST(refusals, of_threads_while_a_runtime_is_made) {
+    exhaust(thread_creation, &make_a_runtime);
+}
 
 } // namespace
 

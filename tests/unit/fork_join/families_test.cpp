@@ -74,9 +74,8 @@ TEST_P(fork_each, throws_the_lowest_failing_ranges_exception_and_waits_for_all) 
 TEST_P(fork_each, nests) {
     const auto total = runtime.run([] {
         std::atomic<long> sum{0};
-        sennit::fork_each(30, [&](std::size_t i) {
-            sennit::fork_each(30, [&](std::size_t j) { sum += static_cast<long>(i * j); });
-        });
+        sennit::fork_each(
+            30, [&](std::size_t i) { sennit::fork_each(30, [&](std::size_t j) { sum += static_cast<long>(i * j); }); });
         return sum.load();
     });
     EXPECT_EQ(total, 435 * 435);

@@ -82,10 +82,11 @@ TEST_P(fork_join, takes_large_and_over_aligned_closures_and_results) {
         wide in;
         in.values[39] = 42;
         for (int round = 0; round < 100; ++round) {
-            auto [a, b] = sennit::fork_join([in] { return in; }, [in]() mutable {
-                in.values[0] = 1;
-                return in;
-            });
+            auto [a, b] = sennit::fork_join([in] { return in; },
+                                            [in]() mutable {
+                                                in.values[0] = 1;
+                                                return in;
+                                            });
             EXPECT_EQ(a.values[39], 42);
             EXPECT_EQ(b.values[0] + b.values[39], 43);
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&b) % 128, 0u);
@@ -119,8 +120,7 @@ TEST_P(fork_join, throws_the_exception_of_whichever_callable_failed) {
 }
 
 TEST_P(fork_join, throws_the_first_callables_exception_when_all_fail) {
-    for (int round = 0; round < 200; ++round)
-        try {
+    for (int round = 0; round < 200; ++round) try {
             runtime.run([] {
                 sennit::fork_join([]() -> int { throw std::runtime_error("first"); },
                                   [c = counted(1)]() -> int { throw std::logic_error("second"); },

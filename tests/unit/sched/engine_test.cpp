@@ -21,23 +21,22 @@ thread_local int mine = 0;
     return std::this_thread::get_id();
 }
 
-// Parks the context and hands it to `runtime`'s shared queue from a thread that is no worker: anybody may go on with it.
-void move_somewhere(sennit::runtime& runtime) {
-    struct hop {
+// Parks the context and has it woken by a thread that is no worker: any worker may go on with it.
+void move_somewhere() {
+    std::atomic<sennit::sched::waiter*> parked{nullptr};
+    std::thread waker([&parked] {
         sennit::sched::waiter* who = nullptr;
-        std::thread waker;
-    } state;
+        while (!(who = parked.load())) std::this_thread::yield();
+        sennit::sched::wake(*who);
+    });
     sennit::sched::waiter who;
     sennit::sched::park(
         [](void* argument, sennit::sched::waiter& self) noexcept {
-            auto& s = *static_cast<hop*>(argument);
-            s.who = &self;
-            s.waker = std::thread([&s] { sennit::sched::wake(*s.who); });
+            static_cast<std::atomic<sennit::sched::waiter*>*>(argument)->store(&self);
             return true;
         },
-        &state, who);
-    state.waker.join();
-    (void)runtime;
+        &parked, who);
+    waker.join();
 }
 
 TEST(context, keeps_its_caught_exception_when_it_goes_on_in_another_thread) {
@@ -49,7 +48,7 @@ TEST(context, keeps_its_caught_exception_when_it_goes_on_in_another_thread) {
             try {
                 throw std::runtime_error("travels");
             } catch (const std::runtime_error&) {
-                move_somewhere(runtime);
+                move_somewhere();
                 migrations += here() != before;
                 EXPECT_EQ(std::uncaught_exceptions(), 0);
                 try {
@@ -94,11 +93,13 @@ TEST(context, reads_the_right_thread_local_on_both_sides_of_a_migration) {
         runtime.run([&] {
             const auto before = here();
             thread_locals_value() = static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1;
-            move_somewhere(runtime);
+            move_somewhere();
             const auto after = here();
             migrations += before != after;
-            if (before == after) EXPECT_EQ(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(after) & 0xffff) + 1);
-            else EXPECT_NE(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1);
+            if (before == after)
+                EXPECT_EQ(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(after) & 0xffff) + 1);
+            else
+                EXPECT_NE(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1);
             thread_locals_value() = 0;
         });
     EXPECT_GT(migrations, 0) << "the test saw no migration";
@@ -168,7 +169,8 @@ TEST(verbs, run_every_scheduled_and_spawned_runnable_once) {
         for (int i = 0; i < 1000; ++i) sennit::sched::schedule(*items[static_cast<std::size_t>(i)], runtime.core());
         runtime.run([&] {
             for (int i = 1000; i < 2000; ++i)
-                (i % 2 ? sennit::sched::spawn : sennit::sched::schedule)(*items[static_cast<std::size_t>(i)], runtime.core());
+                (i % 2 ? sennit::sched::spawn : sennit::sched::schedule)(*items[static_cast<std::size_t>(i)],
+                                                                         runtime.core());
         });
         end.wait();
         EXPECT_EQ(left, 0);

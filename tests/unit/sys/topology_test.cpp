@@ -13,7 +13,8 @@ namespace {
 
 class quota : public testing::Test {
 protected:
-    std::filesystem::path root = std::filesystem::temp_directory_path() / ("sennit-quota-" + std::to_string(::getpid()));
+    std::filesystem::path root =
+        std::filesystem::temp_directory_path() / ("sennit-quota-" + std::to_string(::getpid()));
     void SetUp() override { std::filesystem::remove_all(root); }
     void TearDown() override { std::filesystem::remove_all(root); }
     void file(const std::string& path, const std::string& text) {
@@ -23,7 +24,9 @@ protected:
     std::optional<double> read() { return sennit::sys::cgroup_cpu_quota(root.string()); }
 };
 
-TEST_F(quota, is_none_without_control_groups) { EXPECT_EQ(read(), std::nullopt); }
+TEST_F(quota, is_none_without_control_groups) {
+    EXPECT_EQ(read(), std::nullopt);
+}
 
 TEST_F(quota, of_version_2_is_the_tightest_of_group_and_ancestors) {
     file("proc/self/cgroup", "0::/a/b\n");

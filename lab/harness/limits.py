@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program in a process group of its own, under a limit of time and one of memory; leaves nothing behind."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+TIME_LIMIT = 60.0  # seconds a run, warm-up included
+MEMORY_LIMIT_KIB = 4 << 20  # of the whole group
+POLL = 0.05  # seconds between two looks at the memory
+GROUP_EVERY = 20  # polls between two looks at all of the group: finding its members reads all of /proc
+OUTPUT_MOST = 1 << 16  # bytes kept of each stream
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int  # as in subprocess: negative is a signal
+    out: str
+    err: str
+    limit: str | None  # which limit struck, in words
+
+
+def _resident_kib(pid):
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * (os.sysconf("SC_PAGE_SIZE") // 1024)
+    except (OSError, IndexError):
+        return 0  # it ended meanwhile
+
+
+def _members(group):
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            stat = Path(entry.path, "stat").read_text()
+        except OSError:
+            continue  # it ended meanwhile
+        if int(stat[stat.rindex(")") + 2:].split()[2]) == group:  # the name before it may hold spaces
+            yield int(entry.name)
+
+
+def _kill_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # all of it has ended
+
+
+def _watch(process, time_limit, memory_limit_kib):
+    """Waits for the end of the process, or names the limit that it reached."""
+    end = time.monotonic() + time_limit
+    ended = os.pidfd_open(process.pid)  # wakes at once; waiting in steps would disturb short runs
+    try:
+        for poll in range(1 << 62):
+            left = end - time.monotonic()
+            if left <= 0:
+                return f"did not finish within {time_limit:g} s"
+            if select.select([ended], [], [], min(POLL, left))[0]:
+                return None
+            whole = poll % GROUP_EVERY == GROUP_EVERY - 1
+            used = sum(map(_resident_kib, _members(process.pid))) if whole else _resident_kib(process.pid)
+            if used > memory_limit_kib:
+                return f"stopped at the memory limit of {memory_limit_kib // 1024} MiB"
+    finally:
+        os.close(ended)
+
+
+def _tail(file):
+    file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_MOST))
+    return file.read().decode(errors="replace")
+
+
+def run_limited(command, time_limit=TIME_LIMIT, memory_limit_kib=MEMORY_LIMIT_KIB):
+    """Raises OSError when the program cannot be started. Whatever ends this call also ends the group."""
+    # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold us up.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        try:
+            limit = _watch(process, time_limit, memory_limit_kib)
+        finally:
+            _kill_group(process.pid)
+            status = process.wait()
+        return Outcome(status, _tail(out), _tail(err), limit)
