@@ -2,112 +2,118 @@
 """The main job: every workload in every runtime found, many times, in random order."""
 
 import random
-import sys
 from dataclasses import dataclass, field
 
 from .build import NotInstalled
 from .catalogue import RUNTIMES, WORKLOADS
 from .execute import Failed, run_once
+from .progress import progress
+
+CELL_BUDGET = 60.0  # seconds of timed samples after which a slow cell is not repeated
 
 
 @dataclass
 class Cell:
-    """One runtime, one workload, one number of threads."""
+    """One runtime, one workload of one size, one number of threads."""
     runtime: str
     workload: str
     size: str
     threads: int
     samples: list = field(default_factory=list)  # dictionaries as of run_once
-    reason: str = None  # why there are no samples
+    reason: str | None = None  # why the cell has no result
+    status: str = "ok"  # else "not installed", "DNF" (a limit struck, or it failed) or "wrong"
 
     def seconds(self):
         return [sample["seconds"] for sample in self.samples]
+
+    @property
+    def good(self):
+        return self.status == "ok" and bool(self.samples)
+
+    @property
+    def title(self):
+        return f"{self.workload}({self.size})"
+
+    @property
+    def label(self):
+        name = RUNTIMES[self.runtime].title
+        if self.runtime == "serial":
+            return name
+        return f"{name}, {self.threads} worker" + "s" * (self.threads != 1)
+
+    def stop(self, status, reason):
+        self.status, self.reason = status, reason
 
 
 @dataclass
 class Plan:
     runtimes: list
-    workloads: list
-    sizes: dict  # workload -> size
+    jobs: list  # pairs (workload, size)
     threads: list
     reps: int
     seed: int
     time_limit: float
 
 
-CELL_BUDGET = 60.0  # seconds of timed samples after which a slow cell is not repeated
-
-
-class Progress:
-    """One line that is rewritten on a terminal, a line a run elsewhere."""
-
-    def __init__(self, total, stream=sys.stderr):
-        self.total, self.done, self.stream = total, 0, stream
-        self.tty = stream.isatty()
-
-    def step(self, text):
-        self.done += 1
-        line = f"[{self.done}/{self.total}] {text}"
-        if self.tty:
-            self.stream.write(f"\r\x1b[K{line}")
-        else:
-            self.stream.write(line + "\n")
-        self.stream.flush()
-
-    def end(self):
-        if self.tty:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+def jobs_for(names, quick, full):
+    for name in names:
+        workload = WORKLOADS[name]
+        sizes = [workload.quick] if quick else workload.full if full and workload.full else [workload.default]
+        yield from ((name, size) for size in sizes)
 
 
 def cells_of(plan):
-    for workload in plan.workloads:
+    for workload, size in plan.jobs:
         for name in plan.runtimes:
             threads = [1] if name == "serial" else plan.threads
             if name == "sennit" and 1 not in threads:
                 threads = [1, *threads]  # the overhead of one worker over the plain function
             for count in threads:
-                yield Cell(name, workload, plan.sizes[workload], count)
+                yield Cell(name, workload, size, count)
 
 
-def run_plan(plan, builder):
-    """All cells, with samples or with a reason."""
-    cells = list(cells_of(plan))
+def _commands(cells, builder):
+    """How to call each runtime; the cells of those that are not there are told why."""
     commands = {}
-    for name in plan.runtimes:
+    for name in dict.fromkeys(cell.runtime for cell in cells):
         try:
             commands[name] = builder.command(name)
         except NotInstalled as reason:
             for cell in cells:
                 if cell.runtime == name:
-                    cell.reason = f"not installed: {reason}"
+                    cell.stop("not installed", str(reason))
+    return commands
+
+
+def _take_sample(cell, command, time_limit):
+    """Adds a sample to the cell, or stops it; returns what to say."""
+    if cell.status != "ok":
+        return f"skipped, {cell.reason}"
+    if sum(cell.seconds()) > CELL_BUDGET:
+        return "not repeated, slow and sampled enough"
+    try:
+        sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, time_limit)
+    except Failed as failure:
+        cell.stop("DNF", str(failure))
+        return cell.reason
+    if not sample["ok"]:
+        cell.stop("wrong", f"wrong answer {sample['answer']}")
+        return cell.reason
+    cell.samples.append(sample)
+    return f"{sample['seconds']:.4f} s"
+
+
+def run_plan(plan, builder):
+    """All cells, with samples or with a reason. Each repetition is a block of all cells in an order of its own."""
+    cells = list(cells_of(plan))
+    commands = _commands(cells, builder)
+    block = [cell for cell in cells if cell.runtime in commands]
     rng = random.Random(plan.seed)
-    progress = Progress(plan.reps * sum(1 for cell in cells if not cell.reason))
-    for _ in range(plan.reps):
-        block = [cell for cell in cells if cell.runtime in commands]
-        rng.shuffle(block)
-        for cell in block:
-            what = f"{RUNTIMES[cell.runtime].title}: {cell.workload}({cell.size}), {cell.threads} threads"
-            if cell.reason:
-                progress.step(f"{what}: skipped, {cell.reason}")
-                continue
-            if sum(cell.seconds()) > CELL_BUDGET:
-                progress.step(f"{what}: enough samples of a slow run")
-                continue
-            try:
-                sample = run_once(commands[cell.runtime], cell.runtime, cell.workload, cell.size, cell.threads,
-                                  time_limit=plan.time_limit)
-                if not sample["ok"]:
-                    cell.reason = f"wrong answer: {sample['answer']}"
-                else:
-                    cell.samples.append(sample)
-                progress.step(f"{what}: {cell.reason or format(sample['seconds'], '.4f') + ' s'}")
-            except Failed as failure:
-                cell.reason = str(failure)
-                progress.step(f"{what}: {failure}")
-    progress.end()
+    with progress(plan.reps * len(block)) as shown:
+        for _ in range(plan.reps):
+            rng.shuffle(block)
+            for cell in block:
+                what = f"{cell.label}: {cell.title}"
+                shown.begin(what)
+                shown.end(what, _take_sample(cell, commands[cell.runtime], plan.time_limit))
     return cells
-
-
-def sizes_for(names, quick):
-    return {name: WORKLOADS[name].quick if quick else WORKLOADS[name].default for name in names}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds runtimes below build/lab. Everything that tools print goes to standard error or to a log file."""
+"""Builds runtimes below build/lab. What the tools print goes to log files there; one line a step to standard error."""
 
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -8,6 +10,7 @@ import sys
 from pathlib import Path
 
 from .catalogue import RUNTIMES, UsageError
+from .tool_chains import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "lab"
@@ -21,30 +24,29 @@ def default_compiler():
     return os.environ.get("CXX") or "g++"
 
 
-def say(text):
+def _say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def _environment():
-    """Caches of other tool chains stay below build/; a mirror that the user has set up is kept."""
-    env = dict(os.environ)
-    cache = ROOT / "build" / "cache"
-    if "CARGO_HOME" not in env:
-        home = cache / "cargo"
-        home.mkdir(parents=True, exist_ok=True)
-        for name in ("config.toml", "config"):
-            user = Path.home() / ".cargo" / name
-            if user.exists() and not (home / name).exists():
-                shutil.copy(user, home / name)
-        env["CARGO_HOME"] = str(home)
-    env.setdefault("GOPATH", str(cache / "go"))
-    env.setdefault("GOCACHE", str(cache / "go-build"))
-    return env
+@contextlib.contextmanager
+def _alone():
+    """One build at a time in this checkout, also across processes."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    with open(OUT / ".lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say("waiting for another build in this folder")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
-def _run(command, log, **options):
-    with open(log, "ab") as out:
-        return subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, **options).returncode
+def _succeeds(command, log):
+    with open(log, "wb") as out:
+        try:
+            return subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL).returncode == 0
+        except FileNotFoundError:
+            raise NotInstalled(f"{command[0]} is not installed") from None
 
 
 class Cxx:
@@ -57,77 +59,70 @@ class Cxx:
         self.folder = OUT / Path(compiler).name
         self.reasons = None
 
-    def configure(self):
-        if self.reasons is not None:
-            return
+    def why_not(self, name):
+        """Why the runtime cannot be built, or None."""
+        if self.reasons is None:
+            self._configure()
+        return self.reasons.get(name, "unknown to lab/CMakeLists.txt")
+
+    def _configure(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "configure.log"
-        say(f"configuring the C++ runtimes ({self.compiler})")
+        _say(f"configuring the C++ runtimes ({self.compiler})")
         command = ["cmake", "-S", str(ROOT), "-B", str(self.folder), f"-DCMAKE_CXX_COMPILER={self.compiler}",
                    "-DCMAKE_BUILD_TYPE=Release", "-DSENNIT_BUILD_LAB=ON", "-DSENNIT_BUILD_TESTS=OFF"]
         if shutil.which("ninja") and not (self.folder / "CMakeCache.txt").exists():
             command += ["-G", "Ninja"]
-        if _run(command, log) != 0:
+        if not _succeeds(command, log):
             raise NotInstalled(f"CMake failed, see {log}")
         self.reasons = {}
         for line in (self.folder / "lab" / "available.txt").read_text().splitlines():
             name, there, reason = line.split("\t")
             self.reasons[name] = None if there == "yes" else reason
 
-    def why_not(self, name):
-        self.configure()
-        return self.reasons.get(name, "unknown to lab/CMakeLists.txt")
-
     def build(self, name):
         reason = self.why_not(name)
         if reason:
             raise NotInstalled(reason)
         log = self.folder / f"{name}.log"
-        say(f"building {name} ({self.compiler})")
-        if _run(["cmake", "--build", str(self.folder), "--target", f"lab-{name}"], log) != 0:
+        _say(f"building {name} ({self.compiler})")
+        if not _succeeds(["cmake", "--build", str(self.folder), "--target", f"lab-{name}", "--parallel"], log):
             raise NotInstalled(f"does not build, see {log}")
         return [str(self.folder / "lab" / f"lab-{name}")]
 
 
-class Script:
+def build_script(name):
     """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no REASON`."""
-
-    def __init__(self):
-        self.known = {}
-
-    def build(self, name):
-        if name not in self.known:
-            self.known[name] = self._build(name)
-        command, reason = self.known[name]
-        if reason:
-            raise NotInstalled(reason)
-        return command
-
-    def _build(self, name):
-        script = ROOT / "lab" / "runtimes" / name / "build.sh"
-        if not script.exists():
-            return None, "no port yet"
-        OUT.mkdir(parents=True, exist_ok=True)
-        say(f"building {name}")
-        done = subprocess.run(["bash", str(script), str(OUT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              stdin=subprocess.DEVNULL, text=True, env=_environment())
-        (OUT / f"{name}.log").write_text(done.stdout + done.stderr)
-        last = (done.stdout.strip().splitlines() or [""])[-1]
-        if last.startswith("ok "):
-            return last[3:].split(" "), None
-        if last.startswith("no "):
-            return None, last[3:]
-        return None, f"does not build, see {OUT / (name + '.log')}"
+    script = ROOT / "lab" / "runtimes" / name / "build.sh"
+    if not script.exists():
+        raise NotInstalled("no port yet")
+    _say(f"building {name}")
+    done = subprocess.run(["bash", str(script), str(OUT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, text=True, errors="replace", env=environment(ROOT / "build" / "cache"))
+    log = OUT / f"{name}.log"
+    log.write_text(done.stdout + done.stderr)
+    verdict, _, rest = (done.stdout.strip().splitlines() or [""])[-1].partition(" ")
+    if verdict == "ok" and done.returncode == 0:
+        return [rest]
+    raise NotInstalled(rest if verdict == "no" else f"does not build, see {log}")
 
 
 class Builder:
-    """Finds or makes the command that runs a runtime."""
+    """Finds or makes the command that runs a runtime. Each method raises NotInstalled."""
 
     def __init__(self, compiler=None):
         self.cxx = Cxx(compiler or default_compiler())
-        self.script = Script()
 
     def command(self, name):
-        if RUNTIMES[name].language == "C++":
-            return self.cxx.build(name)
-        return self.script.build(name)
+        with _alone():
+            return self.cxx.build(name) if RUNTIMES[name].language == "C++" else build_script(name)
+
+    def check(self, name):
+        """Whether the runtime can be had. Only building tells that of the languages that fetch packages."""
+        if RUNTIMES[name].language != "C++":
+            self.command(name)
+            return
+        with _alone():
+            reason = self.cxx.why_not(name)
+        if reason:
+            raise NotInstalled(reason)

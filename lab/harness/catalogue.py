@@ -15,7 +15,6 @@ class Runtime:
     name: str
     language: str  # "C++", "Rust", "Go", "Java"
     title: str
-    apt: tuple = ()  # Debian packages beside the language's tool chain
 
 
 RUNTIMES = {
@@ -23,13 +22,13 @@ RUNTIMES = {
     for r in (
         Runtime("serial", "C++", "plain function"),
         Runtime("sennit", "C++", "Sennit"),
-        Runtime("onetbb", "C++", "oneTBB", ("libtbb-dev",)),
+        Runtime("onetbb", "C++", "oneTBB"),
         Runtime("openmp", "C++", "OpenMP tasks"),
         Runtime("rayon", "Rust", "rayon"),
         Runtime("chili", "Rust", "chili"),
         Runtime("forte", "Rust", "forte"),
         Runtime("std-async", "C++", "std::async"),
-        Runtime("boost-fiber", "C++", "Boost.Fiber", ("libboost-fiber-dev", "libboost-context-dev")),
+        Runtime("boost-fiber", "C++", "Boost.Fiber"),
         Runtime("go", "Go", "Go"),
         Runtime("java-fjp", "Java", "Java ForkJoinPool"),
         Runtime("java-vt", "Java", "Java virtual threads"),
@@ -49,6 +48,7 @@ class Workload:
     low: int = 0
     high: int = 0
     names: tuple = ()  # sizes that are no numbers
+    full: tuple = ()  # sizes of `bench --full`, where they are not the default
 
     def check(self, size):
         if self.names:
@@ -69,7 +69,7 @@ WORKLOADS = {
         Workload("skynet", "8", "6", 0, 9),
         Workload("nqueens", "14", "11", 1, 16),
         Workload("matmul", "2048", "512", 32, 4096),
-        Workload("uts", "T1", "TT", names=("T1", "T3", "TT")),
+        Workload("uts", "T1", "TT", names=("T1", "T3", "TT"), full=("T1", "T3")),
     )
 }
 
@@ -87,10 +87,11 @@ def workload_named(name):
 
 
 def thread_count(text):
-    if not re.fullmatch(r"[0-9]{1,6}", str(text)) or not 1 <= int(text) <= 1024:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= 1024:
         raise UsageError(f"--threads must be a number from 1 to 1024, not '{text}'")
     return int(text)
 
 
 def usable_cpus():
+    """What the affinity mask leaves to this process."""
     return len(os.sched_getaffinity(0))

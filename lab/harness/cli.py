@@ -1,83 +1,112 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs run, list and bench of ./sennit."""
+"""The verbs run, list and bench of ./sennit. `check VERB ...` only judges the arguments."""
 
 import argparse
 import json
+import os
 import random
+import re
+import shutil
+import signal
 import sys
 from datetime import datetime
 from pathlib import Path
 
-from . import bench, report
-from .build import ROOT, Builder, NotInstalled, default_compiler
+from . import report
+from .bench import Plan, jobs_for, run_plan
+from .build import Builder, NotInstalled, default_compiler
 from .catalogue import RUNTIMES, WORKLOADS, UsageError, runtime_named, thread_count, usable_cpus, workload_named
-from .execute import TIME_LIMIT, Failed, run_once
+from .execute import Failed, run_once
+from .limits import TIME_LIMIT
+from .machine import machine
+from .table import Results, plain
+
+USAGE, REFUSED = 2, 1  # exit codes: bad input; what was asked for could not be done
 
 
 class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def __init__(self, verb):
+        super().__init__(prog=f"sennit {verb}", allow_abbrev=False, add_help=False)
+
     def error(self, message):
-        raise UsageError(message)
+        raise UsageError(f"{self.prog.split()[1]}: {message}; see ./sennit --help")
 
 
-def _limit(text):
+def _seconds(text):
     try:
         value = float(text)
     except ValueError:
-        value = 0
+        value = 0.0
     if not 0 < value <= 86400:
-        raise UsageError(f"--time-limit must be a number of seconds, not '{text}'")
+        raise UsageError(f"--time-limit must be a number of seconds, at most 86400, not '{text}'")
     return value
 
 
 def _number(text, name, low, high):
-    if not text.isdigit() or not low <= int(text) <= high:
+    if not re.fullmatch("[0-9]{1,10}", text) or not low <= int(text) <= high:
         raise UsageError(f"{name} must be a number from {low} to {high}, not '{text}'")
     return int(text)
 
 
-def run(arguments):
-    parser = Parser(prog="sennit run")
-    parser.add_argument("runtime")
-    parser.add_argument("workload")
+def _names(text, find, standard):
+    return list(dict.fromkeys(find(name).name for name in text.split(","))) if text is not None else list(standard)
+
+
+def parse_run(arguments):
+    parser = Parser("run")
+    parser.add_argument("runtime", type=str)
+    parser.add_argument("workload", type=str)
     parser.add_argument("size", nargs="?")
     parser.add_argument("--threads")
     parser.add_argument("--compiler")
     parser.add_argument("--time-limit", default=str(TIME_LIMIT))
     given = parser.parse_args(arguments)
-    runtime = runtime_named(given.runtime)
+    given.runtime = runtime_named(given.runtime).name
     workload = workload_named(given.workload)
-    size = workload.check(given.size or workload.default)
-    threads = thread_count(given.threads) if given.threads is not None else usable_cpus()
-    if runtime.name == "serial":
-        threads = 1
-    limit = _limit(given.time_limit)
+    given.size = workload.check(workload.default if given.size is None else given.size)
+    given.threads = usable_cpus() if given.threads is None else thread_count(given.threads)
+    if given.runtime == "serial":
+        given.threads = 1
+    given.time_limit = _seconds(given.time_limit)
+    return given
+
+
+def run(given):
+    what = f"{given.runtime} {given.workload}({given.size})"
     try:
-        command = Builder(given.compiler).command(runtime.name)
-        result = run_once(command, runtime.name, workload.name, size, threads, time_limit=limit)
+        command = Builder(given.compiler).command(given.runtime)
+        result = run_once(command, given.runtime, given.workload, given.size, given.threads, given.time_limit)
     except NotInstalled as reason:
-        raise UsageError(f"{runtime.name} is not installed: {reason}") from None
+        print(f"sennit: {given.runtime} is not installed: {reason}", file=sys.stderr)
+        return REFUSED
     except Failed as failure:
-        print(f"sennit: {runtime.name} {workload.name}({size}): {failure}", file=sys.stderr)
-        return 1
-    print(json.dumps(result))
+        print(f"sennit: {what}: {failure}", file=sys.stderr)
+        return REFUSED
+    print(json.dumps(result), flush=True)
     if not result["ok"]:
-        print(f"sennit: {runtime.name} {workload.name}({size}): wrong answer {result['answer']}", file=sys.stderr)
-    return 0 if result["ok"] else 1
+        print(f"sennit: {what}: wrong answer {result['answer']}", file=sys.stderr)
+        return REFUSED
+    return 0
 
 
-def list_all(arguments):
-    parser = Parser(prog="sennit list")
+def parse_list(arguments):
+    parser = Parser("list")
     parser.add_argument("--compiler")
-    given = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def list_all(given):
     builder = Builder(given.compiler)
     print("runtimes")
     for runtime in RUNTIMES.values():
         try:
-            builder.command(runtime.name)
+            builder.check(runtime.name)
             state = "available"
         except NotInstalled as reason:
             state = f"not installed: {reason}"
-        print(f"  {runtime.name:14} {runtime.language:5} {state}")
+        print(f"  {runtime.name:14} {runtime.language:5} {state}", flush=True)
     print("workloads")
     for workload in WORKLOADS.values():
         sizes = ", ".join(workload.names) if workload.names else f"{workload.low} to {workload.high}"
@@ -85,64 +114,69 @@ def list_all(arguments):
     return 0
 
 
-def _names(text, find, all_names):
-    return [find(name).name for name in text.split(",")] if text else list(all_names)
-
-
-def run_bench(arguments):
-    parser = Parser(prog="sennit bench")
-    parser.add_argument("--quick", action="store_true", help="small sizes, two repetitions")
-    parser.add_argument("--full", action="store_true", help="every number of threads up to the cores, and uts")
-    parser.add_argument("--workloads")
-    parser.add_argument("--runtimes")
-    parser.add_argument("--threads")
-    parser.add_argument("--reps")
-    parser.add_argument("--compiler")
-    parser.add_argument("--seed")
-    parser.add_argument("--out")
+def parse_bench(arguments):
+    parser = Parser("bench")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    for option in ("--workloads", "--runtimes", "--threads", "--reps", "--compiler", "--seed", "--out"):
+        parser.add_argument(option)
     parser.add_argument("--time-limit", default=str(TIME_LIMIT))
     given = parser.parse_args(arguments)
-    cores = usable_cpus()
-    standard = list(WORKLOADS) if given.full else [name for name in WORKLOADS if name != "uts"]
-    workloads = _names(given.workloads, workload_named, standard)
-    runtimes = _names(given.runtimes, runtime_named, RUNTIMES)
+    standard = [name for name in WORKLOADS if given.full or name != "uts"]
+    given.workloads = _names(given.workloads, workload_named, standard)
+    given.runtimes = _names(given.runtimes, runtime_named, RUNTIMES)
     if given.threads is not None:
-        threads = [thread_count(text) for text in given.threads.split(",")]
+        given.threads = sorted({thread_count(text) for text in given.threads.split(",")})
     else:
-        threads = list(range(1, cores + 1)) if given.full else [cores]
-    reps = _number(given.reps, "--reps", 1, 1000) if given.reps is not None else (2 if given.quick else 5)
-    seed = _number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
+        given.threads = list(range(1, usable_cpus() + 1)) if given.full else [usable_cpus()]
+    given.reps = _number(given.reps, "--reps", 1, 1000) if given.reps is not None else 2 if given.quick else 5
+    given.seed = _number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
+    given.time_limit = _seconds(given.time_limit)
+    return given
+
+
+def bench(given):
     compiler = given.compiler or default_compiler()
-    plan = bench.Plan(runtimes, workloads, bench.sizes_for(workloads, given.quick), threads, reps, seed,
-                      _limit(given.time_limit))
-    about = report.machine(compiler)
-    about["seed"] = seed
-    print(f"seed {seed}, {reps} repetitions, {about['cpu']}, {cores} cores", file=sys.stderr)
-    cells = bench.run_plan(plan, Builder(compiler))
-    if not any(cell.samples for cell in cells):
-        for line in report.reasons(cells):
-            print(line, file=sys.stderr)
-        print("sennit: nothing could be run", file=sys.stderr)
-        return 1
-    out = Path(given.out) if given.out else ROOT / "build" / "results" / datetime.now().strftime("%Y%m%d-%H%M%S")
-    report.write_files(cells, about, out)
-    print(report.plain(cells))
-    print(f"\nwritten: {out}/RESULTS.md, RESULTS.csv, RESULTS.json")
-    wrong = [cell for cell in cells if cell.reason and cell.reason.startswith("wrong answer")]
-    return 1 if wrong else 0
+    builder = Builder(compiler)
+    folder = Path(given.out).absolute() if given.out else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder.mkdir(parents=True, exist_ok=True)
+    plan = Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps,
+                given.seed, given.time_limit)
+    about = machine(compiler) | {"seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
+    print(f"{about['cpu']}, {about['cores']} cores, {plan.reps} repetitions, seed {plan.seed}", file=sys.stderr)
+    cells = run_plan(plan, builder)
+    about["load_after"] = os.getloadavg()[0]
+    report.write_files(cells, about, folder)
+    print(plain(Results(cells), shutil.get_terminal_size((160, 0)).columns))
+    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json")
+    if not any(cell.good for cell in cells):
+        print("sennit: no run gave a result", file=sys.stderr)
+        return REFUSED
+    return REFUSED if any(cell.status == "wrong" for cell in cells) else 0
 
 
-VERBS = {"run": run, "list": list_all, "bench": run_bench}
+VERBS = {"run": (parse_run, run), "list": (parse_list, list_all), "bench": (parse_bench, bench)}
+
+
+def _end(number, _frame):
+    raise SystemExit(128 + number)  # so that a run in progress is ended, too
 
 
 def main(arguments):
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    check = arguments[:1] == ["check"]
+    verb, *rest = arguments[1:] if check else arguments
+    parse, act = VERBS[verb]
     try:
-        if not arguments or arguments[0] not in VERBS:
-            raise UsageError("verbs are: " + ", ".join(VERBS))
-        return VERBS[arguments[0]](arguments[1:])
+        given = parse(rest)
+        return 0 if check else act(given)
     except UsageError as error:
         print(f"sennit: {error}", file=sys.stderr)
-        return 2
-    except NotInstalled as error:
+        return USAGE
+    except OSError as error:
         print(f"sennit: {error}", file=sys.stderr)
-        return 1
+        return REFUSED
+    except KeyboardInterrupt:
+        print("sennit: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT

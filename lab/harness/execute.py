@@ -16,7 +16,7 @@ class Failed(Exception):
 def _why(outcome):
     detail = (outcome.err.strip().splitlines() or ["without a word"])[-1][:160]
     if outcome.status < 0:
-        return f"ended by {signal.Signals(-outcome.status).name}: {detail}"
+        return f"ended by signal {-outcome.status} ({signal.strsignal(-outcome.status)}): {detail}"
     return f"ended with status {outcome.status}: {detail}"
 
 

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What results depend on: the machine, the tool chains, the commit."""
+
+import os
+import platform
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+
+from .build import ROOT
+from .catalogue import usable_cpus
+
+TOOL_CHAINS = {"rustc": ["rustc", "--version"], "go": ["go", "version"], "java": ["java", "--version"]}
+
+
+def _first_line(command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=ROOT, timeout=30)
+        return done.stdout.splitlines()[0] if done.returncode == 0 else None
+    except (OSError, IndexError, subprocess.TimeoutExpired):
+        return None
+
+
+def _field(path, key):
+    for line in Path(path).read_text().splitlines():
+        if line.startswith(key):
+            return line.split(":", 1)[1].strip()
+    return None
+
+
+def _system():
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def machine(compiler):
+    """A dictionary; what cannot be found out is None."""
+    about = {
+        "cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),
+        "cores": usable_cpus(),
+        "memory": _field("/proc/meminfo", "MemTotal"),
+        "kernel": platform.release(),
+        "system": _system(),
+        "compiler": _first_line([compiler, "--version"]),
+        "commit": _first_line(["git", "describe", "--always", "--dirty"]),
+        "load_before": os.getloadavg()[0],
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    }
+    return about | {name: _first_line(command) for name, command in TOOL_CHAINS.items()}

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of results: a row for each runtime and number of workers, three columns for each workload."""
+
+import math
+from dataclasses import dataclass
+from statistics import geometric_mean, median
+
+from .stats import no_difference
+
+EXPLANATION = """For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
+number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio holds 1)."""
+NO_RESULT = {"DNF": "DNF", "wrong": "wrong", "not installed": ""}
+
+
+@dataclass
+class Figures:
+    """What one cell shows, as numbers; None where there is nothing to compare with."""
+    seconds: float
+    to_serial: float | None
+    to_peer: float | None
+    same_as_peer: bool
+    is_best_peer: bool
+
+
+def four_digits(value):
+    """Four significant digits, without an exponent."""
+    digits = 3 - math.floor(math.log10(value)) if value > 0 else 3
+    return f"{value:.{min(max(digits, 0), 9)}f}"
+
+
+class Results:
+    """Comparisons between cells."""
+
+    def __init__(self, cells):
+        self.cells = cells
+        self.serial, self.best = {}, {}
+        for cell in filter(lambda cell: cell.good, cells):
+            if cell.runtime == "serial":
+                self.serial[cell.title] = cell
+            elif cell.runtime != "sennit":
+                key = cell.title, cell.threads
+                if key not in self.best or median(cell.seconds()) < median(self.best[key].seconds()):
+                    self.best[key] = cell
+
+    def figures(self, cell):
+        if not cell.good:
+            return None
+        seconds = median(cell.seconds())
+        serial = self.serial.get(cell.title)
+        best = self.best.get((cell.title, cell.threads)) if cell.runtime != "serial" else None
+        return Figures(
+            seconds,
+            seconds / median(serial.seconds()) if serial else None,
+            seconds / median(best.seconds()) if best else None,
+            best is not None and best is not cell and no_difference(cell.seconds(), best.seconds()),
+            best is cell)
+
+    def _row(self, label, row, titles):
+        texts = [label]
+        for title in titles:
+            cell = row.get(title)
+            shown = self.figures(cell) if cell else None
+            if not shown:
+                texts += [NO_RESULT.get(cell.status, "") if cell else "", "", ""]
+                continue
+            texts.append(four_digits(shown.seconds))
+            texts.append(f"{shown.to_serial:.2f}" if shown.to_serial is not None else "")
+            texts.append("best" if shown.is_best_peer else "" if shown.to_peer is None else
+                         f"{shown.to_peer:.2f}" + (" =" if shown.same_as_peer else ""))
+        return texts
+
+    def titles(self):
+        return list(dict.fromkeys(cell.title for cell in self.cells))
+
+    def rows(self, titles):
+        """Rows of text, the first is the head. Runtimes with most results come first, then the fastest."""
+        by_label = {}
+        for cell in self.cells:
+            if cell.status != "not installed":
+                by_label.setdefault(cell.label, {})[cell.title] = cell
+
+        def order(item):
+            done = [median(cell.seconds()) for cell in item[1].values() if cell.good]
+            return -len(done), geometric_mean(done) if done else 0
+
+        head = ["runtime"]
+        for title in titles:
+            head += [title, "÷ serial", "÷ peer"]
+        return [head, *(self._row(label, row, titles) for label, row in sorted(by_label.items(), key=order))]
+
+    def reasons(self):
+        """A line for each result that is missing."""
+        lines = {}  # as an ordered set
+        for cell in self.cells:
+            if cell.status == "not installed":
+                lines[f"{cell.label.split(',')[0]}: not installed: {cell.reason}"] = None
+            elif cell.reason:
+                lines[f"{cell.label}: {cell.title}: {cell.reason}"] = None
+        return list(lines)
+
+
+def _aligned(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["  ".join(text.rjust(width) if i else text.ljust(width) for i, (text, width) in enumerate(zip(row, widths)))
+             for row in rows]
+    return [lines[0].rstrip(), "-" * len(lines[0]), *(line.rstrip() for line in lines[1:])]
+
+
+def plain(results, width):
+    """For a terminal: as many workloads side by side as the width holds."""
+    blocks, titles = [], results.titles()
+    while titles:
+        count = len(titles)
+        while count > 1 and len(_aligned(results.rows(titles[:count]))[1]) > width:
+            count -= 1
+        blocks += [*_aligned(results.rows(titles[:count])), ""]
+        titles = titles[count:]
+    return "\n".join([*blocks, EXPLANATION, *results.reasons()])
