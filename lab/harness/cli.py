@@ -50,14 +50,21 @@ def _number(text, name, low, high):
     return int(text)
 
 
+def _compiler(name):
+    """None stands for the standard one, which is installed when it is missing."""
+    if name is not None and name != "g++" and not shutil.which(name):
+        raise UsageError(f"the compiler '{name}' is not installed")
+    return name
+
+
 def _names(text, find, standard):
     return list(dict.fromkeys(find(name).name for name in text.split(","))) if text is not None else list(standard)
 
 
 def parse_run(arguments):
     parser = Parser("run")
-    parser.add_argument("runtime", type=str)
-    parser.add_argument("workload", type=str)
+    parser.add_argument("runtime")
+    parser.add_argument("workload")
     parser.add_argument("size", nargs="?")
     parser.add_argument("--threads")
     parser.add_argument("--compiler")
@@ -70,6 +77,7 @@ def parse_run(arguments):
     if given.runtime == "serial":
         given.threads = 1
     given.time_limit = _seconds(given.time_limit)
+    given.compiler = _compiler(given.compiler)
     return given
 
 
@@ -94,7 +102,9 @@ def run(given):
 def parse_list(arguments):
     parser = Parser("list")
     parser.add_argument("--compiler")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    given.compiler = _compiler(given.compiler)
+    return given
 
 
 def list_all(given):
@@ -132,6 +142,7 @@ def parse_bench(arguments):
     given.reps = _number(given.reps, "--reps", 1, 1000) if given.reps is not None else 2 if given.quick else 5
     given.seed = _number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
     given.time_limit = _seconds(given.time_limit)
+    given.compiler = _compiler(given.compiler)
     return given
 
 
