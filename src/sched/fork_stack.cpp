@@ -126,6 +126,7 @@ bool worker::steal_fork_from(context& victim) noexcept {
 }
 
 void worker::run_stolen(fork_slot& slot) noexcept {
+    stress_one_in(2);                    // the owner may come to its join first
     const bool failed = slot.run(&slot); // may suspend, and go on in another worker
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;

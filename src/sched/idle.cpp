@@ -13,7 +13,11 @@ namespace {
 // A futex sleep and wake costs 5-50 us; looking about that long never costs more than twice the best choice.
 constexpr std::int64_t spin_ns = 50'000;
 // A fork that is published on request comes within a microsecond; who has not answered by now sits in a long leaf.
+#ifdef SENNIT_STRESS
+constexpr std::int64_t force_after_ns = 0;
+#else
 constexpr std::int64_t force_after_ns = 20'000;
+#endif
 constexpr unsigned pauses_per_look = 32; // about a microsecond
 } // namespace
 

@@ -205,6 +205,16 @@ bool worker::run_next() noexcept {
     return true;
 }
 
+bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
+#ifdef SENNIT_STRESS
+    if (random_.below(n) != 0) return false;
+    if (random_.below(16) == 0) sys::yield_thread();
+    return true;
+#else
+    return false;
+#endif
+}
+
 void worker::run(runnable& item) noexcept {
     counted.runnables.add();
     item.run(&item); // may suspend: nothing of *this may be used after

@@ -59,6 +59,10 @@ public:
             hot->poll.store(1); // pairs with thread_main
     }
 
+    // True about once in `n` calls in stress builds, never elsewhere; then the thread has also yielded its processor
+    // once in a while.
+    bool stress_one_in(unsigned n) noexcept;
+
     runtime_core& runtime() noexcept { return runtime_; }
     context& self() noexcept { return *current_; }
     unsigned index() const noexcept { return index_; }

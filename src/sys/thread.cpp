@@ -74,6 +74,10 @@ std::error_code pin_this_thread(unsigned cpu) noexcept {
     return {error, std::generic_category()};
 }
 
+void yield_thread() noexcept {
+    sched_yield();
+}
+
 void watch_forks() {
     static const int registered = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); });
     if (registered != 0) throw std::bad_alloc();

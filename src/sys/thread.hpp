@@ -33,6 +33,8 @@ private:
 // Binds the calling thread to one processor. The error says why the system refused.
 std::error_code pin_this_thread(unsigned cpu) noexcept;
 
+void yield_thread() noexcept;
+
 // Counts the forks that this process is the child of; `watch_forks` must have been called before the fork. Throws
 // std::bad_alloc.
 void watch_forks();

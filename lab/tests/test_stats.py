@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+import unittest
+from statistics import median
+
+import lab_case  # noqa: F401  (finds the harness)
+from harness.stats import no_difference, ratio_interval
+from harness.table import four_digits
+
+
+class Stats(unittest.TestCase):
+    def test_interval_holds_the_ratio_of_the_medians(self):
+        ours, theirs = [2.0, 2.1, 2.2, 2.3, 2.4], [1.0, 1.1, 1.2, 1.3, 1.4]
+        low, high = ratio_interval(ours, theirs)
+        self.assertLessEqual(low, median(ours) / median(theirs))
+        self.assertGreaterEqual(high, median(ours) / median(theirs))
+        self.assertGreater(high, low)
+
+    def test_interval_of_constant_samples_is_their_ratio(self):
+        self.assertEqual(ratio_interval([3.0] * 5, [2.0] * 5), (1.5, 1.5))
+
+    def test_interval_stays_within_the_extreme_ratios(self):
+        ours, theirs = [1.0, 5.0, 2.0], [4.0, 2.0, 8.0]
+        low, high = ratio_interval(ours, theirs)
+        self.assertGreaterEqual(low, min(ours) / max(theirs))
+        self.assertLessEqual(high, max(ours) / min(theirs))
+
+    def test_same_samples_give_the_same_interval(self):
+        ours, theirs = [1.0, 1.5, 1.2, 1.1], [1.3, 1.0, 1.6, 1.2]
+        self.assertEqual(ratio_interval(ours, theirs), ratio_interval(ours, theirs))
+
+    def test_overlapping_samples_show_no_difference(self):
+        self.assertTrue(no_difference([1.0, 1.2, 0.9, 1.1, 1.05], [1.02, 0.95, 1.15, 1.0, 1.1]))
+
+    def test_separate_samples_show_a_difference_both_ways(self):
+        fast, slow = [1.00, 1.01, 1.02, 1.01, 1.00], [1.10, 1.11, 1.12, 1.13, 1.10]
+        self.assertFalse(no_difference(fast, slow))
+        self.assertFalse(no_difference(slow, fast))
+
+    def test_one_sample_shows_nothing(self):
+        self.assertTrue(no_difference([1.0], [9.0, 9.1, 9.2]))
+
+    def test_four_significant_digits(self):
+        shown = {0.0: "0.000", 0.000012345: "0.00001235", 0.1: "0.1000", 1.0: "1.000", 12.3456: "12.35", 1234.5: "1234"}
+        self.assertEqual({value: four_digits(value) for value in shown}, shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
