@@ -44,11 +44,22 @@ def _members(group):
             yield int(entry.name)
 
 
-def _kill_group(group):
+def _end_group(process):
+    """Returns when no member of the group runs any more, so that none disturbs the next run."""
+    members = []
+    for pid in _members(process.pid):
+        try:
+            members.append(os.pidfd_open(pid))
+        except OSError:
+            pass  # it ended meanwhile
     try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # all of it has ended
+        os.killpg(process.pid, signal.SIGKILL)  # the group exists: its leader is not yet reaped
+        for member in members:
+            select.select([member], [], [])
+    finally:
+        for member in members:
+            os.close(member)
+    return process.wait()
 
 
 def _watch(process, time_limit, memory_limit_kib):
@@ -83,6 +94,5 @@ def run_limited(command, time_limit=TIME_LIMIT, memory_limit_kib=MEMORY_LIMIT_KI
         try:
             limit = _watch(process, time_limit, memory_limit_kib)
         finally:
-            _kill_group(process.pid)
-            status = process.wait()
+            status = _end_group(process)
         return Outcome(status, _tail(out), _tail(err), limit)

