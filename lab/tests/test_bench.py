@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench`: every result that is missing has a reason, every ratio is that of the medians, and all of it lands in files."""
+
+import csv
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from lab_case import FakeBuilder, call
+from harness import bench
+from harness.bench import Cell, Plan, cells_of, jobs_for
+from harness.table import Results, plain
+
+
+def cell(runtime, threads, seconds, workload="fib", size="30"):
+    return Cell(runtime, workload, size, threads,
+                [{"seconds": value, "cpu_seconds": value, "tasks": 1, "peak_rss_kib": 1} for value in seconds])
+
+
+def failed(runtime, status, reason, threads=2):
+    result = Cell(runtime, "fib", "30", threads)
+    result.stop(status, reason)
+    return result
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        self.serial = cell("serial", 1, [2.0, 2.0, 2.1])
+        self.ours = cell("sennit", 2, [1.0, 1.0, 1.1])
+        self.alone = cell("sennit", 1, [2.5, 2.5, 2.5])
+        self.best = cell("rayon", 2, [4.0, 4.0, 4.0])
+        self.same = cell("go", 2, [3.9, 4.1, 4.2])
+        self.results = Results([self.serial, self.ours, self.alone, self.best, self.same,
+                                failed("citor", "DNF", "did not finish within 60 s"),
+                                failed("openmp", "wrong", "wrong answer 7"),
+                                failed("forte", "not installed", "no cargo")])
+
+    def test_ratios_are_of_medians(self):
+        ours = self.results.figures(self.ours)
+        self.assertEqual((ours.seconds, ours.to_serial, ours.to_peer), (1.0, 0.5, 0.25))
+        self.assertFalse(ours.same_as_peer or ours.is_best_peer)
+
+    def test_best_peer_is_neither_serial_nor_sennit(self):
+        self.assertTrue(self.results.figures(self.best).is_best_peer)
+        self.assertIsNone(self.results.figures(self.serial).to_peer)
+
+    def test_peers_are_compared_at_the_same_number_of_workers(self):
+        alone = self.results.figures(self.alone)
+        self.assertEqual((alone.to_serial, alone.to_peer), (1.25, None))
+
+    def test_no_difference_is_marked(self):
+        self.assertTrue(self.results.figures(self.same).same_as_peer)
+        row = next(row for row in self.results.rows(["fib(30)"]) if row[0].startswith("Go"))
+        self.assertTrue(row[3].endswith(" ="), row)
+
+    def test_rows_say_what_did_not_finish_and_reasons_follow(self):
+        rows = {row[0]: row[1:] for row in self.results.rows(["fib(30)"])}
+        self.assertEqual(rows["citor, 2 workers"], ["DNF", "", ""])
+        self.assertEqual(rows["OpenMP tasks, 2 workers"], ["wrong", "", ""])
+        self.assertEqual(self.results.reasons(), [
+            "citor, 2 workers: fib(30): did not finish within 60 s",
+            "OpenMP tasks, 2 workers: fib(30): wrong answer 7", "forte: not installed: no cargo"])
+
+    def test_plain_table_fits_the_width(self):
+        cells = [cell("serial", 1, [1.0], name, "8") for name in ("fib", "skynet", "nqueens", "matmul", "uts")]
+        text = plain(Results(cells), 60).split("\n\nFor each")[0]
+        self.assertLessEqual(max(map(len, text.splitlines())), 60)
+        for name in ("fib(8)", "uts(8)"):
+            self.assertIn(name, text)
+
+
+class PlanOfRuns(unittest.TestCase):
+    def test_sennit_also_runs_alone_and_serial_only_alone(self):
+        plan = Plan(["serial", "sennit", "go"], [("fib", "30")], [4], 1, 0, 1.0)
+        self.assertEqual([(c.runtime, c.threads) for c in cells_of(plan)],
+                         [("serial", 1), ("sennit", 1), ("sennit", 4), ("go", 4)])
+
+    def test_sizes(self):
+        self.assertEqual(list(jobs_for(["fib", "uts"], False, False)), [("fib", "39"), ("uts", "T1")])
+        self.assertEqual(list(jobs_for(["fib", "uts"], True, True)), [("fib", "32"), ("uts", "TT")])
+        self.assertEqual(list(jobs_for(["fib", "uts"], False, True)), [("fib", "39"), ("uts", "T1"), ("uts", "T3")])
+
+    def order_of(self, seed):
+        seen = []
+
+        def remember(command, runtime, workload, size, threads, time_limit):
+            seen.append((runtime, workload))
+            return {"ok": True, "seconds": 1.0}
+
+        plan = Plan(["serial", "go", "rayon"], [("fib", "30"), ("skynet", "3")], [1], 4, seed, 1.0)
+        builder = FakeBuilder(dict.fromkeys(plan.runtimes, "good"))
+        with mock.patch("harness.bench.run_once", remember), mock.patch("harness.bench.progress"):
+            bench.run_plan(plan, builder)
+        return seen
+
+    def test_each_block_holds_every_cell_in_an_order_that_the_seed_gives(self):
+        seen = self.order_of(1)
+        blocks = [seen[i:i + 6] for i in range(0, 24, 6)]
+        self.assertTrue(all(sorted(block) == sorted(blocks[0]) and len(set(block)) == 6 for block in blocks))
+        self.assertGreater(len(set(map(tuple, blocks))), 1)
+        self.assertEqual(seen, self.order_of(1))
+        self.assertNotEqual(seen, self.order_of(2))
+
+
+class Bench(unittest.TestCase):
+    BEHAVIOURS = {"serial": "good", "sennit": "good", "rayon": "good", "go": "wrong", "onetbb": "crash",
+                  "openmp": "hang", "citor": "refuse"}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = Path(cls.temporary.name, "below", "results")
+        with mock.patch("harness.cli.Builder", lambda compiler: FakeBuilder(cls.BEHAVIOURS)), \
+                mock.patch("harness.cli.jobs_for", lambda *_: [("fib", "30")]):
+            cls.status, cls.out, cls.err = call(
+                "bench", "--workloads", "fib", "--threads", "2", "--reps", "2", "--seed", "7", "--time-limit", "5",
+                "--runtimes", "serial,sennit,rayon,go,onetbb,openmp,citor,forte", "--out", str(cls.folder))
+        cls.data = json.loads((cls.folder / "RESULTS.json").read_text())
+        cls.cells = {(c["runtime"], c["threads"]): c for c in cls.data["cells"]}
+
+    def test_wrong_answer_fails_the_command(self):
+        self.assertEqual(self.status, 1)
+
+    def test_seed_is_shown_and_kept(self):
+        self.assertTrue(any("seed 7" in line for line in self.err), self.err)
+        self.assertEqual(self.data["machine"]["seed"], 7)
+
+    def test_good_runtimes_have_all_samples(self):
+        for key in (("serial", 1), ("sennit", 1), ("sennit", 2), ("rayon", 2)):
+            self.assertEqual((len(self.cells[key]["samples"]), self.cells[key]["status"]), (2, "ok"))
+
+    def test_what_gave_no_result_has_a_reason_in_every_form(self):
+        expected = {"go": ("wrong", "wrong answer 832041"), "onetbb": ("DNF", "ended by signal 11 (Segmentation fault): without a word"),
+                    "openmp": ("DNF", "did not finish within 5 s"), "citor": ("DNF", "ended with status 1: no threads left"),
+                    "forte": ("not installed", "no such library")}
+        with open(self.folder / "RESULTS.csv", newline="") as file:
+            rows = {row["runtime"]: row for row in csv.DictReader(file)}
+        text = (self.folder / "RESULTS.md").read_text()
+        for runtime, (status, reason) in expected.items():
+            with self.subTest(runtime):
+                found = self.cells[runtime, 2]
+                self.assertEqual((found["status"], found["reason"], found["samples"]), (status, reason, []))
+                self.assertEqual((rows[runtime]["status"], rows[runtime]["reason"]), (status, reason))
+                self.assertIn(reason, text)
+                self.assertTrue(any(reason in line for line in self.out), self.out)
+
+    def test_what_did_not_finish_is_not_repeated(self):
+        shown = [line for line in self.err if "OpenMP" in line]
+        self.assertEqual(len(shown), 2, self.err)
+        self.assertEqual(sum("skipped" in line for line in shown), 1)
+
+    def test_machine_is_described(self):
+        self.assertLessEqual({"cpu", "cores", "memory", "kernel", "compiler", "commit", "date", "load_before", "load_after"},
+                             set(self.data["machine"]))
+
+    def test_nothing_that_runs_is_a_failure(self):
+        with mock.patch("harness.cli.Builder", lambda compiler: FakeBuilder({})):
+            status, _, err = call("bench", "--workloads", "fib", "--runtimes", "go", "--out", str(self.folder / "none"))
+        self.assertEqual((status, err[-1]), (1, "sennit: no run gave a result"))
+
+    def test_folder_that_cannot_be_made_is_one_clear_line(self):
+        with mock.patch("harness.cli.Builder", lambda compiler: FakeBuilder({})):
+            status, out, err = call("bench", "--out", "/proc/nowhere")
+        self.assertEqual((status, out, len(err)), (1, [], 1), err)
+        self.assertIn("/proc/nowhere", err[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
