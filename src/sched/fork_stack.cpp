@@ -117,9 +117,8 @@ bool worker::steal_fork_from(context& victim) noexcept {
             // The next thief shall find something: ask now instead of when it has come in vain.
             for (unsigned i = 0; i < runtime_.worker_count(); ++i)
                 if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).ask_to_publish();
-        } else {
-            runtime_.wake_one();
         }
+        runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a long leaf stay unseen
         run_stolen(*victim.slot(range.top));
         return true;
     }

@@ -13,7 +13,8 @@ namespace sennit::sys {
 // Blocks while `word` holds `expected`. Returns on a wake, a mismatch or a signal.
 void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 
-// The same until `deadline_ns` (CLOCK_MONOTONIC). False when the deadline has passed.
+// The same until `deadline_ns` (CLOCK_MONOTONIC). False when the deadline ended the wait; one in the past does so
+// at once.
 bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
                       std::int64_t deadline_ns) noexcept;
 

@@ -21,19 +21,21 @@ struct sigaction previous_bus;
 
 void handle_fault(int number, siginfo_t* info, void* machine) {
     char text[256];
-    if (describer && describer(info->si_addr, text, sizeof text)) {
+    const bool fault = info->si_code > 0; // else somebody sent the signal, and there is no address
+    if (fault && describer && describer(info->si_addr, text, sizeof text)) {
         report({"sennit: ", text, "\n"});
         std::abort();
     }
     const struct sigaction& before = number == SIGBUS ? previous_bus : previous_segv;
     if (before.sa_flags & SA_SIGINFO) {
         before.sa_sigaction(number, info, machine);
-    } else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
+    } else if (before.sa_handler == SIG_DFL || (before.sa_handler == SIG_IGN && fault)) {
         // Ignoring a fault is not possible: the instruction would fault for ever. It faults once more, by default now.
         struct sigaction standard{};
         standard.sa_handler = SIG_DFL;
         ::sigaction(number, &standard, nullptr);
-    } else {
+        if (!fault) ::raise(number); // nothing faults once more
+    } else if (before.sa_handler != SIG_IGN) {
         before.sa_handler(number);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace sennit::sys {
@@ -12,6 +13,7 @@ void report(std::initializer_list<const char*> parts) noexcept {
         std::size_t left = std::strlen(part);
         while (left > 0) {
             const ssize_t written = ::write(STDERR_FILENO, part, left);
+            if (written < 0 && errno == EINTR) continue;
             if (written <= 0) return; // nobody listens: nothing more can be done
             part += written;
             left -= static_cast<std::size_t>(written);

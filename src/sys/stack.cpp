@@ -52,15 +52,18 @@ guard_kind probe_guards() noexcept {
 }
 
 // Guards by mprotect cost two mappings each; all sources of the process share this budget.
-std::size_t mapping_limit() noexcept {
-    std::size_t limit = 65'530;
-    if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
-        if (std::fscanf(file, "%zu", &limit) != 1) limit = 65'530;
-        std::fclose(file);
-    }
-    return limit / 4; // guards: at most half of all mappings
+std::size_t protected_limit() noexcept {
+    static const std::size_t limit = [] {
+        std::size_t mappings = 65'530;
+        if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+            if (std::fscanf(file, "%zu", &mappings) != 1) mappings = 65'530;
+            std::fclose(file);
+        }
+        return mappings / 4; // guards: at most half of all mappings
+    }();
+    return limit;
 }
-base::atomic<std::size_t> protected_guards{0};
+base::atomic<std::size_t> all_protected{0};
 
 } // namespace
 
@@ -69,23 +72,23 @@ stack_source::stack_source(std::size_t usable_size)
 
 stack_source::~stack_source() {
     SENNIT_CHECK(live_ == 0, "stacks are still in use while their memory is freed");
-    std::size_t guarded = 0;
-    for (const slab& one : slabs_) {
-        ::munmap(one.memory, one.stacks * stride_);
-        guarded += one.stacks;
-    }
-    if (guards_ == guard_kind::mprotect) protected_guards.fetch_sub(guarded - fresh_ - unguarded_);
+    for (const slab& one : slabs_) ::munmap(one.memory, one.stacks * stride_);
+    all_protected.fetch_sub(protected_);
 }
 
 void stack_source::add_slab() {
-    const std::size_t count = slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
+    std::size_t count = slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
     std::size_t total = count;
     for (const slab& one : slabs_) total += one.stacks;
     slabs_.reserve(slabs_.size() + 1);
     idle_.reserve(total); // so that give() never allocates
-    void* memory = ::mmap(nullptr, count * stride_, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
+    void* memory = MAP_FAILED;
+    for (;; count /= 2) { // where address space is short, one stack may still fit
+        if (count == 0) throw std::bad_alloc();
+        memory = ::mmap(nullptr, count * stride_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (memory != MAP_FAILED) break;
+    }
     ::madvise(memory, count * stride_, MADV_NOHUGEPAGE); // a touched page shall cost a page; refusal is harmless
     slabs_.push_back({static_cast<std::byte*>(memory), count});
     fresh_ = count;
@@ -99,10 +102,11 @@ stack stack_source::carve(const slab& from, std::size_t index) const noexcept {
 void stack_source::guard(std::byte* low) noexcept {
     std::byte* region = low - guard_size;
     if (guards_ == guard_kind::madvise && ::madvise(region, guard_size, madv_guard_install) == 0) return;
-    if (guards_ == guard_kind::mprotect) {
-        if (protected_guards.fetch_add(1) < mapping_limit() && ::mprotect(region, guard_size, PROT_NONE) == 0) return;
-        protected_guards.fetch_sub(1);
+    if (all_protected.fetch_add(1) < protected_limit() && ::mprotect(region, guard_size, PROT_NONE) == 0) {
+        ++protected_;
+        return;
     }
+    all_protected.fetch_sub(1);
     ++unguarded_;
 }
 
@@ -131,11 +135,8 @@ void stack_source::give(stack used) noexcept {
 
 void stack_source::trim() noexcept {
     std::lock_guard lock(mutex_);
-    const std::size_t page = page_size();
-    for (const stack& one : idle_) {
-        const auto bytes = static_cast<std::size_t>(one.high - one.low) / page * page;
-        ::madvise(one.low, bytes, MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
-    }
+    for (const stack& one : idle_)
+        ::madvise(one.low, usable_, MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
 }
 
 std::size_t stack_source::live() const noexcept {

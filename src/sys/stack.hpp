@@ -4,7 +4,8 @@
 // First touches of pages cost 1 to 11 us, so a stack that was given back keeps its pages and is the next to be taken.
 // Slabs are one mapping of many stacks: guards made with MADV_GUARD_INSTALL (Linux 6.13) split no mapping, so a million
 // guarded stacks fit under the kernel's limit of 65,530 mappings. Older kernels get mprotect guards up to half of that
-// limit, then stacks without a guard (`unguarded` counts them).
+// limit, then stacks without a guard (`unguarded` counts them). SENNIT_NO_MADV_GUARD=1 in the environment makes a
+// source behave as on an older kernel.
 #pragma once
 
 #include <cstddef>
@@ -63,6 +64,7 @@ private:
     std::vector<stack> idle_; // last in, first out
     std::size_t fresh_ = 0;   // stacks of the last slab that were never taken
     std::size_t live_ = 0;
+    std::size_t protected_ = 0; // guards made by mprotect
     std::size_t unguarded_ = 0;
 };
 

@@ -79,8 +79,11 @@ void yield_thread() noexcept {
 }
 
 void watch_forks() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); });
-    if (registered != 0) throw std::bad_alloc();
+    // A throw leaves the variable uninitialised, so that the next call asks again.
+    [[maybe_unused]] static const bool registered = [] {
+        if (pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); }) != 0) throw std::bad_alloc();
+        return true;
+    }();
 }
 
 unsigned fork_generation() noexcept {

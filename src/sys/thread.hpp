@@ -12,7 +12,8 @@ namespace sennit::sys {
 class thread {
 public:
     thread() noexcept = default;
-    // Runs `entry(argument)`. Throws std::system_error when the system refuses.
+    // Runs `entry(argument)`. Throws std::system_error when the system refuses the thread, std::bad_alloc when it
+    // refuses memory.
     thread(void (*entry)(void*) noexcept, void* argument);
     thread(thread&& other) noexcept;
     thread& operator=(thread&& other) noexcept;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/topology.hpp"
 
+#include "sys/environment.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <memory>
+#include <new>
 #include <sstream>
+#include <utility>
 
 namespace sennit::sys {
 
@@ -17,29 +22,27 @@ void tighten(std::optional<double>& limit, std::optional<double> candidate) {
     if (candidate && *candidate > 0 && (!limit || *candidate < *limit)) limit = candidate;
 }
 
-std::optional<double> ratio(double quota, double period) {
-    if (!(quota > 0) || !(period > 0)) return std::nullopt;
-    return quota / period;
+// Both are microseconds. "max" and -1, for no limit, are no counts; neither is what makes no sense.
+std::optional<double> ratio(const std::string& quota, const std::string& period) {
+    const auto used = parse_count(quota), of = parse_count(period);
+    if (!used || !of || *used == 0 || *of == 0) return std::nullopt;
+    return static_cast<double>(*used) / static_cast<double>(*of);
 }
 
 // cpu.max: "max 100000" or "50000 100000".
 std::optional<double> read_v2(const std::string& folder) {
     std::ifstream file(folder + "/cpu.max");
-    std::string quota;
-    double period = 0;
-    if (!(file >> quota >> period) || quota == "max") return std::nullopt;
-    std::istringstream number(quota);
-    double value = 0;
-    if (!(number >> value)) return std::nullopt;
-    return ratio(value, period);
+    std::string quota, period;
+    file >> quota >> period;
+    return ratio(quota, period);
 }
 
 std::optional<double> read_v1(const std::string& folder) {
     std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
     std::ifstream period_file(folder + "/cpu.cfs_period_us");
-    double quota = 0;
-    double period = 0;
-    if (!(quota_file >> quota) || !(period_file >> period)) return std::nullopt;
+    std::string quota, period;
+    quota_file >> quota;
+    period_file >> period;
     return ratio(quota, period);
 }
 
@@ -50,13 +53,34 @@ bool has_item(const std::string& list, const std::string& item) {
     return false;
 }
 
+// mountinfo writes blanks and backslashes in paths as three octal digits.
+std::string unescaped(const std::string& path) {
+    const auto digit = [](char c) { return c >= '0' && c <= '7'; };
+    std::string plain;
+    for (std::size_t i = 0; i < path.size(); ++i)
+        if (path[i] == '\\' && i + 3 < path.size() && digit(path[i + 1]) && digit(path[i + 2]) && digit(path[i + 3])) {
+            plain += static_cast<char>((path[i + 1] - '0') * 64 + (path[i + 2] - '0') * 8 + (path[i + 3] - '0'));
+            i += 3;
+        } else {
+            plain += path[i];
+        }
+    return plain;
+}
+
 struct mount {
     std::string point;
     std::string group_root; // the group that is visible at the mount point
+
+    bool shows(const std::string& group) const {
+        return group_root == "/" || group == group_root || group.rfind(group_root + "/", 0) == 0;
+    }
 };
 
+// The mount where `group` can be seen; else any of the same type, since names of groups are relative to a namespace.
 // A line of mountinfo: "36 35 98:0 /root /point options… - type source super-options".
-std::optional<mount> find_mount(const std::string& root, const std::string& type, const std::string& controller) {
+std::optional<mount> find_mount(const std::string& root, const std::string& type, const std::string& controller,
+                                const std::string& group) {
+    std::optional<mount> any;
     std::ifstream file(root + "/proc/self/mountinfo");
     for (std::string line; std::getline(file, line);) {
         const auto dash = line.find(" - ");
@@ -66,16 +90,18 @@ std::optional<mount> find_mount(const std::string& root, const std::string& type
         std::string id, parent, device, group_root, point, found_type, source, options;
         left >> id >> parent >> device >> group_root >> point;
         right >> found_type >> source >> options;
-        if (found_type == type && (controller.empty() || has_item(options, controller)))
-            return mount{point, group_root};
+        if (found_type != type || (!controller.empty() && !has_item(options, controller))) continue;
+        mount found{unescaped(point), unescaped(group_root)};
+        if (found.shows(group)) return found;
+        if (!any) any = std::move(found);
     }
-    return std::nullopt;
+    return any;
 }
 
 // The folders of `group` and its ancestors below a mount, innermost first.
 template <class Read>
 void walk(const std::string& root, const mount& at, std::string group, Read read, std::optional<double>& limit) {
-    if (at.group_root != "/" && group.rfind(at.group_root, 0) == 0) group.erase(0, at.group_root.size());
+    if (at.group_root != "/" && at.shows(group)) group.erase(0, at.group_root.size());
     while (true) {
         while (!group.empty() && group.back() == '/') group.pop_back();
         tighten(limit, read(root + at.point + group));
@@ -98,35 +124,37 @@ std::optional<double> cgroup_cpu_quota(const std::string& root) {
         const std::string controllers = line.substr(first + 1, second - first - 1);
         const std::string group = line.substr(second + 1);
         if (controllers.empty()) {
-            if (const auto at = find_mount(root, "cgroup2", "")) walk(root, *at, group, read_v2, limit);
+            if (const auto at = find_mount(root, "cgroup2", "", group)) walk(root, *at, group, read_v2, limit);
         } else if (has_item(controllers, "cpu")) {
-            if (const auto at = find_mount(root, "cgroup", "cpu")) walk(root, *at, group, read_v1, limit);
+            if (const auto at = find_mount(root, "cgroup", "cpu", group)) walk(root, *at, group, read_v1, limit);
         }
     }
     return limit;
 }
 
 std::vector<unsigned> affinity_cpus() {
+    struct free_mask {
+        void operator()(cpu_set_t* mask) const noexcept { CPU_FREE(mask); }
+    };
     for (unsigned capacity = 1024; capacity <= (1u << 20); capacity *= 2) {
-        cpu_set_t* mask = CPU_ALLOC(capacity);
-        if (!mask) break;
+        const std::unique_ptr<cpu_set_t, free_mask> mask(CPU_ALLOC(capacity));
+        if (!mask) throw std::bad_alloc();
         const std::size_t bytes = CPU_ALLOC_SIZE(capacity);
-        CPU_ZERO_S(bytes, mask);
-        std::vector<unsigned> cpus;
-        const bool read = ::sched_getaffinity(0, bytes, mask) == 0;
-        const bool too_small = !read && errno == EINVAL;
-        if (read)
+        CPU_ZERO_S(bytes, mask.get());
+        if (::sched_getaffinity(0, bytes, mask.get()) == 0) {
+            std::vector<unsigned> cpus;
             for (unsigned cpu = 0; cpu < capacity; ++cpu)
-                if (CPU_ISSET_S(cpu, bytes, mask)) cpus.push_back(cpu);
-        CPU_FREE(mask);
-        if (!too_small) return cpus;
+                if (CPU_ISSET_S(cpu, bytes, mask.get())) cpus.push_back(cpu);
+            return cpus;
+        }
+        if (errno != EINVAL) break; // EINVAL: the kernel's mask is larger
     }
     return {};
 }
 
-unsigned usable_cpus() {
+unsigned usable_cpus(const std::string& root) {
     auto count = static_cast<double>(std::max<std::size_t>(affinity_cpus().size(), 1));
-    if (const auto quota = cgroup_cpu_quota()) count = std::min(count, std::ceil(*quota));
+    if (const auto quota = cgroup_cpu_quota(root)) count = std::min(count, std::ceil(*quota));
     return static_cast<unsigned>(std::max(count, 1.0));
 }
 

@@ -8,10 +8,11 @@
 
 namespace sennit::sys {
 
-// The smaller of the affinity mask and the control group's quota, rounded up; at least 1.
-unsigned usable_cpus();
+// The smaller of the affinity mask and the control group's quota, rounded up; at least 1. `root` as
+// below.
+unsigned usable_cpus(const std::string& root = "");
 
-// Processors of the calling thread's affinity mask, ascending.
+// Processors of the calling thread's affinity mask, ascending; none when the system does not tell.
 std::vector<unsigned> affinity_cpus();
 
 // The tightest limit, in processors, that the process's control group or one of its ancestors sets: version 2 (cpu.max)

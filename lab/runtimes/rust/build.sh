@@ -4,11 +4,13 @@ set -u
 out=$1 feature=$2
 command -v cargo >/dev/null || { echo "no cargo is not installed"; exit 0; }
 cd "$(dirname "$0")" || exit 1
-mkdir -p "$out/rust-src"
-cp -r Cargo.toml src "$out/rust-src/" # cargo writes its lock file beside the manifest
+# cargo writes its lock file beside the manifest; kept, it lets the next build do without the registry
+mkdir -p "$out/rust-src" && rm -rf "$out/rust-src/src" && cp -rp Cargo.toml src "$out/rust-src/" || exit 1
 cd "$out/rust-src" || exit 1
-if CARGO_TARGET_DIR="$out/rust" RUSTFLAGS="-C target-cpu=native" cargo build --release --features "$feature" --bin "lab-$feature" 2>&1; then
+# Some of these libraries name a newer compiler than they need; what really does not build is reported.
+if CARGO_TARGET_DIR="$out/rust" RUSTFLAGS="-C target-cpu=native" \
+    cargo build --release --ignore-rust-version --features "$feature" --bin "lab-$feature" 2>&1; then
     echo "ok $out/rust/release/lab-$feature"
 else
-    echo "no cargo cannot build it: $(rustc --version), see the log"
+    echo "no cargo cannot build it with $(rustc --version), see the log"
 fi

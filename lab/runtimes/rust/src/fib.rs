@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::Forks;
+//! fib: the naive recursion, no cutoff.
 
-pub fn run<L: Forks>(context: &mut L::Context<'_>, n: i64) -> i64 {
-    if n < 2 {
-        return n;
-    }
-    let (a, b) = L::both(context, |c| run::<L>(c, n - 1), |c| run::<L>(c, n - 2));
-    a + b
-}
+use crate::runtime::{Runtime, Workload};
 
-pub fn expected(n: i64) -> i64 {
+pub struct Fib(i64);
+
+fn value(n: i64) -> i64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
-/// Calls.
-pub fn tasks(n: i64) -> i64 {
-    2 * expected(n + 1) - 1
+fn node<R: Runtime>(here: &mut R::Here<'_>, n: i64) -> i64 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = R::both(here, |here| node::<R>(here, n - 1), |here| node::<R>(here, n - 2));
+    a + b
+}
+
+impl Workload for Fib {
+    fn parse(size: &str) -> Option<Fib> {
+        size.parse().ok().filter(|n| (0..=50).contains(n)).map(Fib)
+    }
+    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+        node::<R>(here, self.0)
+    }
+    fn expected(&self) -> i64 {
+        value(self.0)
+    }
+    fn tasks(&self) -> i64 {
+        2 * value(self.0 + 1) - 1
+    }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lab's workloads for Rust, written once over [`Forks`]; a program in `bin/` adds one library.
+//! What the Rust runtimes of the lab share: the workloads, written over one trait of forks, and the program around them.
+//! One file a workload; a runtime is a file in `bin/`.
 
 mod fib;
-mod forks;
 mod matmul;
 mod nqueens;
-pub mod program;
+mod program;
+mod runtime;
 mod sha1;
 mod skynet;
+mod usage;
 mod uts;
 
-pub use forks::Forks;
+pub use program::main;
+pub use runtime::Runtime;

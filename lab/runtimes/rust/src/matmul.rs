@@ -1,69 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::Forks;
+//! matmul: C += A * B on integers by quadrants, two groups of four with a join between, down to 32 x 32. A and B are all
+//! ones, so every element of C must be n. The matrices are made inside the timed region.
+
+use crate::runtime::{Runtime, Workload};
 
 const LEAF: usize = 32;
 
-/// A quadrant of a matrix: its upper left element. Quadrants that are written at the same time do not overlap.
+pub struct Matmul(usize);
+
+/// The first element of a quadrant. Tasks that run at the same time write to distinct quadrants of C.
 #[derive(Clone, Copy)]
-struct Matrix(*mut i32);
+struct Quadrant(*mut i32);
 
-// SAFETY: shared between the jobs of one `run`, which all end before the matrix does; see `node` for who writes what.
-unsafe impl Send for Matrix {}
-unsafe impl Sync for Matrix {}
+// SAFETY: what may be written through it is split between the tasks as described above.
+unsafe impl Send for Quadrant {}
+unsafe impl Sync for Quadrant {}
 
-impl Matrix {
-    fn at(self, offset: usize) -> Matrix {
-        // SAFETY: `node` only asks for corners of quadrants.
-        Matrix(unsafe { self.0.add(offset) })
+impl Quadrant {
+    fn at(self, offset: usize) -> Quadrant {
+        // SAFETY: the offsets below stay inside the matrix.
+        Quadrant(unsafe { self.0.add(offset) })
     }
 }
 
-fn multiply_leaf(a: Matrix, b: Matrix, c: Matrix, n: usize, stride: usize) {
+fn leaf(a: Quadrant, b: Quadrant, c: Quadrant, n: usize, stride: usize) {
     for i in 0..n {
-        // SAFETY: n rows of n elements lie within each quadrant; nobody else writes this one of c, nobody a or b.
-        unsafe {
-            let row = std::slice::from_raw_parts_mut(c.0.add(i * stride), n);
-            for k in 0..n {
-                let factor = *a.0.add(i * stride + k);
-                let other = std::slice::from_raw_parts(b.0.add(k * stride), n);
-                for j in 0..n {
-                    row[j] = row[j].wrapping_add(factor.wrapping_mul(other[j]));
-                }
+        // SAFETY: n rows of n elements lie inside each matrix, and this task alone writes to those of C.
+        let row = unsafe { std::slice::from_raw_parts_mut(c.0.add(i * stride), n) };
+        for k in 0..n {
+            // SAFETY: as above; nobody writes to A and B.
+            let (factor, other) =
+                unsafe { (*a.0.add(i * stride + k), std::slice::from_raw_parts(b.0.add(k * stride), n)) };
+            for (sum, x) in row.iter_mut().zip(other) {
+                *sum = sum.wrapping_add(factor.wrapping_mul(*x));
             }
         }
     }
 }
 
-/// c += a * b: four jobs that write the four quadrants of c, a join, and the same four again.
-fn node<L: Forks>(context: &mut L::Context<'_>, a: Matrix, b: Matrix, c: Matrix, n: usize, stride: usize) {
+fn node<R: Runtime>(here: &mut R::Here<'_>, a: Quadrant, b: Quadrant, c: Quadrant, n: usize, stride: usize) {
     if n <= LEAF {
-        return multiply_leaf(a, b, c, n, stride);
+        return leaf(a, b, c, n, stride);
     }
     let k = n / 2;
     let down = k * stride;
-    for (left, upper) in [(0, 0), (k, down)] {
-        L::sum(context, 0, 4, &|context: &mut L::Context<'_>, i| {
-            let (lower, right) = (i / 2 * down, i % 2 * k);
-            node::<L>(context, a.at(left + lower), b.at(upper + right), c.at(lower + right), k, stride);
-            0
-        });
-    }
+    // One half of A's columns with the same half of B's rows.
+    let mut four = |a: Quadrant, b: Quadrant| {
+        R::both(
+            here,
+            |here| {
+                R::both(
+                    here,
+                    |here| node::<R>(here, a, b, c, k, stride),
+                    |here| node::<R>(here, a, b.at(k), c.at(k), k, stride),
+                )
+            },
+            |here| {
+                R::both(
+                    here,
+                    |here| node::<R>(here, a.at(down), b, c.at(down), k, stride),
+                    |here| node::<R>(here, a.at(down), b.at(k), c.at(down + k), k, stride),
+                )
+            },
+        );
+    };
+    four(a, b);
+    four(a.at(k), b.at(down));
 }
 
-/// n if the product of two matrices of ones is right, else 0.
-pub fn run<L: Forks>(context: &mut L::Context<'_>, n: usize) -> i64 {
-    let mut a = vec![1i32; n * n];
-    let mut b = vec![1i32; n * n];
-    let mut c = vec![0i32; n * n];
-    node::<L>(context, Matrix(a.as_mut_ptr()), Matrix(b.as_mut_ptr()), Matrix(c.as_mut_ptr()), n, n);
-    if c.iter().all(|&element| element == n as i32) {
-        n as i64
-    } else {
-        0
+impl Workload for Matmul {
+    fn parse(size: &str) -> Option<Matmul> {
+        size.parse().ok().filter(|&n: &usize| (LEAF..=4096).contains(&n) && n.is_power_of_two()).map(Matmul)
     }
-}
-
-/// Nodes.
-pub fn tasks(n: usize) -> i64 {
-    (0..=(n / LEAF).trailing_zeros()).map(|level| 8i64.pow(level)).sum()
+    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+        let n = self.0;
+        let (mut a, mut b, mut c) = (vec![1; n * n], vec![1; n * n], vec![0; n * n]);
+        node::<R>(here, Quadrant(a.as_mut_ptr()), Quadrant(b.as_mut_ptr()), Quadrant(c.as_mut_ptr()), n, n);
+        if c.iter().all(|&x| x == n as i32) { n as i64 } else { 0 }
+    }
+    fn expected(&self) -> i64 {
+        self.0 as i64
+    }
+    fn tasks(&self) -> i64 {
+        (0..=(self.0 / LEAF).ilog2()).map(|level| 8i64.pow(level)).sum()
+    }
 }

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::Forks;
+//! nqueens: all ways to put n queens on a board, one task for each legal move; the board travels by value.
 
-pub const LARGEST: usize = 16;
+use crate::runtime::{Runtime, Workload};
 
-pub const ANSWERS: [i64; LARGEST + 1] =
-    [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512];
+const ANSWERS: [i64; 17] = [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512];
+/// Partial boards on which no queen attacks another, the empty one included.
+const NODES: [i64; 17] =
+    [1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303];
 
-/// Nodes of the search tree, the root included.
-pub const TASKS: [i64; LARGEST + 1] = [
-    1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303,
-];
+pub struct Queens(usize);
 
 fn legal<const N: usize>(board: &[i8; N], column: usize, row: i8) -> bool {
-    (0..column).all(|x| {
-        let (other, distance) = (board[x], (column - x) as i8);
+    board[..column].iter().enumerate().all(|(x, &other)| {
+        let distance = (column - x) as i8;
         row != other && row != other - distance && row != other + distance
     })
 }
 
-fn node<L: Forks, const N: usize>(context: &mut L::Context<'_>, column: usize, board: [i8; N]) -> i64 {
+fn node<R: Runtime, const N: usize>(here: &mut R::Here<'_>, column: usize, board: [i8; N]) -> i64 {
     if column == N {
         return 1;
     }
-    let mut moves = [0i8; N];
+    let mut moves = [0; N];
     let mut count = 0;
     for row in 0..N as i8 {
         if legal(&board, column, row) {
@@ -30,16 +29,32 @@ fn node<L: Forks, const N: usize>(context: &mut L::Context<'_>, column: usize, b
             count += 1;
         }
     }
-    L::sum(context, 0, count, &|c: &mut L::Context<'_>, i| {
+    R::sum(here, 0, count, &|here: &mut R::Here<'_>, i| {
         let mut next = board;
         next[column] = moves[i];
-        node::<L, N>(c, column + 1, next)
+        node::<R, N>(here, column + 1, next)
     })
 }
 
-pub fn run<L: Forks>(context: &mut L::Context<'_>, n: usize) -> i64 {
-    macro_rules! boards {
-        ($($size:literal)*) => { match n { $($size => node::<L, $size>(context, 0, [0; $size]),)* _ => -1 } };
+impl Workload for Queens {
+    fn parse(size: &str) -> Option<Queens> {
+        size.parse().ok().filter(|n| (1..=16).contains(n)).map(Queens)
     }
-    boards!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+        macro_rules! of_size {
+            ($($n:literal)*) => {
+                match self.0 {
+                    $($n => node::<R, $n>(here, 0, [0; $n]),)*
+                    _ => unreachable!("parse refuses other sizes"),
+                }
+            };
+        }
+        of_size!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    }
+    fn expected(&self) -> i64 {
+        ANSWERS[self.0]
+    }
+    fn tasks(&self) -> i64 {
+        NODES[self.0]
+    }
 }

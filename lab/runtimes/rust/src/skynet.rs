@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::Forks;
+//! skynet: a tree with ten children a node; the leaves return their number, the nodes the sum.
 
-/// The sum over `count` leaves below this node, which are numbered from `first`.
-pub fn run<L: Forks>(context: &mut L::Context<'_>, first: i64, count: i64) -> i64 {
-    if count == 1 {
+use crate::runtime::{Runtime, Workload};
+
+pub struct Skynet {
+    leaves: i64,
+}
+
+fn node<R: Runtime>(here: &mut R::Here<'_>, first: i64, leaves: i64) -> i64 {
+    if leaves == 1 {
         return first;
     }
-    let part = count / 10;
-    L::sum(context, 0, 10, &|c: &mut L::Context<'_>, i| run::<L>(c, first + i as i64 * part, part))
+    let part = leaves / 10;
+    R::sum(here, 0, 10, &|here: &mut R::Here<'_>, i| node::<R>(here, first + i as i64 * part, part))
 }
 
-pub fn leaves(depth: u32) -> i64 {
-    10i64.pow(depth)
-}
-
-pub fn expected(depth: u32) -> i64 {
-    leaves(depth) * (leaves(depth) - 1) / 2
-}
-
-/// Nodes.
-pub fn tasks(depth: u32) -> i64 {
-    (leaves(depth) * 10 - 1) / 9
+impl Workload for Skynet {
+    fn parse(size: &str) -> Option<Skynet> {
+        let depth = size.parse().ok().filter(|&depth: &u32| depth <= 9)?;
+        Some(Skynet { leaves: 10i64.pow(depth) })
+    }
+    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+        node::<R>(here, 0, self.leaves)
+    }
+    fn expected(&self) -> i64 {
+        self.leaves * (self.leaves - 1) / 2
+    }
+    fn tasks(&self) -> i64 {
+        (self.leaves * 10 - 1) / 9
+    }
 }

@@ -1,64 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::sha1::{sha1, Digest};
-use crate::Forks;
+//! UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree that only its random numbers
+//! know. T1 is a geometric tree of fixed shape, T3 a binomial one with long thin branches, TT a tiny one for tests.
 
-/// Parameters as in lab/workloads/uts.hpp.
-#[derive(Clone, Copy)]
-pub struct Tree {
+use crate::runtime::{Runtime, Workload};
+use crate::sha1::sha1;
+
+const MOST_CHILDREN: usize = 100;
+
+enum Shape {
+    /// Every node above that depth has b0 children in the mean.
+    Geometric { b0: f64, depth: u32 },
+    /// The root has b0 children, any other node m with probability q, else none.
+    Binomial { b0: usize, q: f64, m: usize },
+}
+
+pub struct Uts {
     shape: Shape,
     seed: u32,
-    pub nodes: i64,
+    nodes: i64,
 }
 
-#[derive(Clone, Copy)]
-enum Shape {
-    Geometric { mean: f64, depth: u32 },
-    Binomial { root: usize, chance: f64, children: usize },
+/// The state of a node's random numbers.
+type State = [u8; 20];
+
+fn child(state: &State, number: usize) -> State {
+    let mut bytes = [0; 24];
+    bytes[..20].copy_from_slice(state);
+    bytes[20..].copy_from_slice(&(number as u32).to_be_bytes());
+    sha1(&bytes)
 }
 
-pub fn named(name: &str) -> Option<Tree> {
-    let (shape, seed, nodes) = match name {
-        "T1" => (Shape::Geometric { mean: 4.0, depth: 10 }, 19, 4130071),
-        "T3" => (Shape::Binomial { root: 2000, chance: 0.124875, children: 8 }, 42, 4112897),
-        "TT" => (Shape::Geometric { mean: 4.0, depth: 5 }, 19, 3987),
-        _ => return None,
-    };
-    Some(Tree { shape, seed, nodes })
+/// In [0, 1).
+fn random(state: &State) -> f64 {
+    let bits = u32::from_be_bytes([state[16], state[17], state[18], state[19]]);
+    f64::from(bits & 0x7fffffff) / 2147483648.0
 }
 
-fn children(tree: &Tree, state: &Digest, height: u32) -> usize {
-    const MOST: usize = 100;
-    let bits = u32::from_be_bytes(state[16..].try_into().unwrap()) & 0x7fffffff;
-    let random = f64::from(bits) / 2147483648.0;
-    match tree.shape {
-        Shape::Geometric { depth, .. } if height >= depth => 0,
-        Shape::Geometric { mean, .. } => {
-            let p = 1.0 / (1.0 + mean);
-            (((1.0 - random).ln() / (1.0 - p).ln()).floor() as usize).min(MOST)
-        }
-        Shape::Binomial { root, .. } if height == 0 => root,
-        Shape::Binomial { chance, children, .. } => {
-            if random < chance {
-                children
-            } else {
-                0
+impl Shape {
+    fn children(&self, state: &State, height: u32) -> usize {
+        match *self {
+            Shape::Geometric { depth, .. } if height >= depth => 0,
+            Shape::Geometric { b0, .. } => {
+                let p = 1.0 / (1.0 + b0);
+                let count = ((1.0 - random(state)).ln() / (1.0 - p).ln()).floor();
+                (count as usize).min(MOST_CHILDREN)
             }
+            Shape::Binomial { b0, .. } if height == 0 => b0,
+            Shape::Binomial { q, m, .. } if random(state) < q => m,
+            Shape::Binomial { .. } => 0,
         }
     }
 }
 
-fn node<L: Forks>(context: &mut L::Context<'_>, tree: &Tree, state: Digest, height: u32) -> i64 {
-    let count = children(tree, &state, height);
-    1 + L::sum(context, 0, count, &|c: &mut L::Context<'_>, i| {
-        let mut bytes = [0u8; 24];
-        bytes[..20].copy_from_slice(&state);
-        bytes[20..].copy_from_slice(&(i as u32).to_be_bytes());
-        node::<L>(c, tree, sha1(&bytes), height + 1)
+fn node<R: Runtime>(here: &mut R::Here<'_>, shape: &Shape, state: State, height: u32) -> i64 {
+    1 + R::sum(here, 0, shape.children(&state, height), &|here: &mut R::Here<'_>, i| {
+        node::<R>(here, shape, child(&state, i), height + 1)
     })
 }
 
-pub fn run<L: Forks>(context: &mut L::Context<'_>, tree: &Tree) -> i64 {
-    let mut root = [0u8; 20];
-    root[16..].copy_from_slice(&tree.seed.to_be_bytes());
-    node::<L>(context, tree, sha1(&root), 0)
+impl Workload for Uts {
+    fn parse(size: &str) -> Option<Uts> {
+        let geometric = |depth, nodes| Uts { shape: Shape::Geometric { b0: 4.0, depth }, seed: 19, nodes };
+        match size {
+            "T1" => Some(geometric(10, 4130071)),
+            "TT" => Some(geometric(5, 3987)),
+            "T3" => {
+                Some(Uts { shape: Shape::Binomial { b0: 2000, q: 0.124875, m: 8 }, seed: 42, nodes: 4112897 })
+            }
+            _ => None,
+        }
+    }
+    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+        let mut root = [0; 20];
+        root[16..].copy_from_slice(&self.seed.to_be_bytes());
+        node::<R>(here, &self.shape, sha1(&root), 0)
+    }
+    fn expected(&self) -> i64 {
+        self.nodes
+    }
+    fn tasks(&self) -> i64 {
+        self.nodes
+    }
 }

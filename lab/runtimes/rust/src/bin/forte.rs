@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! forte: `Worker::join`, the worker handed down; the caller is one of the workers.
-use forte::{ThreadPool, Worker};
-use lab::Forks;
+//! forte: `Worker::join` as it comes, which runs both closures inline once four joins are queued.
 
-struct Forte;
+use forte::{ThreadPool, Worker};
+use std::process::ExitCode;
 
 static POOL: ThreadPool = ThreadPool::new();
 
-impl Forks for Forte {
-    type Context<'c> = &'c Worker;
+struct Forte;
 
-    fn start(threads: usize) -> Self {
-        let others = POOL.resize_to(threads - 1);
-        assert_eq!(others, threads - 1, "forte limits its pool");
+impl lab::Runtime for Forte {
+    type Here<'a> = &'a Worker;
+
+    /// forte has 32 places; it takes no more.
+    fn start(threads: usize) -> Forte {
+        POOL.resize_to(threads - 1); // the thread that enters is the last one
         Forte
     }
 
-    fn enter(&self, job: &(impl Fn(&mut &Worker) -> i64 + Sync)) -> i64 {
-        POOL.with_worker(|mut worker| job(&mut worker))
+    fn enter<T: Send>(&self, f: impl FnOnce(&mut &Worker) -> T + Send) -> T {
+        POOL.with_worker(|mut worker| f(&mut worker))
     }
 
     fn both<A: Send, B: Send>(
-        worker: &mut &Worker,
+        here: &mut &Worker,
         f: impl FnOnce(&mut &Worker) -> A + Send,
         g: impl FnOnce(&mut &Worker) -> B + Send,
     ) -> (A, B) {
-        worker.join(|mut worker| f(&mut worker), |mut worker| g(&mut worker))
+        here.join(|mut worker| f(&mut worker), |mut worker| g(&mut worker))
     }
 }
 
-fn main() {
-    lab::program::main::<Forte>()
+fn main() -> ExitCode {
+    lab::main::<Forte>()
 }

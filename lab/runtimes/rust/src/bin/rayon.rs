@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! rayon: `join`; more children than two as a tree of joins, which is also what its parallel iterators make.
-use lab::Forks;
+//! rayon: `join`.
+
+use std::process::ExitCode;
 
 struct Rayon(rayon::ThreadPool);
 
-impl Forks for Rayon {
-    type Context<'c> = ();
+impl lab::Runtime for Rayon {
+    type Here<'a> = ();
 
-    fn start(threads: usize) -> Self {
-        Rayon(rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads"))
+    fn start(threads: usize) -> Rayon {
+        Rayon(rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("rayon's pool starts"))
     }
 
-    fn enter(&self, job: &(impl Fn(&mut ()) -> i64 + Sync)) -> i64 {
-        self.0.install(|| job(&mut ()))
+    fn enter<T: Send>(&self, f: impl FnOnce(&mut ()) -> T + Send) -> T {
+        self.0.install(|| f(&mut ()))
     }
 
     fn both<A: Send, B: Send>(
@@ -24,6 +25,6 @@ impl Forks for Rayon {
     }
 }
 
-fn main() {
-    lab::program::main::<Rayon>()
+fn main() -> ExitCode {
+    lab::main::<Rayon>()
 }
