@@ -9,13 +9,13 @@ void catch_pending() noexcept {
     sched::this_worker()->self().pending_exception = std::current_exception();
 }
 
-void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*) noexcept) {
+void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room) {
     const std::exception_ptr error = std::exchange(sched::this_worker()->self().pending_exception, nullptr);
     if (slot && !sched::pop(slot)) { // it ran elsewhere; may have suspended us
         if (slot->done.failed())
             std::destroy_at(&slot->as<std::exception_ptr>());
         else
-            drop_result(slot);
+            drop_result(slot, room);
     }
     std::rethrow_exception(error);
 }

@@ -18,7 +18,8 @@ sched::runtime_core& runtime_here() {
 } // namespace
 
 scope::scope()
-    : runtime_(runtime_here()), expected_(sched::free_slot()), uncaught_at_start_(std::uncaught_exceptions()) {}
+    : runtime_(runtime_here()), home_(sched::current_context()), expected_(sched::free_slot()),
+      uncaught_at_start_(std::uncaught_exceptions()) {}
 
 scope::~scope() noexcept(false) {
     join_children();
@@ -27,16 +28,16 @@ scope::~scope() noexcept(false) {
 
 void scope::join() {
     join_children();
-    if (std::exception_ptr error = std::exchange(error_, nullptr)) {
+    if (stopped()) { // as new
         stopped_.store(0);
         stop_source_.reset();
-        std::rethrow_exception(std::move(error));
     }
+    if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
 }
 
 // Only while the fork stack's end is where this scope left it: the child's slot must be joined before what lies below.
 sched::fork_slot* scope::slot_for_child() noexcept {
-    if (slots_ >= max_children_in_slots) return nullptr;
+    if (!home_ || home_ != sched::current_context() || slots_ >= max_children_in_slots) return nullptr;
     sched::fork_slot* slot = sched::free_slot();
     return slot && slot == expected_ ? slot : nullptr;
 }

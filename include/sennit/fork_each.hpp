@@ -76,7 +76,7 @@ template <class Body>
             sched::push(slot);
         }
         auto one = [&] { body(i); };
-        run_first<void>(one, more ? slot : nullptr, [](sched::fork_slot*) noexcept {});
+        run_first<void>(one, more ? slot : nullptr, [](sched::fork_slot*, void*) noexcept {});
         if (!more) return;
         if (!sched::pop(slot)) [[unlikely]] {
             if (slot->done.failed()) rethrow_from(slot);

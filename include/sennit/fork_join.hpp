@@ -44,7 +44,8 @@ namespace detail {
 // that a thief left. Neither is marked noreturn, on purpose: a path that seems to come back to the function's normal
 // exit lets clang keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
 [[gnu::cold, gnu::noinline]] void catch_pending() noexcept;
-[[gnu::cold, gnu::noinline]] void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*) noexcept);
+[[gnu::cold, gnu::noinline]] void abandon(sched::fork_slot* slot,
+                                          void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room);
 [[gnu::cold, gnu::noinline]] void rethrow_from(sched::fork_slot* slot);
 
 struct nothing {};
@@ -90,9 +91,12 @@ struct child {
         }
     }
 
-    // Only where the result lies in the slot; one elsewhere is destroyed by its owner.
-    static void drop(sched::fork_slot* slot) noexcept {
-        if constexpr (result_in_slot) std::destroy_at(&slot->as<stored>());
+    // Destroys a result that nobody wants; `room` is where it lies if it is too large for the slot.
+    static void drop(sched::fork_slot* slot, [[maybe_unused]] void* room) noexcept {
+        if constexpr (result_in_slot)
+            std::destroy_at(&slot->as<stored>());
+        else
+            std::destroy_at(static_cast<stored*>(room));
     }
 };
 
@@ -100,10 +104,12 @@ struct child {
 template <class Stored, bool Needed>
 struct spare_room {
     static constexpr nothing address() noexcept { return {}; }
+    static constexpr void* memory() noexcept { return nullptr; }
 };
 template <class Stored>
 struct spare_room<Stored, true> {
     alignas(Stored) std::byte bytes[sizeof(Stored)];
+    void* memory() noexcept { return bytes; }
     Stored* address() noexcept { return reinterpret_cast<Stored*>(bytes); } // SAFETY: constructed by the child
 };
 
@@ -116,7 +122,8 @@ struct destroy_after {
 // Calls `first`; if it throws, gives the slot up first.
 template <class R, class F>
 [[gnu::always_inline]] inline result_t<R> run_first(F& first, sched::fork_slot* slot,
-                                                    [[maybe_unused]] void (*drop)(sched::fork_slot*) noexcept) {
+                                                    [[maybe_unused]] void (*drop)(sched::fork_slot*, void*) noexcept,
+                                                    [[maybe_unused]] void* room = nullptr) {
     if constexpr (std::is_nothrow_invocable_v<F&>) {
         return invoke_result<R>(first);
     } else {
@@ -125,7 +132,7 @@ template <class R, class F>
         } catch (...) {
             catch_pending();
         }
-        abandon(slot, drop);
+        abandon(slot, drop, room);
         if constexpr (std::is_void_v<R>)
             return {}; // never reached; see abandon
         else if constexpr (std::is_trivially_copyable_v<result_t<R>> && !std::is_reference_v<R> &&
@@ -170,7 +177,7 @@ template <class F, class G>
         ::new (static_cast<void*>(slot->data)) typename kid::payload{std::addressof(second), room.address()};
     sched::push(slot);
 
-    result_t<R1> mine = run_first<R1>(first, slot, &kid::drop);
+    result_t<R1> mine = run_first<R1>(first, slot, &kid::drop, room.memory());
 
     if (sched::pop(slot)) [[likely]] {
         if constexpr (kid::copied) {

@@ -32,13 +32,14 @@ struct reduction {
 template <class T, class Reduce, class F>
 T reduce_indices(reduction<T, Reduce, F>& what, T value, std::size_t first, std::size_t last);
 
-// What a thief does with [first, last), at least one index: the upper half is offered as one piece.
+// What a thief does with [first, last), at least one index: by halves, so that all that waits is on offer while one
+// runs.
 template <class T, class Reduce, class F>
 T reduce_stolen(reduction<T, Reduce, F>& what, std::size_t first, std::size_t last) {
+    if (last - first == 1) return T(what.transform(first));
     const std::size_t half = first + (last - first + 1) / 2;
-    auto lower = [&] { return reduce_indices<T, Reduce, F>(what, T(what.transform(first)), first + 1, half); };
-    if (half == last) return lower();
-    auto upper = [&] { return reduce_indices<T, Reduce, F>(what, T(what.transform(half)), half + 1, last); };
+    auto lower = [&] { return reduce_stolen<T, Reduce, F>(what, first, half); };
+    auto upper = [&] { return reduce_stolen<T, Reduce, F>(what, half, last); };
     auto [low, high] = fork_two(lower, upper);
     return what.reduce(std::move(low), std::move(high));
 }
@@ -67,9 +68,9 @@ template <class T, class Reduce, class F>
             rest->function.first = i + 1;
             sched::push(slot);
         }
-        auto one = [&] { return what.transform(i); };
-        value = what.reduce(std::move(value),
-                            run_first<std::invoke_result_t<F&, std::size_t>>(one, more ? slot : nullptr, &kid::drop));
+        // Under the guard of run_first as a whole: `reduce` may throw, too.
+        auto one = [&] { value = what.reduce(std::move(value), what.transform(i)); };
+        run_first<void>(one, more ? slot : nullptr, &kid::drop, room.memory());
         if (!more) return value;
         if (!sched::pop(slot)) [[unlikely]] {
             if (slot->done.failed()) rethrow_from(slot);

@@ -9,7 +9,7 @@ from .catalogue import RUNTIMES, WORKLOADS
 from .execute import Failed, run_once
 from .progress import progress
 
-CELL_BUDGET = 60.0  # seconds of timed samples after which a slow cell is not repeated
+CELL_BUDGET, QUICK_CELL_BUDGET = 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
 
 
 @dataclass
@@ -53,6 +53,7 @@ class Plan:
     reps: int
     seed: int
     time_limit: float
+    cell_budget: float = CELL_BUDGET
 
 
 def jobs_for(names, quick, full):
@@ -85,14 +86,14 @@ def _commands(cells, builder):
     return commands
 
 
-def _take_sample(cell, command, time_limit):
+def _take_sample(cell, command, plan):
     """Adds a sample to the cell, or stops it; returns what to say."""
     if cell.status != "ok":
         return f"skipped, {cell.reason}"
-    if sum(cell.seconds()) > CELL_BUDGET:
+    if sum(cell.seconds()) > plan.cell_budget:
         return "not repeated, slow and sampled enough"
     try:
-        sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, time_limit)
+        sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, plan.time_limit)
     except Failed as failure:
         cell.stop("DNF", str(failure))
         return cell.reason
@@ -115,5 +116,5 @@ def run_plan(plan, builder):
             for cell in block:
                 what = f"{cell.label}: {cell.title}"
                 shown.begin(what)
-                shown.end(what, _take_sample(cell, commands[cell.runtime], plan.time_limit))
+                shown.end(what, _take_sample(cell, commands[cell.runtime], plan))
     return cells

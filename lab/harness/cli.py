@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 
 from . import report
-from .bench import Plan, jobs_for, run_plan
+from .bench import CELL_BUDGET, QUICK_CELL_BUDGET, Plan, jobs_for, run_plan
 from .build import Builder, NotInstalled, default_compiler
 from .catalogue import RUNTIMES, WORKLOADS, UsageError, runtime_named, thread_count, usable_cpus, workload_named
 from .execute import Failed, run_once
-from .limits import TIME_LIMIT
+from .limits import QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import machine
 from .table import Results, plain
 
@@ -130,7 +130,7 @@ def parse_bench(arguments):
     parser.add_argument("--full", action="store_true")
     for option in ("--workloads", "--runtimes", "--threads", "--reps", "--compiler", "--seed", "--out"):
         parser.add_argument(option)
-    parser.add_argument("--time-limit", default=str(TIME_LIMIT))
+    parser.add_argument("--time-limit")
     given = parser.parse_args(arguments)
     standard = [name for name in WORKLOADS if given.full or name != "uts"]
     given.workloads = _names(given.workloads, workload_named, standard)
@@ -141,7 +141,7 @@ def parse_bench(arguments):
         given.threads = list(range(1, usable_cpus() + 1)) if given.full else [usable_cpus()]
     given.reps = _number(given.reps, "--reps", 1, 1000) if given.reps is not None else 2 if given.quick else 5
     given.seed = _number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
-    given.time_limit = _seconds(given.time_limit)
+    given.time_limit = _seconds(given.time_limit or str(QUICK_TIME_LIMIT if given.quick else TIME_LIMIT))
     given.compiler = _compiler(given.compiler)
     return given
 
@@ -152,7 +152,7 @@ def bench(given):
     folder = Path(given.out).absolute() if given.out else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")
     folder.mkdir(parents=True, exist_ok=True)
     plan = Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps,
-                given.seed, given.time_limit)
+                given.seed, given.time_limit, QUICK_CELL_BUDGET if given.quick else CELL_BUDGET)
     about = machine(compiler) | {"seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
     print(f"{about['cpu']}, {about['cores']} cores, {plan.reps} repetitions, seed {plan.seed}", file=sys.stderr)
     cells = run_plan(plan, builder)

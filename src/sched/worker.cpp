@@ -248,6 +248,11 @@ runtime_core* current_runtime() noexcept {
     return me ? &me->runtime() : nullptr;
 }
 
+const void* current_context() noexcept {
+    worker* me = this_worker();
+    return me ? &me->self() : nullptr;
+}
+
 void schedule(runnable& what, runtime_core& where) noexcept {
     worker* me = this_worker();
     (me && &me->runtime() == &where ? me->ready() : where.injected()).push(what);

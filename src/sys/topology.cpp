@@ -72,7 +72,7 @@ struct mount {
     std::string group_root; // the group that is visible at the mount point
 
     bool shows(const std::string& group) const {
-        return group_root == "/" || group == group_root || group.rfind(group_root + "/", 0) == 0;
+        return group_root == "/" || group == group_root || group.starts_with(group_root + "/");
     }
 };
 
@@ -90,7 +90,8 @@ std::optional<mount> find_mount(const std::string& root, const std::string& type
         std::string id, parent, device, group_root, point, found_type, source, options;
         left >> id >> parent >> device >> group_root >> point;
         right >> found_type >> source >> options;
-        if (found_type != type || (!controller.empty() && !has_item(options, controller))) continue;
+        const bool whole = group_root.starts_with('/') && point.starts_with('/');
+        if (!whole || found_type != type || (!controller.empty() && !has_item(options, controller))) continue;
         mount found{unescaped(point), unescaped(group_root)};
         if (found.shows(group)) return found;
         if (!any) any = std::move(found);
@@ -123,6 +124,7 @@ std::optional<double> cgroup_cpu_quota(const std::string& root) {
         if (second == std::string::npos) continue;
         const std::string controllers = line.substr(first + 1, second - first - 1);
         const std::string group = line.substr(second + 1);
+        if (!group.starts_with('/')) continue;
         if (controllers.empty()) {
             if (const auto at = find_mount(root, "cgroup2", "", group)) walk(root, *at, group, read_v2, limit);
         } else if (has_item(controllers, "cpu")) {

@@ -16,6 +16,9 @@ class runtime_core;
 // that may suspend for longer than the context lives: a context never changes its runtime, so the value stays right.
 [[gnu::noinline]] runtime_core* current_runtime() noexcept;
 
+// The context that the caller runs on; null on a thread that is no worker. Stays the same for the life of a frame.
+[[gnu::noinline]] const void* current_context() noexcept;
+
 // True when the caller runs on a context of some runtime and may suspend.
 inline bool on_worker() noexcept {
     return current_runtime() != nullptr;

@@ -65,8 +65,11 @@ TEST_P(scope, delivers_the_first_exception_and_drops_what_has_not_started) {
         children.request_stop();
         children.spawn([&] { ++ran; });
         children.join();
+        EXPECT_EQ(ran, 1);
+        children.spawn([&] { ++ran; }); // as new again
+        children.join();
     });
-    EXPECT_EQ(ran, 1);
+    EXPECT_EQ(ran, 2);
 }
 
 TEST_P(scope, tells_running_children_by_the_stop_token) {

@@ -116,7 +116,7 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
                 }
             }
         };
-        sennit::detail::run_first<void>(piece, more ? slot : nullptr, &kid::drop);
+        sennit::detail::run_first<void>(piece, more ? slot : nullptr, &kid::drop, room.memory());
         if (!more) break;
         if (!sched::pop(slot)) [[unlikely]] {
             if (slot->done.failed()) sennit::detail::rethrow_from(slot);

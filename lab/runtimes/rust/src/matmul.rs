@@ -23,6 +23,7 @@ impl Quadrant {
     }
 }
 
+#[inline(never)]
 fn leaf(a: Quadrant, b: Quadrant, c: Quadrant, n: usize, stride: usize) {
     for i in 0..n {
         // SAFETY: n rows of n elements lie inside each matrix, and this task alone writes to those of C.

@@ -18,16 +18,14 @@ pub fn sha1(bytes: &[u8]) -> [u8; 20] {
     }
 
     let [mut a, mut b, mut c, mut d, mut e] = START;
-    for (i, word) in words.into_iter().enumerate() {
-        let (mixed, constant) = match i / 20 {
-            0 => ((b & c) | (!b & d), 0x5A827999),
-            1 => (b ^ c ^ d, 0x6ED9EBA1),
-            2 => ((b & c) | (b & d) | (c & d), 0x8F1BBCDC),
-            _ => (b ^ c ^ d, 0xCA62C1D6u32),
-        };
-        let next = a.rotate_left(5).wrapping_add(mixed).wrapping_add(e).wrapping_add(constant).wrapping_add(word);
-        (a, b, c, d, e) = (next, a, b.rotate_left(30), c, d);
-    }
+    let mut round = |mixed: fn(u32, u32, u32) -> u32, constant: u32, word: u32| {
+        let sum = a.rotate_left(5).wrapping_add(mixed(b, c, d)).wrapping_add(e);
+        (a, b, c, d, e) = (sum.wrapping_add(constant).wrapping_add(word), a, b.rotate_left(30), c, d);
+    };
+    words[..20].iter().for_each(|&word| round(|b, c, d| (b & c) | (!b & d), 0x5A827999, word));
+    words[20..40].iter().for_each(|&word| round(|b, c, d| b ^ c ^ d, 0x6ED9EBA1, word));
+    words[40..60].iter().for_each(|&word| round(|b, c, d| (b & c) | (b & d) | (c & d), 0x8F1BBCDC, word));
+    words[60..].iter().for_each(|&word| round(|b, c, d| b ^ c ^ d, 0xCA62C1D6, word));
 
     let mut digest = [0; 20];
     for ((out, start), end) in digest.chunks_exact_mut(4).zip(START).zip([a, b, c, d, e]) {

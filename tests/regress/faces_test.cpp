@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace {
+
+std::atomic<long> alive{0};
+struct large { // does not fit a slot
+    long values[10] = {};
+    large() { ++alive; }
+    large(const large&) { ++alive; }
+    large(large&&) noexcept { ++alive; }
+    large& operator=(const large&) = default;
+    ~large() { --alive; }
+};
+
+// Lets the owner hand its forks out and waits until one of them runs.
+void until(const std::atomic<bool>& flag) {
+    while (!flag) sennit::checkpoint();
+}
+
+// `reduce` threw while the rest of the indices was a fork: nobody waited for it, and its thief used dead frames.
+TEST(regress, reduction_that_throws_waits_for_the_indices_that_run) {
+    sennit::runtime runtime({.workers = 2});
+    for (int round = 0; round < 200; ++round)
+        runtime.run([] {
+            std::atomic<int> inside{0};
+            std::atomic<bool> started{false};
+            EXPECT_THROW(sennit::fork_reduce(
+                             4, 0L, [](long a, long b) -> long { return b == 7 ? throw 1 : a + b; },
+                             [&](std::size_t i) -> long {
+                                 if (i == 0) {
+                                     until(started);
+                                     return 7;
+                                 }
+                                 ++inside;
+                                 started = true;
+                                 for (int k = 0; k < 100; ++k) sennit::sched::yield();
+                                 --inside;
+                                 return 1;
+                             }),
+                         int);
+            ASSERT_EQ(inside, 0);
+        });
+}
+
+// The first callable threw, another worker had made a result that is too large for a slot: it was never destroyed.
+TEST(regress, large_result_of_a_stolen_child_is_destroyed_when_the_first_throws) {
+    sennit::runtime runtime({.workers = 2});
+    for (int round = 0; round < 100; ++round) {
+        std::atomic<bool> started{false};
+        runtime.run([&] {
+            EXPECT_THROW(sennit::fork_join(
+                             [&]() -> int {
+                                 until(started);
+                                 throw 1;
+                             },
+                             [&] {
+                                 started = true;
+                                 return large{};
+                             }),
+                         int);
+        });
+        ASSERT_EQ(alive, 0);
+    }
+}
+
+TEST(regress, large_part_of_a_stolen_reduction_is_destroyed_when_the_first_throws) {
+    sennit::runtime runtime({.workers = 2});
+    for (int round = 0; round < 100; ++round) {
+        std::atomic<bool> started{false};
+        runtime.run([&] {
+            EXPECT_THROW(sennit::fork_reduce(
+                             3, large{}, [](large a, large) { return a; },
+                             [&](std::size_t i) -> large {
+                                 if (i == 0) {
+                                     until(started);
+                                     throw 1;
+                                 }
+                                 started = true;
+                                 return large{};
+                             }),
+                         int);
+        });
+        ASSERT_EQ(alive, 0);
+    }
+}
+
+// Stolen children that spawn siblings read what the owner writes (found by ThreadSanitizer).
+TEST(regress, siblings_are_spawned_by_stolen_children_while_the_owner_joins) {
+    sennit::runtime runtime({.workers = 3});
+    for (int round = 0; round < 200; ++round) {
+        std::atomic<int> ran{0};
+        runtime.run([&] {
+            sennit::scope children;
+            for (int i = 0; i < 50; ++i)
+                children.spawn([&] {
+                    ++ran;
+                    children.spawn([&] { ++ran; });
+                });
+            children.join();
+        });
+        ASSERT_EQ(ran, 100);
+    }
+}
+
+} // namespace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests that change or end their process: runs a function in a child of fork().
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+// The exit status that `body` returns in a child process; -1 when the child ended otherwise. The calling process must
+// have no other threads that hold locks.
+inline int status_of_child(const std::function<int()>& body) {
+    const pid_t child = ::fork();
+    if (child < 0) return -1;
+    if (child == 0) {
+        int status = 255;
+        try {
+            status = body();
+        } catch (...) { // reported by the status
+        }
+        ::_exit(status);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) != child) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program that ends says: failed checks, and the text they are written with.
+#include "sennit/base/check.hpp"
+
+#include "sys/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+TEST(check, does_nothing_while_its_condition_holds) {
+    int evaluated = 0;
+    SENNIT_CHECK(++evaluated == 1, "never seen");
+    EXPECT_EQ(evaluated, 1);
+}
+
+TEST(check_death_test, aborts_with_one_line_that_names_message_file_and_line) {
+    EXPECT_EXIT(SENNIT_CHECK(1 > 2, "one is too small"), testing::KilledBySignal(SIGABRT),
+                "^sennit: one is too small \\(.*check_test\\.cpp:[0-9]+\\)\n$");
+    EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 0), testing::KilledBySignal(SIGABRT), "^sennit: m \\(f\\.cpp:0\\)\n$");
+    EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 2147483647), testing::KilledBySignal(SIGABRT),
+                "^sennit: m \\(f\\.cpp:2147483647\\)\n$");
+}
+
+TEST(assert_death_test, checks_in_debug_builds_only) {
+#ifdef NDEBUG
+    bool evaluated = false;
+    SENNIT_ASSERT((evaluated = true), "never evaluated");
+    EXPECT_FALSE(evaluated);
+#else
+    EXPECT_EXIT(SENNIT_ASSERT(false, "asserted"), testing::KilledBySignal(SIGABRT), "^sennit: asserted \\(");
+#endif
+}
+
+TEST(report_death_test, writes_all_parts_in_order) {
+    EXPECT_EXIT(
+        {
+            sennit::sys::report({"one ", "", "two", " three\n"});
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "^one two three\n$");
+}
+
+void ignore_signal(int) {}
+
+// A pipe takes 4 KiB to 64 KiB at a time; the writer blocks in between, and each signal ends such a write early.
+TEST(report, writes_everything_through_a_full_pipe_and_interruptions) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    const std::string text(300'000, 'x');
+    const pid_t writer = ::fork();
+    ASSERT_GE(writer, 0);
+    if (writer == 0) {
+        struct sigaction interrupt{};
+        interrupt.sa_handler = &ignore_signal; // and no SA_RESTART
+        ::sigaction(SIGUSR1, &interrupt, nullptr);
+        ::close(ends[0]);
+        ::dup2(ends[1], STDERR_FILENO);
+        sennit::sys::report({text.c_str(), "end"});
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string received;
+    char buffer[1000];
+    for (ssize_t got = 0; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+        received.append(buffer, static_cast<std::size_t>(got));
+        ::kill(writer, SIGUSR1); // it has installed its handler: it has written something
+    }
+    ::close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(received.size(), text.size() + 3);
+    EXPECT_TRUE(received == text + "end");
+}
+
+TEST(report_death_test, gives_up_when_nobody_listens) {
+    EXPECT_EXIT(
+        {
+            ::close(STDERR_FILENO);
+            sennit::sys::report({"lost"});
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "^$");
+}
+
+} // namespace
