@@ -91,12 +91,12 @@ struct child {
         }
     }
 
-    // Destroys a result that nobody wants; `room` is where it lies if it is too large for the slot.
-    static void drop(sched::fork_slot* slot, [[maybe_unused]] void* room) noexcept {
+    // Destroys a result that nobody wants; `elsewhere` is where it lies if it is too large for the slot.
+    static void drop(sched::fork_slot* slot, [[maybe_unused]] void* elsewhere) noexcept {
         if constexpr (result_in_slot)
             std::destroy_at(&slot->as<stored>());
         else
-            std::destroy_at(static_cast<stored*>(room));
+            std::destroy_at(static_cast<stored*>(elsewhere));
     }
 };
 

@@ -55,6 +55,7 @@ public:
     run_queue& spawned() noexcept { return spawned_; }
     parker& bed() noexcept { return parker_; }
     void ask_to_publish() noexcept {
+        // acquire pairs with thread_main's store
         if (sys::hot_line* hot = hot_.load_acq(); hot && hot->poll.load() == 0)
             hot->poll.store(1); // pairs with thread_main
     }

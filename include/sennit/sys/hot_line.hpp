@@ -148,21 +148,21 @@ inline hot_line& hot() noexcept {
 [[gnu::noinline]] hot_line& hot() noexcept;
 
 inline void* hot_head() noexcept {
-    return hot().head.load_rlx();
-} // owner reads its own word
+    return hot().head.load_rlx(); // own thread's word
+}
 inline void hot_set_head(void* value) noexcept {
-    hot().head.store_rel(value);
-} // pairs with force_publication's load
+    hot().head.store_rel(value); // pairs with force_publication's load
+}
 template <std::size_t Bytes>
 inline void hot_push_head(void* slot) noexcept {
     hot_set_head(static_cast<std::byte*>(slot) - Bytes);
 }
 inline bool hot_polled() noexcept {
-    return hot().poll.load_rlx() != 0;
-} // a hint: the slow path looks again
+    return hot().poll.load_rlx() != 0; // orders nothing: the slow path looks again
+}
 inline bool hot_before_split(void* slot) noexcept {
-    return slot > hot().split.load_rlx();
-} // pairs through membarrier
+    return slot > hot().split.load_rlx(); // pairs through force_publication's membarrier
+}
 
 #endif
 
