@@ -17,8 +17,8 @@ def ratio_interval(ours, theirs, confidence=0.95, seed=1):
 
 
 def no_difference(ours, theirs):
-    """True when the interval of the ratio holds 1: no difference is shown. One sample shows no difference either."""
+    """True when the interval of the ratio holds 1: no difference is shown. None: one sample cannot tell."""
     if len(ours) < 2 or len(theirs) < 2:
-        return True
+        return None
     low, high = ratio_interval(ours, theirs)
     return low <= 1 <= high

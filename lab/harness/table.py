@@ -8,7 +8,9 @@ from statistics import geometric_mean, median
 from .stats import no_difference
 
 EXPLANATION = """For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
-number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio holds 1)."""
+number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio holds 1) and
+? that a single sample cannot tell."""
+SAME_MARK = {True: " =", False: "", None: " ?"}
 NO_RESULT = {"DNF": "DNF", "wrong": "wrong", "not installed": ""}
 
 
@@ -18,7 +20,7 @@ class Figures:
     seconds: float
     to_serial: float | None
     to_peer: float | None
-    same_as_peer: bool
+    same_as_peer: bool | None  # None: one sample cannot tell
     is_best_peer: bool
 
 
@@ -52,7 +54,7 @@ class Results:
             seconds,
             seconds / median(serial.seconds()) if serial else None,
             seconds / median(best.seconds()) if best else None,
-            best is not None and best is not cell and no_difference(cell.seconds(), best.seconds()),
+            no_difference(cell.seconds(), best.seconds()) if best and best is not cell else False,
             best is cell)
 
     def _row(self, label, row, titles):
@@ -66,7 +68,7 @@ class Results:
             texts.append(four_digits(shown.seconds))
             texts.append(f"{shown.to_serial:.2f}" if shown.to_serial is not None else "")
             texts.append("best" if shown.is_best_peer else "" if shown.to_peer is None else
-                         f"{shown.to_peer:.2f}" + (" =" if shown.same_as_peer else ""))
+                         f"{shown.to_peer:.2f}{SAME_MARK[shown.same_as_peer]}")
         return texts
 
     def titles(self):
