@@ -39,7 +39,8 @@ struct matmul {
                [=] { node(a + down + k, b + down + k, c + down + k, k, stride); });
     }
 
-    std::int64_t run_in(R& runtime) const {
+    template <class Runtime>
+    std::int64_t run_in(Runtime& runtime) const {
         const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
         std::vector<int> a(elements, 1), b(elements, 1), c(elements, 0);
         runtime.run([&] {
