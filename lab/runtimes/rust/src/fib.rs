@@ -21,8 +21,8 @@ impl Workload for Fib {
     fn parse(size: &str) -> Option<Fib> {
         size.parse().ok().filter(|n| (0..=50).contains(n)).map(Fib)
     }
-    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
-        node::<R>(here, self.0)
+    fn run<R: Runtime>(&self, runtime: &R) -> i64 {
+        runtime.enter(|here| node::<R>(here, self.0))
     }
     fn expected(&self) -> i64 {
         value(self.0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! matmul: C += A * B on integers by quadrants, two groups of four with a join between, down to 32 x 32. A and B are all
-//! ones, so every element of C must be n. The matrices are made inside the timed region.
+//! matmul: C += A * B on integers by quadrants, two groups of four with a join between, down to 32 x 32. A and B are
+//! all ones, so every element of C must be n. The thread that enters the runtime makes the matrices, inside the timed
+//! region.
 
 use crate::runtime::{Runtime, Workload};
 
@@ -73,11 +74,16 @@ impl Workload for Matmul {
     fn parse(size: &str) -> Option<Matmul> {
         size.parse().ok().filter(|&n: &usize| (LEAF..=4096).contains(&n) && n.is_power_of_two()).map(Matmul)
     }
-    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+    fn run<R: Runtime>(&self, runtime: &R) -> i64 {
         let n = self.0;
         let (mut a, mut b, mut c) = (vec![1; n * n], vec![1; n * n], vec![0; n * n]);
-        node::<R>(here, Quadrant(a.as_mut_ptr()), Quadrant(b.as_mut_ptr()), Quadrant(c.as_mut_ptr()), n, n);
-        if c.iter().all(|&x| x == n as i32) { n as i64 } else { 0 }
+        let (a, b, all) = (Quadrant(a.as_mut_ptr()), Quadrant(b.as_mut_ptr()), Quadrant(c.as_mut_ptr()));
+        runtime.enter(|here| node::<R>(here, a, b, all, n, n));
+        if c.iter().all(|&x| x == n as i32) {
+            n as i64
+        } else {
+            0
+        }
     }
     fn expected(&self) -> i64 {
         self.0 as i64

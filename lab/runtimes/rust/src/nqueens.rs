@@ -40,11 +40,11 @@ impl Workload for Queens {
     fn parse(size: &str) -> Option<Queens> {
         size.parse().ok().filter(|n| (1..=16).contains(n)).map(Queens)
     }
-    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+    fn run<R: Runtime>(&self, runtime: &R) -> i64 {
         macro_rules! of_size {
             ($($n:literal)*) => {
                 match self.0 {
-                    $($n => node::<R, $n>(here, 0, [0; $n]),)*
+                    $($n => runtime.enter(|here| node::<R, $n>(here, 0, [0; $n])),)*
                     _ => unreachable!("parse refuses other sizes"),
                 }
             };

@@ -11,19 +11,18 @@ use crate::uts::Uts;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Bytes of each thread's stack; only what is touched takes memory. A waiting `join` runs other tasks on top of its own.
+/// Bytes of each thread's stack, of which only what is touched takes memory: a waiting `join` runs other tasks on top.
 const STACK: usize = 256 << 20;
 
 fn measure<R: Runtime, W: Workload>(size: &str, threads: usize) -> Result<(), String> {
     let workload = W::parse(size).ok_or_else(|| format!("size out of range: '{size}'"))?;
     let runtime = R::start(threads);
-    let run = || runtime.enter(|here| workload.run::<R>(here));
     if std::env::var_os("LAB_NO_WARMUP").is_none() {
-        run();
+        workload.run(&runtime);
     }
     let cpu_before = cpu_seconds();
     let start = Instant::now();
-    let answer = run();
+    let answer = workload.run(&runtime);
     let seconds = start.elapsed().as_secs_f64();
     let cpu = cpu_seconds() - cpu_before;
     let peak = peak_rss_kib().ok_or("/proc/self/status has no VmHWM")?;
@@ -32,7 +31,11 @@ fn measure<R: Runtime, W: Workload>(size: &str, threads: usize) -> Result<(), St
         "{{\"answer\": {answer}, \"expected\": {expected}, \"seconds\": {seconds:.9}, \"cpu_seconds\": {cpu:.6}, \
          \"tasks\": {tasks}, \"peak_rss_kib\": {peak}}}"
     );
-    if answer == expected { Ok(()) } else { Err(format!("wrong answer: {answer}, not {expected}")) }
+    if answer == expected {
+        Ok(())
+    } else {
+        Err(format!("wrong answer: {answer}, not {expected}"))
+    }
 }
 
 fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a workload asks of a runtime.
 
-pub trait Runtime: Sized {
+pub trait Runtime: Sync + Sized {
     /// What a task needs at hand to fork. It is passed down, since some libraries hand it to their closures.
     type Here<'a>;
 
@@ -30,11 +30,8 @@ pub trait Runtime: Sized {
             1 => f(here, first),
             n => {
                 let middle = first + n / 2;
-                let (a, b) = Self::both(
-                    here,
-                    |here| Self::sum(here, first, middle, f),
-                    |here| Self::sum(here, middle, last, f),
-                );
+                let (a, b) =
+                    Self::both(here, |here| Self::sum(here, first, middle, f), |here| Self::sum(here, middle, last, f));
                 a + b
             }
         }
@@ -45,7 +42,7 @@ pub trait Runtime: Sized {
 pub trait Workload: Sync + Sized {
     /// None where the size is out of range.
     fn parse(size: &str) -> Option<Self>;
-    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64;
+    fn run<R: Runtime>(&self, runtime: &R) -> i64;
     fn expected(&self) -> i64;
     /// Nodes of the tree of calls.
     fn tasks(&self) -> i64;

@@ -9,23 +9,26 @@ pub fn sha1(bytes: &[u8]) -> [u8; 20] {
     block[bytes.len()] = 0x80;
     block[56..].copy_from_slice(&(bytes.len() as u64 * 8).to_be_bytes());
 
-    let mut words = [0u32; 80];
+    // Word i of the schedule lies at i mod 16.
+    let mut words = [0u32; 16];
     for (word, four) in words.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([four[0], four[1], four[2], four[3]]);
     }
-    for i in 16..80 {
-        words[i] = (words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16]).rotate_left(1);
-    }
-
     let [mut a, mut b, mut c, mut d, mut e] = START;
-    let mut round = |mixed: fn(u32, u32, u32) -> u32, constant: u32, word: u32| {
-        let sum = a.rotate_left(5).wrapping_add(mixed(b, c, d)).wrapping_add(e);
-        (a, b, c, d, e) = (sum.wrapping_add(constant).wrapping_add(word), a, b.rotate_left(30), c, d);
-    };
-    words[..20].iter().for_each(|&word| round(|b, c, d| (b & c) | (!b & d), 0x5A827999, word));
-    words[20..40].iter().for_each(|&word| round(|b, c, d| b ^ c ^ d, 0x6ED9EBA1, word));
-    words[40..60].iter().for_each(|&word| round(|b, c, d| (b & c) | (b & d) | (c & d), 0x8F1BBCDC, word));
-    words[60..].iter().for_each(|&word| round(|b, c, d| b ^ c ^ d, 0xCA62C1D6, word));
+    for i in 0..80 {
+        if i >= 16 {
+            let mixed = words[(i + 13) % 16] ^ words[(i + 8) % 16] ^ words[(i + 2) % 16] ^ words[i % 16];
+            words[i % 16] = mixed.rotate_left(1);
+        }
+        let (mixed, constant) = match i / 20 {
+            0 => ((b & c) | (!b & d), 0x5A827999),
+            1 => (b ^ c ^ d, 0x6ED9EBA1),
+            2 => ((b & c) | (b & d) | (c & d), 0x8F1BBCDC),
+            _ => (b ^ c ^ d, 0xCA62C1D6u32),
+        };
+        let sum = a.rotate_left(5).wrapping_add(mixed).wrapping_add(e).wrapping_add(constant);
+        (a, b, c, d, e) = (sum.wrapping_add(words[i % 16]), a, b.rotate_left(30), c, d);
+    }
 
     let mut digest = [0; 20];
     for ((out, start), end) in digest.chunks_exact_mut(4).zip(START).zip([a, b, c, d, e]) {

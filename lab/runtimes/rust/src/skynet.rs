@@ -20,8 +20,8 @@ impl Workload for Skynet {
         let depth = size.parse().ok().filter(|&depth: &u32| depth <= 9)?;
         Some(Skynet { leaves: 10i64.pow(depth) })
     }
-    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
-        node::<R>(here, 0, self.leaves)
+    fn run<R: Runtime>(&self, runtime: &R) -> i64 {
+        runtime.enter(|here| node::<R>(here, 0, self.leaves))
     }
     fn expected(&self) -> i64 {
         self.leaves * (self.leaves - 1) / 2

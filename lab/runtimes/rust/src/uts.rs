@@ -64,16 +64,14 @@ impl Workload for Uts {
         match size {
             "T1" => Some(geometric(10, 4130071)),
             "TT" => Some(geometric(5, 3987)),
-            "T3" => {
-                Some(Uts { shape: Shape::Binomial { b0: 2000, q: 0.124875, m: 8 }, seed: 42, nodes: 4112897 })
-            }
+            "T3" => Some(Uts { shape: Shape::Binomial { b0: 2000, q: 0.124875, m: 8 }, seed: 42, nodes: 4112897 }),
             _ => None,
         }
     }
-    fn run<R: Runtime>(&self, here: &mut R::Here<'_>) -> i64 {
+    fn run<R: Runtime>(&self, runtime: &R) -> i64 {
         let mut root = [0; 20];
         root[16..].copy_from_slice(&self.seed.to_be_bytes());
-        node::<R>(here, &self.shape, sha1(&root), 0)
+        runtime.enter(|here| node::<R>(here, &self.shape, sha1(&root), 0))
     }
     fn expected(&self) -> i64 {
         self.nodes
