@@ -42,8 +42,11 @@ fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {
     let [workload, size, threads] = arguments else {
         return Err("usage: WORKLOAD SIZE THREADS".into());
     };
-    let count = threads.parse().ok().filter(|count| (1..=1024).contains(count));
-    let count = count.ok_or_else(|| format!("bad number of threads: '{threads}'"))?;
+    let count = threads
+        .parse()
+        .ok()
+        .filter(|count| (1..=R::MOST_THREADS).contains(count))
+        .ok_or_else(|| format!("threads must be a number from 1 to {}, not '{threads}'", R::MOST_THREADS))?;
     match workload.as_str() {
         "fib" => measure::<R, Fib>(size, count),
         "skynet" => measure::<R, Skynet>(size, count),

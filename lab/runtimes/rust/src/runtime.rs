@@ -2,6 +2,9 @@
 //! What a workload asks of a runtime.
 
 pub trait Runtime: Sync + Sized {
+    /// The largest pool that the library can make, or that the lab asks for.
+    const MOST_THREADS: usize = 1024;
+
     /// What a task needs at hand to fork. It is passed down, since some libraries hand it to their closures.
     type Here<'a>;
 

@@ -9,9 +9,10 @@ static POOL: ThreadPool = ThreadPool::new();
 struct Forte;
 
 impl lab::Runtime for Forte {
+    const MOST_THREADS: usize = 32; // the places of forte's pools
+
     type Here<'a> = &'a Worker;
 
-    /// forte has 32 places; it takes no more.
     fn start(threads: usize) -> Forte {
         POOL.resize_to(threads - 1); // the thread that enters is the last one
         Forte
