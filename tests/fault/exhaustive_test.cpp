@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets
+// the right answer or a documented exception, nothing is leaked, and the next run works.
+#include "faults.hpp"
+
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using faults::extent, faults::request;
+
+constexpr sennit::runtime_options options{.workers = 3, .stack_size = 64 << 10};
+
+// ---- scenarios: each runs on a worker of a runtime with three and says whether the answer was right -----------------
+
+bool do_nothing() {
+    return true;
+}
+
+// Parks the caller until somebody wakes what it leaves in `place`.
+void wait_at(std::atomic<sennit::sched::waiter*>& place) {
+    sennit::sched::waiter who;
+    sennit::sched::park(
+        [](void* where, sennit::sched::waiter& self) noexcept {
+            static_cast<std::atomic<sennit::sched::waiter*>*>(where)->store(&self);
+            return true;
+        },
+        &place, who);
+}
+
+// Two contexts are suspended at the same time, so the runtime needs five; it begins with three. With every context
+// refused, two of the three workers are blocked, and the third must find the child that frees them.
+bool suspend_two_at_once() {
+    std::atomic<sennit::sched::waiter*> a{nullptr}, b{nullptr};
+    const auto [x, y, z] = sennit::fork_join(
+        [&] {
+            wait_at(a);
+            return 1;
+        },
+        [&] {
+            wait_at(b);
+            return 2;
+        },
+        [&] {
+            while (!a.load() || !b.load()) std::this_thread::yield();
+            sennit::sched::wake(*a.load());
+            sennit::sched::wake(*b.load());
+            return 3;
+        });
+    return x == 1 && y == 2 && z == 3;
+}
+
+// Joins that find their child stolen, children that allocate, results that own memory.
+std::vector<std::string> leaves(int depth) {
+    if (depth == 0) return {std::string(40, 'x')};
+    auto [left, right] = sennit::fork_join([=] { return leaves(depth - 1); }, [=] { return leaves(depth - 1); });
+    for (auto& one : right) left.push_back(std::move(one));
+    return std::move(left);
+}
+bool join_a_tree() {
+    for (int i = 0; i < 3; ++i)
+        if (leaves(4) != std::vector<std::string>(16, std::string(40, 'x'))) return false;
+    return true;
+}
+
+bool spawn_a_hundred() {
+    std::atomic<int> ran{0};
+    sennit::scope children;
+    for (int i = 0; i < 100; ++i)
+        children.spawn([&ran, text = std::string(40, 'x'), more = std::make_shared<int>(i)] {
+            ran += text.size() == 40 && *more >= 0;
+        });
+    children.join();
+    return ran == 100;
+}
+
+bool collect_results() {
+    const std::vector<long> numbers = sennit::fork_each(50, [](std::size_t i) { return static_cast<long>(i); });
+    const std::vector<std::string> texts =
+        sennit::fork_each(50, [](std::size_t i) { return std::string(i + 20, 'x'); });
+    std::size_t letters = 0;
+    for (const auto& one : texts) letters += one.size();
+    return std::accumulate(numbers.begin(), numbers.end(), 0L) == 1225 && numbers.size() == 50 && letters == 2225;
+}
+
+// A context of one runtime waits for a job in another.
+bool run_in_another_runtime() {
+    sennit::runtime other({.workers = 2, .stack_size = 64 << 10});
+    const auto [a, b] = sennit::fork_join([&] { return other.run([] { return collect_results(); }); },
+                                          [&] { return other.run([] { return std::string(40, 'x'); }); });
+    return a && b == std::string(40, 'x');
+}
+
+struct scenario {
+    const char* name;
+    bool (*body)();
+    bool allocates; // in the body itself, whatever the scheduling
+    bool maps;
+    bool starts_threads;
+};
+void PrintTo(const scenario& of, std::ostream* out) {
+    *out << of.name;
+}
+constexpr scenario scenarios[] = {
+    {"do_nothing", &do_nothing, false, false, false},
+    {"suspend_two_at_once", &suspend_two_at_once, true, true, false},
+    {"join_a_tree", &join_a_tree, true, false, false},
+    {"spawn_a_hundred", &spawn_a_hundred, true, false, false},
+    {"collect_results", &collect_results, true, false, false},
+    {"run_in_another_runtime", &run_in_another_runtime, true, true, true},
+};
+
+bool needs(const scenario& of, request what) {
+    return what == request::allocation ? of.allocates : what == request::mapping ? of.maps : of.starts_threads;
+}
+
+// ---- the search ----------------------------------------------------------------------------------------------------
+
+enum class answer { right, wrong, documented_exception, other_exception };
+
+template <class F>
+answer answer_of(F&& run) {
+    try {
+        return run() ? answer::right : answer::wrong;
+    } catch (const std::bad_alloc&) {
+        return answer::documented_exception;
+    } catch (const std::system_error& error) {
+        return error.code() == std::errc::resource_unavailable_try_again ? answer::documented_exception
+                                                                         : answer::other_exception;
+    } catch (...) {
+        return answer::other_exception;
+    }
+}
+
+using parameters = std::tuple<scenario, request, extent>;
+
+class refusals : public testing::TestWithParam<parameters> {
+protected:
+    const scenario& what() { return std::get<0>(GetParam()); }
+    request kind() { return std::get<1>(GetParam()); }
+    extent how() { return std::get<2>(GetParam()); }
+
+    // Calls `attempt(n)`, which returns the number of refusals that it met, for n = 1, 2, … How many requests a run
+    // makes depends on the scheduling, so one run without a refusal does not end the search yet.
+    template <class F>
+    long exhaust(F&& attempt) {
+        constexpr int calm_runs = 4;
+        long met = 0;
+        int calm = 0;
+        for (long n = 1; calm < calm_runs && !HasFailure(); ++n) {
+            SCOPED_TRACE(testing::Message() << faults::name(kind()) << " " << n << " refused");
+            const long refused = attempt(n);
+            met += refused;
+            calm = refused == 0 ? calm + 1 : 0;
+        }
+        return met;
+    }
+
+    static void judge(answer got, long refused) {
+        EXPECT_NE(got, answer::wrong);
+        EXPECT_NE(got, answer::other_exception);
+        EXPECT_TRUE(refused > 0 || got == answer::right) << "an exception without a refusal";
+    }
+};
+
+TEST_P(refusals, in_the_whole_life_of_a_runtime) {
+    const auto life = [this] {
+        sennit::runtime runtime(options);
+        return runtime.run(what().body);
+    };
+    ASSERT_TRUE(life()); // what a process does once
+    const long met = exhaust([&](long n) {
+        const faults::account before = faults::balance();
+        faults::refuse(kind(), n, how());
+        const answer got = answer_of(life);
+        const long refused = faults::stop();
+        judge(got, refused);
+        EXPECT_EQ(faults::balance(before.threads), before);
+        EXPECT_EQ(answer_of(life), answer::right) << "the next run";
+        EXPECT_EQ(faults::balance(before.threads), before) << "after the next run";
+        return refused;
+    });
+    EXPECT_GT(met, 0);
+}
+
+TEST_P(refusals, in_a_run_of_a_runtime_that_goes_on) {
+    ASSERT_TRUE(sennit::runtime(options).run(what().body)); // what a process does once
+    const long met = exhaust([&](long n) {
+        const faults::account before = faults::balance();
+        long refused = 0;
+        {
+            sennit::runtime runtime(options);
+            faults::refuse(kind(), n, how());
+            const answer got = answer_of([&] { return runtime.run(what().body); });
+            refused = faults::stop();
+            judge(got, refused);
+            EXPECT_EQ(answer_of([&] { return runtime.run(what().body); }), answer::right) << "the next run";
+        }
+        EXPECT_EQ(faults::balance(before.threads), before);
+        return refused;
+    });
+    if (needs(what(), kind())) {
+        EXPECT_GT(met, 0);
+    }
+}
+
+std::string name_of(const testing::TestParamInfo<parameters>& test) {
+    const auto& [what, kind, how] = test.param;
+    return std::string(what.name) + "_" + faults::name(kind) + "_" + faults::name(how);
+}
+
+INSTANTIATE_TEST_SUITE_P(, refusals,
+                         testing::Combine(testing::ValuesIn(scenarios),
+                                          testing::Values(request::allocation, request::mapping,
+                                                          request::thread_creation),
+                                          testing::Values(extent::one, extent::all_from_there)),
+                         &name_of);
+
+} // namespace

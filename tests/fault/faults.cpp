@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults.hpp"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <ostream>
+
+namespace faults {
+
+namespace {
+
+std::atomic<int> refused_kind{-1};
+std::atomic<bool> refuses_all{false};
+std::atomic<long> left{0}; // requests until the one that is refused
+std::atomic<long> refusals{0};
+
+std::atomic<long> allocations{0};
+std::atomic<long> mappings{0};
+std::atomic<long> mapped_bytes{0};
+
+bool refused(request what) {
+    if (refused_kind.load() != static_cast<int>(what)) return false;
+    const long now = left.fetch_sub(1);
+    if (now > 1 || (now < 1 && !refuses_all.load())) return false;
+    ++refusals;
+    return true;
+}
+
+long threads() {
+    DIR* folder = ::opendir("/proc/self/task");
+    long count = 0;
+    while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
+    ::closedir(folder);
+    return count;
+}
+
+void* allocate(std::size_t size, std::size_t alignment) noexcept {
+    if (refused(request::allocation)) return nullptr;
+    void* memory = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
+                       ? std::malloc(size ? size : 1)
+                       : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory) ++allocations;
+    return memory;
+}
+
+void* allocate_or_throw(std::size_t size, std::size_t alignment) {
+    if (void* memory = allocate(size, alignment)) return memory;
+    throw std::bad_alloc();
+}
+
+void release(void* memory) noexcept {
+    if (memory) --allocations;
+    std::free(memory);
+}
+
+} // namespace
+
+const char* name(request what) {
+    switch (what) {
+    case request::allocation:
+        return "allocation";
+    case request::mapping:
+        return "mapping";
+    case request::thread_creation:
+        return "thread";
+    case request::advice:
+        return "advice";
+    case request::protection:
+        return "protection";
+    case request::fork_handler:
+        return "fork_handler";
+    }
+    return "?";
+}
+
+const char* name(extent how) {
+    return how == extent::one ? "one" : "all";
+}
+
+void refuse(request what, long nth, extent how) {
+    refused_kind = -1;
+    refusals = 0;
+    left = nth;
+    refuses_all = how == extent::all_from_there;
+    refused_kind = static_cast<int>(what);
+}
+
+long stop() {
+    refused_kind = -1;
+    return refusals;
+}
+
+std::ostream& operator<<(std::ostream& out, const account& what) {
+    return out << what.allocations << " allocations, " << what.mappings << " mappings of " << what.mapped_bytes
+               << " bytes, " << what.threads << " threads";
+}
+
+account balance(long expected) {
+    for (int look = 0; look < 1'000'000 && threads() > expected; ++look) ::sched_yield();
+    return balance();
+}
+
+account balance() {
+    return {allocations, mappings, mapped_bytes, threads()};
+}
+
+} // namespace faults
+
+// ---- the wrapped system calls: the library's `mmap` is `__wrap_mmap` here, `__real_mmap` is libc's -----------------
+
+extern "C" {
+
+void* __real_mmap(void*, size_t, int, int, int, off_t);
+void* __wrap_mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) {
+    if (faults::refused(faults::request::mapping)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    void* memory = __real_mmap(address, length, protection, flags, file, offset);
+    if (memory != MAP_FAILED) {
+        ++faults::mappings;
+        faults::mapped_bytes += static_cast<long>(length);
+    }
+    return memory;
+}
+
+int __real_munmap(void*, size_t);
+int __wrap_munmap(void* address, size_t length) {
+    --faults::mappings;
+    faults::mapped_bytes -= static_cast<long>(length);
+    return __real_munmap(address, length);
+}
+
+int __real_madvise(void*, size_t, int);
+int __wrap_madvise(void* address, size_t length, int advice) {
+    if (!faults::refused(faults::request::advice)) return __real_madvise(address, length, advice);
+    errno = EINVAL;
+    return -1;
+}
+
+int __real_mprotect(void*, size_t, int);
+int __wrap_mprotect(void* address, size_t length, int protection) {
+    if (!faults::refused(faults::request::protection)) return __real_mprotect(address, length, protection);
+    errno = ENOMEM;
+    return -1;
+}
+
+int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*), void* argument) {
+    if (faults::refused(faults::request::thread_creation)) return EAGAIN;
+    return __real_pthread_create(thread, attributes, entry, argument);
+}
+
+int __real_pthread_atfork(void (*)(), void (*)(), void (*)());
+int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
+    if (faults::refused(faults::request::fork_handler)) return ENOMEM;
+    return __real_pthread_atfork(before, parent, child);
+}
+
+} // extern "C"
+
+// ---- operator new, in all its forms: a sanitizer's own array and nothrow forms would not come by here ---------------
+
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ inlines one of a pair and misses the other
+#endif
+
+using alignment = std::align_val_t;
+constexpr std::size_t plain = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+void* operator new(std::size_t size) {
+    return faults::allocate_or_throw(size, plain);
+}
+void* operator new[](std::size_t size) {
+    return faults::allocate_or_throw(size, plain);
+}
+void* operator new(std::size_t size, alignment unit) {
+    return faults::allocate_or_throw(size, static_cast<std::size_t>(unit));
+}
+void* operator new[](std::size_t size, alignment unit) {
+    return faults::allocate_or_throw(size, static_cast<std::size_t>(unit));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return faults::allocate(size, plain);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return faults::allocate(size, plain);
+}
+void* operator new(std::size_t size, alignment unit, const std::nothrow_t&) noexcept {
+    return faults::allocate(size, static_cast<std::size_t>(unit));
+}
+void* operator new[](std::size_t size, alignment unit, const std::nothrow_t&) noexcept {
+    return faults::allocate(size, static_cast<std::size_t>(unit));
+}
+
+void operator delete(void* memory) noexcept {
+    faults::release(memory);
+}
+void operator delete[](void* memory) noexcept {
+    faults::release(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    faults::release(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    faults::release(memory);
+}
+void operator delete(void* memory, alignment) noexcept {
+    faults::release(memory);
+}
+void operator delete[](void* memory, alignment) noexcept {
+    faults::release(memory);
+}
+void operator delete(void* memory, std::size_t, alignment) noexcept {
+    faults::release(memory);
+}
+void operator delete[](void* memory, std::size_t, alignment) noexcept {
+    faults::release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+    faults::release(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+    faults::release(memory);
+}
+void operator delete(void* memory, alignment, const std::nothrow_t&) noexcept {
+    faults::release(memory);
+}
+void operator delete[](void* memory, alignment, const std::nothrow_t&) noexcept {
+    faults::release(memory);
+}
