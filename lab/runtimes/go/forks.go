@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "sync"
+
+// both returns f() + g(): f in a goroutine of its own, g in this one.
+func both(f, g func() int64) int64 {
+	var a int64
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		a = f()
+		done.Done()
+	}()
+	b := g()
+	done.Wait()
+	return a + b
+}
+
+// sum returns f(0) + ... + f(count-1): a goroutine for each but the last.
+func sum(count int, f func(int) int64) int64 {
+	if count == 0 {
+		return 0
+	}
+	last := count - 1
+	results := make([]int64, last)
+	var done sync.WaitGroup
+	done.Add(last)
+	for i := range results {
+		i := i // before Go 1.22 the loop's own variable is one for all turns
+		go func() {
+			results[i] = f(i)
+			done.Done()
+		}()
+	}
+	total := f(last)
+	done.Wait()
+	for _, result := range results {
+		total += result
+	}
+	return total
+}
+
+// all runs the functions: a goroutine for each but the last.
+func all(functions ...func()) {
+	last := len(functions) - 1
+	var done sync.WaitGroup
+	done.Add(last)
+	for _, f := range functions[:last] {
+		f := f
+		go func() {
+			f()
+			done.Done()
+		}()
+	}
+	functions[last]()
+	done.Wait()
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// workload is one problem of one size.
+type workload struct {
+	run      func() int64
+	expected int64
+	tasks    int64 // nodes of the tree of calls
+}
+
+var workloads = map[string]func(size string) (workload, error){
+	"fib":     newFib,
+	"skynet":  newSkynet,
+	"nqueens": newQueens,
+	"matmul":  newMatmul,
+	"uts":     newUts,
+}
+
+func number(what, text string, low, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < low || value > high {
+		return 0, fmt.Errorf("%s must be a number from %d to %d, not '%s'", what, low, high, text)
+	}
+	return value, nil
+}

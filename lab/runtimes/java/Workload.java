@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.util.function.LongSupplier;
+
+/** One problem of one size: how to run it, what must come out, and the nodes of the tree of calls. */
+record Workload(LongSupplier run, long expected, long tasks) {
+    static Workload named(String name, String size, Forks forks) {
+        return switch (name) {
+            case "fib" -> Fib.of(size, forks);
+            case "skynet" -> Skynet.of(size, forks);
+            case "nqueens" -> Queens.of(size, forks);
+            case "matmul" -> Matmul.of(size, forks);
+            case "uts" -> Uts.of(size, forks);
+            default -> throw new IllegalArgumentException("unknown workload '" + name + "'");
+        };
+    }
+
+    /** The number that text stands for; what says whose it is. */
+    static int number(String what, String text, int low, int high) {
+        try {
+            int value = Integer.parseInt(text);
+            if (low <= value && value <= high) {
+                return value;
+            }
+        } catch (NumberFormatException notOne) {
+            // said below
+        }
+        throw new IllegalArgumentException(
+            what + " must be a number from " + low + " to " + high + ", not '" + text + "'");
+    }
+}
