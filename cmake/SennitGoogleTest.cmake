@@ -13,6 +13,7 @@ set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
 add_subdirectory("${SENNIT_GTEST_SOURCE}" "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
 foreach(library IN ITEMS gtest gtest_main)
     sennit_sanitizers(${library})
+    target_compile_options(${library} PRIVATE -O0 -g0) # a third of the time to compile; no test waits for it
     if(NOT TARGET GTest::${library})
         add_library(GTest::${library} ALIAS ${library})
     endif()

@@ -122,6 +122,10 @@ struct keep_optional {
     void operator()(std::size_t i) { out[i].emplace(function(i)); }
 };
 
+// What a vector or an array can hold.
+template <class R>
+inline constexpr bool can_be_kept = std::is_void_v<R> || std::is_object_v<R>;
+
 // A result that may be left unwritten when an exception cuts the loop short.
 template <class R>
 inline constexpr bool plain_result = std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R>;
@@ -174,7 +178,8 @@ template <class F, std::random_access_iterator Out>
 template <class F>
     requires std::invocable<F&, std::size_t>
 auto fork_each(std::size_t count, F&& function) {
-    using R = std::invoke_result_t<F&, std::size_t>;
+    using R = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
+    static_assert(detail::can_be_kept<R>, "fork_each cannot keep references; return pointers or std::reference_wrapper");
     if constexpr (std::is_void_v<R>)
         detail::fork_count(function, count);
     else
@@ -185,8 +190,9 @@ auto fork_each(std::size_t count, F&& function) {
 template <std::size_t Count, class F>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline auto fork_each(F&& function) {
-    using R = std::invoke_result_t<F&, std::size_t>;
-    static_assert(Count > 0);
+    using R = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
+    static_assert(detail::can_be_kept<R>, "fork_each cannot keep references; return pointers or std::reference_wrapper");
+    static_assert(Count > 0, "fork_each<Count> needs at least one index");
     if constexpr (std::is_void_v<R>)
         detail::fork_count(function, Count);
     else if constexpr (detail::plain_result<R>)

@@ -21,23 +21,30 @@ using result_t = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
 template <class R>
 using stored_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, std::remove_cv_t<result_t<R>>>;
 
-template <class R, class F, class... Args>
-[[gnu::always_inline]] inline result_t<R> invoke_result(F&& function, Args&&... args) {
+template <class R, class F>
+[[gnu::always_inline]] inline result_t<R> invoke_result(F&& function) {
     if constexpr (std::is_void_v<R>) {
-        std::invoke(std::forward<F>(function), std::forward<Args>(args)...);
+        std::invoke(std::forward<F>(function));
         return {};
     } else {
-        return std::invoke(std::forward<F>(function), std::forward<Args>(args)...);
+        return std::invoke(std::forward<F>(function));
     }
 }
 
+// Calls a function that returns a reference, of either kind, and returns the address of what it refers to.
+template <class F>
+inline auto* invoke_address(F&& function) {
+    auto&& referred = std::invoke(std::forward<F>(function));
+    return std::addressof(referred);
+}
+
 // Stores a callable's result at `where`.
-template <class R, class F, class... Args>
-inline void store_result(void* where, F&& function, Args&&... args) {
+template <class R, class F>
+inline void store_result(void* where, F&& function) {
     if constexpr (std::is_reference_v<R>)
-        ::new (where) stored_t<R>(std::addressof(std::invoke(std::forward<F>(function), std::forward<Args>(args)...)));
+        ::new (where) stored_t<R>(invoke_address(std::forward<F>(function)));
     else
-        ::new (where) stored_t<R>(invoke_result<R>(std::forward<F>(function), std::forward<Args>(args)...));
+        ::new (where) stored_t<R>(invoke_result<R>(std::forward<F>(function)));
 }
 
 // The way back from stored to result; moves out.
@@ -74,7 +81,7 @@ private:
     template <class F>
     static holder make(F&& function) {
         if constexpr (std::is_reference_v<R>)
-            return {std::addressof(std::invoke(std::forward<F>(function)))};
+            return {invoke_address(std::forward<F>(function))};
         else
             return {invoke_result<R>(std::forward<F>(function))};
     }

@@ -30,15 +30,15 @@ namespace {
 std::atomic<long> allocations{0};
 }
 #if !SANITIZED
-void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(std::size_t size) { // inlined, GCC would see malloc and delete, and warn
     ++allocations;
     if (void* memory = std::malloc(size)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 #endif

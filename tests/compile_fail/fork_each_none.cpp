@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: fork_each<Count> needs at least one index
+// An array of no results is no useful result.
+#include "sennit/sennit.hpp"
+
+void use() {
+#ifdef SENNIT_EXPECT_ERROR
+    sennit::fork_each<0>([](std::size_t i) { return i; });
+#else
+    sennit::fork_each<1>([](std::size_t i) { return i; });
+#endif
+}

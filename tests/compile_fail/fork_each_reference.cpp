@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: fork_each cannot keep references
+// No vector holds references, so fork_each says what to return instead.
+#include "sennit/sennit.hpp"
+
+#include <vector>
+
+std::vector<int> numbers(4);
+
+void use() {
+#ifdef SENNIT_EXPECT_ERROR
+    sennit::fork_each(4, [](std::size_t i) -> int& { return numbers[i]; });
+#else
+    sennit::fork_each(4, [](std::size_t i) -> int* { return &numbers[i]; });
+#endif
+}

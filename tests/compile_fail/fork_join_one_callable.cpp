@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: constraints not satisfied|no matching function
+// fork_join takes two callables or more: one has nobody to run beside.
+#include "sennit/sennit.hpp"
+
+void use() {
+    auto work = [] {};
+#ifdef SENNIT_EXPECT_ERROR
+    sennit::fork_join(work);
+#else
+    sennit::fork_join(work, work);
+#endif
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: is_invocable|constraints not satisfied|no matching function
+// The callables of fork_join take no arguments.
+#include "sennit/sennit.hpp"
+
+void use() {
+#ifdef SENNIT_EXPECT_ERROR
+    auto work = [](int) {};
+#else
+    auto work = [] {};
+#endif
+    sennit::fork_join(work, work);
+}

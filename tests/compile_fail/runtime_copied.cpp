@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: deleted
+// A runtime owns threads: it is neither copied nor moved.
+#include "sennit/sennit.hpp"
+
+#include <utility>
+
+void use() {
+    sennit::runtime one;
+#ifdef SENNIT_EXPECT_ERROR
+    sennit::runtime two = std::move(one);
+#endif
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: invocable|no matching
+// The children of a scope take no arguments.
+#include "sennit/sennit.hpp"
+
+void use() {
+    sennit::scope scope;
+#ifdef SENNIT_EXPECT_ERROR
+    scope.spawn([](int) {});
+#else
+    scope.spawn([] {});
+#endif
+    scope.join();
+}
