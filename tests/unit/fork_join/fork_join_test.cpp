@@ -133,12 +133,12 @@ TEST_P(fork_join, throws_the_first_callables_exception_when_all_fail) {
     EXPECT_EQ(alive, 0);
 }
 
-long failing_tree(int depth, int& seed) {
+long failing_tree(int depth, unsigned& seed) {
     if (depth == 0) {
         if (++seed % 97 == 0) throw std::runtime_error("leaf");
         return 1;
     }
-    int left = seed * 31 + 1, right = seed * 17 + 2;
+    unsigned left = seed * 31 + 1, right = seed * 17 + 2;
     const counted guard(depth);
     auto [a, b] = sennit::fork_join([&] { return failing_tree(depth - 1, left); },
                                     [&] { return failing_tree(depth - 1, right); });
@@ -147,8 +147,8 @@ long failing_tree(int depth, int& seed) {
 
 TEST_P(fork_join, unwinds_trees_without_losing_objects) {
     int thrown = 0;
-    for (int seed = 0; seed < 200; ++seed) {
-        int start = seed;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        unsigned start = seed;
         try {
             runtime.run([&] { return failing_tree(7, start); });
         } catch (const std::runtime_error&) {
