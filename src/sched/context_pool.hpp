@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sched/context.hpp"
+#include "sys/mutex.hpp"
 #include "sys/stack.hpp"
 
 #include <cstddef>
@@ -40,7 +41,7 @@ private:
     runtime_core& runtime_;
     sys::stack_source stacks_;
     sys::stack_source fork_stacks_;
-    mutable std::mutex mutex_;
+    mutable sys::mutex mutex_;
     std::vector<std::unique_ptr<context>> all_;
     context* free_ = nullptr;
     std::size_t free_count_ = 0;

@@ -2,24 +2,17 @@
 // What a worker does that found nothing: look for a moment, ask, sleep. The protocol and its proof:
 // src/sched/README.md.
 #include "sched/runtime_core.hpp"
+#include "sched/tuning.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 #include "sys/clock.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/mutant.hpp"
 #include "sys/thread.hpp"
 
 namespace sennit::sched {
 
-namespace {
-// A futex sleep and wake costs 5-50 us; looking about that long never costs more than twice the best choice.
-constexpr std::int64_t spin_ns = 50'000;
-// A fork that is published on request comes within a microsecond; who has not answered by now sits in a long leaf.
-#ifdef SENNIT_STRESS
-constexpr std::int64_t force_after_ns = 0;
-#else
-constexpr std::int64_t force_after_ns = 20'000;
-#endif
-constexpr unsigned pauses_per_look = 32; // about a microsecond
-} // namespace
+using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns;
 
 bool worker::work_in_sight() noexcept {
     if (!runtime_.injected().empty() || runtime_.find_orphan()) return true;
@@ -56,7 +49,10 @@ bool worker::rest() noexcept {
     parker_.announce();
     runtime_.idle().set(index_);
     ask_all();
-    force_somebody();
+    // Whoever pushed without seeing the request has its push visible to us behind this; whoever pushes later sees it.
+    if (runtime_.worker_count() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
+        sys::barrier_all_threads();
+    if (!SENNIT_MUTANT("force before sleep")) force_somebody();
     const bool stopping = runtime_.stopping();
     const bool work = work_in_sight();
     if (work || stopping) {

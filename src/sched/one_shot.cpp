@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/one_shot.hpp"
 
+#include "sched/tuning.hpp"
 #include "sennit/sched/verbs.hpp"
 #include "sennit/sched/waiter.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 
 namespace sennit::sched {
-
-namespace {
-// What a stolen child usually still needs when its parent comes to the join is either next to nothing or long.
-constexpr unsigned looks_before_waiting = 100;
-} // namespace
 
 struct one_shot_installer {
     // After the switch: publish the waiter, unless the event has come meanwhile.
@@ -23,7 +19,7 @@ struct one_shot_installer {
 static_assert(alignof(waiter) >= 4, "the two low bits of the word mean something else");
 
 void one_shot::wait() noexcept {
-    for (unsigned i = 0; i < looks_before_waiting; ++i) {
+    for (unsigned i = 0; i < tuning::looks_before_waiting; ++i) {
         if (finished()) return;
         sys::cpu_relax();
     }

@@ -13,7 +13,9 @@
 #include "sched/worker.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
+#include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
 #include <cstdio>
@@ -28,10 +30,7 @@ namespace sennit::sched {
 #define SENNIT_NOT_INSTRUMENTED
 #endif
 
-namespace {
-constexpr unsigned fair_period = 61; // as in Go's scheduler: often enough not to starve, prime against rhythms
-constexpr unsigned max_spares = 16;  // idle contexts kept by a worker: their stacks are warm
-} // namespace
+using tuning::fair_period, tuning::max_spares;
 
 worker* this_worker() noexcept {
     return static_cast<worker*>(sys::hot().worker);
@@ -78,6 +77,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     hot.head.store_rlx(first.saved_head);  // published with hot_ below
     hot.split.store_rlx(first.saved_head); // as above
     hot.context.store(&first);
+    // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
+    if (!SENNIT_MUTANT("first fork is public")) hot.poll.store(1);
     me.hot_.store(&hot);
     sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
 

@@ -8,6 +8,8 @@
 // source behave as on an older kernel.
 #pragma once
 
+#include "sys/mutex.hpp"
+
 #include <cstddef>
 #include <mutex>
 #include <vector>
@@ -59,7 +61,7 @@ private:
     const std::size_t usable_;
     const std::size_t stride_;
     guard_kind guards_;
-    mutable std::mutex mutex_;
+    mutable mutex mutex_;
     std::vector<slab> slabs_;
     std::vector<stack> idle_; // last in, first out
     std::size_t fresh_ = 0;   // stacks of the last slab that were never taken

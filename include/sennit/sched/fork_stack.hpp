@@ -98,9 +98,17 @@ inline void push(fork_slot* slot) noexcept {
     poll();
 }
 
+#ifdef SENNIT_STRESS
+bool stress_now() noexcept; // now and then, as if a thief had asked
+#else
+constexpr bool stress_now() noexcept {
+    return false;
+}
+#endif
+
 // Publishes if a thief has asked.
 inline void poll() noexcept {
-    if (sys::hot_polled()) [[unlikely]]
+    if (sys::hot_polled() || stress_now()) [[unlikely]]
         push_slow();
 }
 

@@ -2,10 +2,18 @@
 // Tells the processor that this thread spins: saves power and leaves the core to its sibling.
 #pragma once
 
+#ifdef SENNIT_SIMULATOR
+namespace sennit::sim::hooks {
+void pause() noexcept;
+}
+#endif
+
 namespace sennit::sys {
 
 inline void cpu_relax() noexcept {
-#if defined(__x86_64__)
+#if defined(SENNIT_SIMULATOR)
+    sim::hooks::pause(); // others shall go on
+#elif defined(__x86_64__)
     asm volatile("pause");
 #elif defined(__aarch64__)
     asm volatile("isb"); // longer than `yield`, which most cores ignore

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+// The idle protocol: post, ask, force, sleep, wake, pass on, stop. The words are in src/sched/README.md; the code is
+// src/sched/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (step) and fork_stack.cpp (publish_for_poll,
+// steal_fork_from, force_publication). What is modelled and what is left out: models/README.md.
+//
+// Sizes:    WORKERS, ITEMS (pieces posted from outside, one poster each), FORKS (pushed by item 0 as private forks),
+//           MEET (each piece waits until that many pieces run at the same time; 0 or 1: pieces end at once).
+// Options:  STOP_EARLY (stop as soon as all is posted, not when all has run), OWNER_BUFFER (the fork owner's store of
+//           `head` lies in a store buffer), NO_SPIN (workers go to sleep without looking around first: smaller).
+// Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's four accesses.
+// Mutants:  MUTANT_...; see the places.
+
+#ifndef WORKERS
+#define WORKERS 2
+#endif
+#ifndef ITEMS
+#define ITEMS 1
+#endif
+#ifndef FORKS
+#define FORKS 0
+#endif
+#ifndef MEET
+#define MEET 0
+#endif
+
+#define PIECES (ITEMS + FORKS)
+#define NOBODY 15
+
+#define AWAKE 0
+#define ASLEEP 1
+#define NOTIFIED 2
+
+// The idle map: one bit for each worker.
+byte idle;
+#define BIT(w) (1 << (w))
+
+// Parkers, with the futex: `waiting` is the kernel's queue.
+byte word[WORKERS];
+bool waiting[WORKERS];
+
+// The shared queue: one bit for each item that lies in it.
+byte queue;
+byte queue_buffer; // WEAK_POST_STORE: pushed, but not yet visible to others
+byte idle_buffer;  // WEAK_SLEEP_STORE: set, but not yet visible to others
+
+// The fork stack of the one context that forks. Forks [0, top) are stolen, [top, split) public, [split, head) private.
+byte owner = NOBODY;
+byte top;
+byte split;
+byte head;        // as its owner sees it
+byte head_memory; // as others see it
+bool poll[WORKERS];
+
+bool stopping;
+byte posted; // one bit for each item
+byte runs;   // one bit for each piece that has begun: items first, then forks
+byte ended_pieces;
+byte met;
+byte ended; // workers
+
+#define ALL_PIECES ((1 << PIECES) - 1)
+#define HEAD_DRAIN head_memory = head
+
+// ---- parker and idle map -------------------------------------------------------------------------------------------
+
+inline notify(w) {
+    assert(word[w] == ASLEEP); // only who took the bit comes here, once for each announcement
+#ifdef MUTANT_WAKE_BEFORE_WORD
+    waiting[w] = false;
+    word[w] = NOTIFIED
+#else
+    word[w] = NOTIFIED;
+    waiting[w] = false
+#endif
+}
+
+inline park(w) {
+    do
+    :: word[w] == NOTIFIED -> break
+    :: else ->
+        atomic { // futex_wait compares and waits in one
+            if
+            :: word[w] == ASLEEP -> waiting[w] = true
+            :: else
+            fi
+        }
+        !waiting[w]
+    od;
+    word[w] = AWAKE
+}
+
+// take_any: look, then clear the lowest bit seen; when somebody was faster, look again.
+inline take_any(seen, chosen) {
+    chosen = NOBODY;
+    do
+    :: atomic {
+        seen == 0 -> break
+    }
+    :: atomic {
+        seen != 0 ->
+        if
+        :: seen & 1 -> chosen = 0
+        :: else ->
+            if
+            :: seen & 2 -> chosen = 1
+            :: else -> chosen = 2
+            fi
+        fi;
+#ifdef MUTANT_CLEAR_WITHOUT_LOOK
+        idle = idle & ~BIT(chosen);
+        break
+#else
+        if
+        :: idle & BIT(chosen) ->
+            idle = idle & ~BIT(chosen);
+            break
+        :: else ->
+            chosen = NOBODY;
+            seen = idle
+        fi
+#endif
+    }
+    od
+}
+
+// Clears `seen` and `chosen`, so that they make no more states.
+inline wake_one(seen, chosen) {
+    seen = idle;
+    take_any(seen, chosen);
+    if
+    :: chosen != NOBODY -> notify(chosen)
+    :: else
+    fi;
+    d_step {
+        seen = 0;
+        chosen = NOBODY
+    }
+}
+
+// ---- pieces of work ------------------------------------------------------------------------------------------------
+
+inline begin_piece(number) {
+    assert((runs & (1 << (number))) == 0);
+    runs = runs | (1 << (number));
+    met++
+}
+
+// A long leaf: it does not push, pop or poll until all pieces that it needs run at the same time.
+inline end_piece() {
+#if MEET > 1
+    met >= MEET;
+#endif
+    ended_pieces++
+}
+
+// ---- the worker ----------------------------------------------------------------------------------------------------
+
+inline ask(w) {
+    poll[w] = true
+}
+
+#if FORKS
+#define IS_OTHER_OWNER (owner != NOBODY && owner != me)
+#endif
+
+inline ask_all() {
+#if FORKS
+    // Only the flag of the worker that forks is ever read; the others are set to keep the model honest about owners
+    // that begin to fork after they were asked.
+    d_step {
+        other = 0;
+        do
+        :: other < WORKERS ->
+            if
+            :: other != me -> poll[other] = true
+            :: else
+            fi;
+            other++
+        :: else -> break
+        od;
+        other = 0
+    }
+#else
+    skip
+#endif
+}
+
+// force_publication: the guess, then everything under the context's lock as one step (split.pml looks inside).
+inline force() {
+#if FORKS && !defined(MUTANT_NO_FORCE)
+#ifdef BARRIER_BEFORE_GUESS
+    HEAD_DRAIN;
+#endif
+    if
+    :: IS_OTHER_OWNER && head_memory > split ->
+        atomic {
+            HEAD_DRAIN; // membarrier
+            if
+            :: IS_OTHER_OWNER && head > split -> split = split + (head - split + 1) / 2
+            :: else
+            fi
+        }
+    :: else
+    fi
+#else
+    skip
+#endif
+}
+
+// work_in_sight: one look at each place.
+inline look(found) {
+    found = (queue != 0);
+#if FORKS
+    if
+    :: !found -> found = (IS_OTHER_OWNER && top < split)
+    :: else
+    fi
+#endif
+}
+
+proctype worker(byte me) {
+    byte seen;
+    byte chosen = NOBODY;
+    byte piece = NOBODY;
+    bool found;
+    bool stop_seen;
+    bool bit_was_set;
+#if FORKS
+    byte other;
+#endif
+
+step:
+    // run_next: the shared queue.
+    atomic {
+        if
+        :: queue != 0 ->
+            if
+            :: queue & 1 -> piece = 0
+            :: else ->
+                if
+                :: queue & 2 -> piece = 1
+                :: else -> piece = 2
+                fi
+            fi;
+            queue = queue & ~(1 << piece);
+            begin_piece(piece)
+        :: else -> piece = NOBODY
+        fi
+    }
+    if
+    :: piece != NOBODY ->
+#if FORKS
+        if
+        :: piece == 0 -> goto fork_all
+        :: else
+        fi;
+#endif
+        piece = NOBODY;
+        end_piece();
+        goto step
+    :: else
+    fi;
+
+#if FORKS
+    // steal_fork
+    if
+    :: atomic {
+        IS_OTHER_OWNER ->
+        other = owner
+    }
+        atomic {
+            if
+            :: top < split ->
+                begin_piece(ITEMS + top);
+                piece = top;
+                found = (split - top == 1); // it was the last one
+                top++
+            :: else ->
+                piece = NOBODY
+            fi
+        }
+        if
+        :: piece != NOBODY ->
+            piece = NOBODY;
+            if
+            :: found -> ask(other)
+            :: else
+            fi;
+            d_step {
+                found = false;
+                other = 0
+            }
+#ifndef MUTANT_NO_WAKE_AFTER_STEAL
+            wake_one(seen, chosen);
+#endif
+            end_piece();
+            goto step
+        :: else
+        fi;
+        d_step {
+            ask(other);
+            other = 0
+        }
+    :: else
+    fi;
+#endif
+
+    // rest: perhaps look around for a moment, ...
+#ifndef NO_SPIN
+    if
+    :: ask_all();
+        if
+        :: force()
+        :: skip
+        fi;
+        look(found);
+        if
+        :: found ->
+            found = false;
+            goto step
+        :: else
+        fi
+    :: skip
+    fi;
+#endif
+
+    // ... then announce, ask, force, look again, sleep.
+#ifdef WEAK_SLEEP_LOAD
+    look(found); // the look was done before the announcement is visible
+#endif
+#ifdef MUTANT_BIT_BEFORE_WORD
+    idle = idle | BIT(me);
+    word[me] = ASLEEP;
+#else
+    word[me] = ASLEEP;
+#ifdef WEAK_SLEEP_STORE
+    idle_buffer = idle_buffer | BIT(me);
+#else
+    idle = idle | BIT(me);
+#endif
+#endif
+#ifndef MUTANT_NO_ASK
+    ask_all();
+#endif
+    force();
+#ifdef MUTANT_STOP_BEFORE_BIT
+    skip; // stop_seen keeps what an earlier look has found
+#else
+    stop_seen = stopping;
+#endif
+#ifndef WEAK_SLEEP_LOAD
+#ifdef MUTANT_NO_RECHECK
+    found = false;
+#else
+    look(found);
+#endif
+#endif
+    if
+    :: found || stop_seen ->
+        atomic { // one fetch_and
+#ifdef WEAK_SLEEP_STORE
+            if
+            :: idle_buffer & BIT(me) ->
+                idle_buffer = idle_buffer & ~BIT(me);
+                idle = idle | BIT(me)
+            :: else
+            fi;
+#endif
+            bit_was_set = ((idle & BIT(me)) != 0);
+            idle = idle & ~BIT(me)
+        }
+        if
+        :: bit_was_set -> word[me] = AWAKE
+        :: else ->
+#ifndef MUTANT_LEAVE_TOKEN
+            park(me);
+#endif
+#ifndef MUTANT_NO_PASS_ON
+            wake_one(seen, chosen)
+#endif
+        fi;
+        bit_was_set = false;
+        if
+        :: found ->
+            d_step {
+                found = false;
+                stop_seen = false
+            }
+            goto step
+        :: else -> goto out
+        fi
+    :: else -> park(me)
+    fi;
+    goto step;
+
+#if FORKS
+    // Item 0: forks, then a long leaf, then the joins.
+fork_all:
+    atomic {
+        piece = NOBODY;
+        owner = me
+    }
+    do
+    :: head < FORKS ->
+#ifdef OWNER_BUFFER
+        atomic {
+            HEAD_DRAIN; // at most one store waits
+            head++
+        }
+#else
+        atomic {
+            head++;
+            HEAD_DRAIN
+        }
+#endif
+        if
+        :: poll[me] -> // publish_for_poll
+            poll[me] = false;
+            atomic {
+                HEAD_DRAIN;
+                if
+                :: top >= split && head > split -> split = split + (head - split + 1) / 2
+                :: else
+                fi
+            }
+#ifndef MUTANT_PUBLISH_WITHOUT_WAKE
+            wake_one(seen, chosen)
+#endif
+        :: else
+        fi
+    :: else -> break
+    od;
+    end_piece();
+    // The joins, newest first. What was stolen is not waited for here: join.pml does.
+    do
+    :: atomic {
+        head > top ->
+        head--;
+        HEAD_DRAIN;
+        if
+        :: split > head -> split = head
+        :: else
+        fi;
+        begin_piece(ITEMS + head)
+    }
+        end_piece()
+    :: atomic {
+        head <= top ->
+        owner = NOBODY; // top stays: what it has counted is gone
+        break
+    }
+    od;
+    goto step;
+#endif
+
+out:
+    ended++
+}
+
+// ---- the world outside ---------------------------------------------------------------------------------------------
+
+proctype poster(byte item) {
+    byte seen;
+    byte chosen = NOBODY;
+#ifdef WEAK_POST_LOAD
+    seen = idle; // the look was done before the work is visible
+#endif
+    atomic {
+#ifdef WEAK_POST_STORE
+        queue_buffer = queue_buffer | (1 << item);
+#else
+        queue = queue | (1 << item);
+#endif
+        posted = posted | (1 << item)
+    }
+#ifdef MUTANT_NO_WAKE
+    skip;
+#else
+#ifndef WEAK_POST_LOAD
+    seen = idle;
+#endif
+    take_any(seen, chosen);
+    if
+    :: chosen != NOBODY -> notify(chosen)
+    :: else
+    fi
+#endif
+}
+
+proctype stopper() {
+    byte seen;
+    byte chosen = NOBODY;
+    byte n;
+#ifdef STOP_EARLY
+    posted == (1 << ITEMS) - 1;
+#else
+    ended_pieces == PIECES;
+#endif
+#ifdef MUTANT_WAKE_BEFORE_STOP
+    do
+    :: n < WORKERS ->
+        wake_one(seen, chosen);
+        n++
+    :: else -> break
+    od;
+    stopping = true;
+#else
+    stopping = true;
+    do
+#ifdef MUTANT_STOP_WAKES_ONE
+    :: n < 1 ->
+#else
+    :: n < WORKERS ->
+#endif
+        wake_one(seen, chosen);
+        n++
+    :: else -> break
+    od;
+#endif
+    ended == WORKERS;
+    assert(runs == ALL_PIECES && ended_pieces == PIECES)
+}
+
+#if defined(WEAK_POST_STORE) || defined(WEAK_SLEEP_STORE) || (defined(OWNER_BUFFER) && FORKS)
+// Store buffers empty themselves in the end, at any time.
+proctype drain() {
+end_drain:
+    do
+    :: atomic {
+        queue_buffer != 0 ->
+        queue = queue | queue_buffer;
+        queue_buffer = 0
+    }
+    :: atomic {
+        idle_buffer != 0 ->
+        idle = idle | idle_buffer;
+        idle_buffer = 0
+    }
+    :: atomic {
+        head_memory != head -> HEAD_DRAIN
+    }
+    od
+}
+#endif
+
+init {
+    byte i;
+    atomic {
+        do
+        :: i < WORKERS ->
+            run worker(i);
+            i++
+        :: else -> break
+        od;
+        i = 0;
+        do
+        :: i < ITEMS ->
+            run poster(i);
+            i++
+        :: else -> break
+        od;
+        run stopper();
+#if defined(WEAK_POST_STORE) || defined(WEAK_SLEEP_STORE) || (defined(OWNER_BUFFER) && FORKS)
+        run drain();
+#endif
+    }
+}
+
+#define run_0 ((runs & 1) != 0)
+#define posted_0 ((posted & 1) != 0)
+#define all_run (runs == ALL_PIECES)
+#define all_posted (posted == (1 << ITEMS) - 1)
+
+ltl posted_is_run { [] (posted_0 -> <> run_0) }
+ltl all_is_run { [] (all_posted -> <> all_run) }
+ltl workers_end { <> (ended == WORKERS) }

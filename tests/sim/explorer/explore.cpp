@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explore.hpp"
+
+#include "ground/ground.hpp"
+
+#include <chrono>
+#include <stdexcept>
+
+namespace sennit::sim {
+
+std::vector<scenario>& scenarios() {
+    static std::vector<scenario> all;
+    return all;
+}
+
+namespace {
+
+outcome run_once(const scenario& what, strategy& by, trace* into) {
+    const std::size_t before = live_allocations();
+    outcome result = world::the().run(what.body, by, {what.within.steps}, into);
+    if (!result.failed && live_allocations() != before) {
+        result.failed = true;
+        result.what = "leak: " + std::to_string(live_allocations() - before) + " allocations are left";
+    }
+    if (!result.failed && live_stacks() != 0) {
+        result.failed = true;
+        result.what = "leak: " + std::to_string(live_stacks()) + " stacks were not given back";
+    }
+    return result;
+}
+
+} // namespace
+
+finding explore(const scenario& what, strategy& by, effort at_most) {
+    using time = std::chrono::steady_clock;
+    const auto start = time::now();
+    const auto seconds = [&] { return std::chrono::duration<double>(time::now() - start).count(); };
+    finding found;
+    while (!found.failed && !found.gave_up && by.begin()) {
+        const outcome result = run_once(what, by, nullptr);
+        ++found.executions;
+        found.steps += result.steps;
+        found.longest = std::max(found.longest, result.steps);
+        if (result.failed) {
+            found.failed = true;
+            found.what = result.what;
+            found.replay = encode(result.decisions);
+        }
+        found.gave_up = found.executions >= at_most.executions ||
+                        ((found.executions & 255) == 0 && seconds() > at_most.seconds);
+    }
+    found.complete = by.complete();
+    found.seconds = seconds();
+    return found;
+}
+
+// Runs of equal decisions as letter and count: threads and ages are below 26.
+std::string encode(const std::vector<std::uint8_t>& decisions) {
+    std::string text;
+    for (std::size_t i = 0; i < decisions.size();) {
+        std::size_t end = i;
+        while (end < decisions.size() && decisions[end] == decisions[i]) ++end;
+        text += static_cast<char>('a' + decisions[i]);
+        if (end - i > 1) text += std::to_string(end - i);
+        i = end;
+    }
+    return text.empty() ? "-" : text;
+}
+
+std::vector<std::uint8_t> decode(const std::string& replay) {
+    std::vector<std::uint8_t> decisions;
+    if (replay == "-") return decisions;
+    for (std::size_t i = 0; i < replay.size();) {
+        const char letter = replay[i++];
+        if (letter < 'a' || letter > 'z') throw std::invalid_argument("not a replay: '" + replay + "'");
+        std::size_t count = 0;
+        bool counted = false;
+        while (i < replay.size() && replay[i] >= '0' && replay[i] <= '9') {
+            count = count * 10 + static_cast<std::size_t>(replay[i++] - '0');
+            counted = true;
+            if (count > 1'000'000) throw std::invalid_argument("not a replay: '" + replay + "'");
+        }
+        decisions.insert(decisions.end(), counted ? count : 1, static_cast<std::uint8_t>(letter - 'a'));
+    }
+    return decisions;
+}
+
+outcome replay_of(const scenario& what, const std::string& text, trace& into) {
+    const auto by = replay(decode(text));
+    by->begin();
+    return run_once(what, *by, &into);
+}
+
+} // namespace sennit::sim

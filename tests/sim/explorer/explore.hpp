@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a scenario many times and says what was found.
+#pragma once
+
+#include "sim.hpp"
+
+namespace sennit::sim {
+
+struct finding {
+    std::uint64_t executions = 0;
+    std::uint64_t steps = 0;
+    std::uint64_t longest = 0; // steps of the longest execution
+    double seconds = 0;
+    bool complete = false; // everything within the bounds was tried
+    bool failed = false;
+    bool gave_up = false; // more executions than allowed
+    std::string what;
+    std::string replay; // gives `replay_of` the failing execution
+};
+
+struct effort {
+    std::uint64_t executions = ~std::uint64_t{0}; // at most
+    double seconds = 1e9;                         // at most
+};
+
+finding explore(const scenario& what, strategy& by, effort at_most = {});
+
+// The text stands for the decisions that differ from the usual ones.
+std::string encode(const std::vector<std::uint8_t>& decisions);
+std::vector<std::uint8_t> decode(const std::string& replay); // throws std::invalid_argument
+
+// Repeats one execution with a trace.
+outcome replay_of(const scenario& what, const std::string& replay, trace& into);
+
+} // namespace sennit::sim

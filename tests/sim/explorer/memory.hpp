@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a load may return: the stores of each atomic word, and who may still see which.
+//
+// Model. The stores of a word are totally ordered as they were executed. A load returns the newest store, or an older
+// one, as long as no newer one is known to the reader: known is a store that the reader has seen itself, or that
+// somebody had seen whose later release the reader has acquired (coherence and happens-before of C++20, [intro.races]).
+// A sequentially consistent load returns nothing older than the newest sequentially consistent store. Read-modify-write
+// operations act on the newest store and carry a release sequence on. A word remembers its last `history` stores.
+//
+// What this cannot show: loads that see stores of the future (load buffering), stores of one word that threads see in
+// different orders (2+2W), a failing compare-and-swap that reads a stale value, words of mixed sizes.
+#pragma once
+
+#include "clock.hpp"
+#include "order.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace sennit::sim {
+
+inline constexpr unsigned history = 8;
+
+struct word_store {
+    std::uint64_t value = 0;
+    clock carries{};                               // what an acquiring reader learns
+    std::array<std::uint32_t, max_threads> seen{}; // each thread's time when it first saw it; 0: not yet
+    bool seq_cst = false;
+    bool initial = false; // everybody may take it for known
+};
+
+struct word {
+    const void* address = nullptr;
+    std::uint32_t number = 0;     // for traces: words are numbered as they appear
+    std::uint32_t stores = 0;     // so far; the last `history` of them are kept
+    std::uint32_t made_at = 0;    // time of its construction, 0: before the execution
+    std::uint8_t made_by = 0;
+    bool dead = false;
+    std::array<word_store, history> kept;
+
+    word_store& store(std::uint32_t index) noexcept { return kept[index % history]; }
+    word_store& newest() noexcept { return store(stores - 1); }
+};
+
+// All words of one execution. Not thread-safe: simulated threads run one at a time.
+class memory {
+public:
+    void begin_execution() noexcept {
+        ++generation_; // outdates the whole table
+        count_ = 0;
+    }
+
+    // The word at `address`; made on first sight with `value` as its first store.
+    word& at(const void* address, std::uint64_t value);
+    // A word is constructed at `address` by `thread`.
+    void construct(const void* address, std::uint64_t value, unsigned thread, std::uint32_t time);
+    void destroy(const void* address);
+
+    // How many stores `thread` may read; 0 stands for the newest, n for the n-th older one.
+    static unsigned readable(word& from, unsigned thread, const clock& known, order with) noexcept;
+    // Notes that `thread` has read the `age`-th older store.
+    static std::uint64_t read(word& from, unsigned age, unsigned thread, clock& known, order with) noexcept;
+    static void write(word& to, std::uint64_t value, unsigned thread, clock& known, order with,
+                      bool continues_release_sequence) noexcept;
+
+private:
+    struct entry {
+        std::uint32_t generation = 0; // of the execution that made it; entries of others are empty
+        std::uint32_t number = 0;
+    };
+    std::size_t slot_of(const void* address) const noexcept; // its entry, or the empty one that it would get
+    word& find_or_insert(const void* address, bool& is_new);
+    static void start(word& fresh, std::uint64_t value) noexcept;
+    void grow();
+
+    std::vector<entry> table_; // open addressing, at most half full
+    std::vector<word> words_;
+    std::uint32_t generation_ = 0;
+    std::uint32_t count_ = 0;
+};
+
+} // namespace sennit::sim

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mutation.hpp"
+
+#include "ground/ground.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace sennit::sim {
+
+namespace {
+
+struct candidate {
+    mutant change;
+    std::string text;
+    bool weak = false; // the original is weaker than sequentially consistent: it counts
+    std::vector<const scenario*> met_by;
+};
+
+std::vector<order> weaker(operation what, order than) {
+    const bool loads = what != operation::store;
+    const bool stores = what != operation::load;
+    std::vector<order> all;
+    const auto add = [&](order one) {
+        if (one != than) all.push_back(one);
+    };
+    switch (than) {
+    case order::seq_cst:
+        add(loads && stores ? order::acq_rel : loads ? order::acquire : order::release);
+        break;
+    case order::acq_rel:
+        add(order::acquire);
+        add(order::release);
+        break;
+    case order::acquire:
+    case order::release: add(order::relaxed); break;
+    case order::relaxed: break;
+    }
+    return all;
+}
+
+// What each scenario comes by in some hundred executions.
+std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
+    std::map<std::string, candidate> found;
+    for (const scenario* one : with) {
+        if (one->expected) continue;
+        std::vector<site> sites;
+        std::vector<std::string> names;
+        world::the().record_sites = &sites;
+        world::the().record_names = &names;
+        const auto by = random_walk(7, 300);
+        (void)explore(*one, *by);
+        world::the().record_sites = nullptr;
+        world::the().record_names = nullptr;
+        std::set<std::string> met;
+        for (const site& at : sites) {
+            if (std::strstr(at.where.file_name(), "/tests/")) continue; // the scenarios' own
+            for (const order becomes : weaker(at.what, at.with)) {
+                const char* file = std::strstr(at.where.file_name(), "sennit/");
+                const char* src = std::strstr(at.where.file_name(), "/src/");
+                char text[300];
+                std::snprintf(text, sizeof text, "%s:%u:%u %s %s -> %s",
+                              src ? src + 1 : (file ? file : at.where.file_name()),
+                              static_cast<unsigned>(at.where.line()), static_cast<unsigned>(at.where.column()),
+                              name(at.what), name(at.with), name(becomes));
+                if (!met.insert(text).second) continue;
+                candidate& entry = found[text];
+                entry.text = text;
+                entry.weak = at.with != order::seq_cst;
+                entry.change = {at.where.file_name(), static_cast<unsigned>(at.where.line()),
+                                static_cast<unsigned>(at.where.column()), becomes, {}};
+                entry.met_by.push_back(one);
+            }
+        }
+        for (const std::string& named : names) {
+            const std::string text = "without " + named;
+            if (!met.insert(text).second) continue;
+            candidate& entry = found[text];
+            entry.text = text;
+            entry.weak = true;
+            entry.change.named = named;
+            entry.met_by.push_back(one);
+        }
+    }
+    std::vector<candidate> all;
+    for (auto& [text, entry] : found) all.push_back(std::move(entry));
+    return all;
+}
+
+const scenario* noticed_by(const candidate& one, double seconds, std::string& what, std::uint64_t& executions) {
+    world::the().set_mutant(&one.change);
+    const scenario* found = nullptr;
+    for (const scenario* with : one.met_by) {
+        for (int way = 0; way < 2 && !found; ++way) {
+            const auto by = way == 0 ? pct(3, 1, 3'000) : depth_first(with->within.preemptions, with->within.stale_reads);
+            const finding result = explore(*with, *by, {.seconds = seconds});
+            executions += result.executions;
+            if (!result.failed) continue;
+            what = result.what;
+            found = with;
+        }
+        if (found) break;
+    }
+    world::the().set_mutant(nullptr);
+    return found;
+}
+
+} // namespace
+
+bool check_mutants(const std::vector<const scenario*>& with, double seconds) {
+    unsigned counted = 0, caught = 0, strong = 0, strong_caught = 0;
+    std::vector<std::string> survivors;
+    for (const candidate& one : candidates(with)) {
+        std::string what;
+        std::uint64_t executions = 0;
+        const scenario* found = noticed_by(one, seconds, what, executions);
+        (one.weak ? counted : strong) += 1;
+        if (found) (one.weak ? caught : strong_caught) += 1;
+        if (!found) survivors.push_back(one.text);
+        std::printf("%-84s %-10s %8llu runs  %s\n", one.text.c_str(), found ? "noticed" : "SURVIVES",
+                    static_cast<unsigned long long>(executions),
+                    found ? (std::string(found->group) + "." + found->name + ": " + what.substr(0, 60)).c_str() : "");
+        std::fflush(stdout);
+    }
+    std::printf("\nweak orders and re-checks: %u of %u mutants noticed (%.1f %%)\n", caught, counted,
+                counted ? 100.0 * caught / counted : 0.0);
+    std::printf("sequentially consistent accesses: %u of %u mutants noticed\n", strong_caught, strong);
+    for (const std::string& text : survivors) std::printf("survives: %s\n", text.c_str());
+    return counted != 0 && caught * 100 >= counted * 95;
+}
+
+} // namespace sennit::sim

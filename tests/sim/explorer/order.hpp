@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory orders as sets of what they do, and the place in the program that an operation comes from.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+
+namespace sennit::sim {
+
+enum class order : std::uint8_t { relaxed = 0, acquire = 1, release = 2, acq_rel = 3, seq_cst = 7 };
+
+constexpr bool acquires(order o) noexcept {
+    return (static_cast<unsigned>(o) & 1) != 0;
+}
+constexpr bool releases(order o) noexcept {
+    return (static_cast<unsigned>(o) & 2) != 0;
+}
+
+enum class operation : std::uint8_t { load, store, exchange, cas, fetch };
+
+using place = std::source_location;
+
+const char* name(order o) noexcept;
+const char* name(operation what) noexcept;
+
+} // namespace sennit::sim

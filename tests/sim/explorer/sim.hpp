@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scenarios are written with. tests/sim/README.md shows one from start to end.
+//
+//     SIM_SCENARIO(spin_lock, lets_one_in_at_a_time) {
+//         base::spin_lock lock;
+//         sim::var<int> count{0};
+//         sim::in_threads(2, [&](unsigned) {
+//             std::lock_guard guard(lock);
+//             count = count + 1;
+//         });
+//         sim::check(count == 2, "both have counted");
+//     }
+//
+// The body runs once for each explored execution, from the start, in simulated thread 0. It must be deterministic but
+// for what the explorer decides: no time, no addresses, no random numbers of its own. Whatever it makes it must destroy.
+#pragma once
+
+#include "world.hpp"
+
+#include <functional>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sennit::sim {
+
+// Ends the execution as failed unless `holds`.
+inline void check(bool holds, const char* what) {
+    if (!holds) world::the().fail(std::string("not true: ") + what);
+}
+
+// A simulated thread. Must be joined.
+class thread {
+public:
+    explicit thread(std::function<void()> body) : number_(world::the().start_thread(std::move(body))) {}
+    void join(place where = place::current()) { world::the().join_thread(number_, where); }
+
+private:
+    unsigned number_;
+};
+
+// Runs body(0), …, body(count - 1), each in a thread of its own, and waits for all.
+inline void in_threads(unsigned count, const std::function<void(unsigned)>& body) {
+    std::vector<thread> threads;
+    for (unsigned i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
+    for (thread& one : threads) one.join();
+}
+
+// A plain variable whose races are found.
+template <class T>
+class var {
+public:
+    var() = default;
+    explicit var(T value) : value_(std::move(value)) { world::the().plain_write(data_, place::current()); }
+    const T& get(place where = place::current()) const {
+        world::the().plain_read(data_, where);
+        return value_;
+    }
+    void set(T value, place where = place::current()) {
+        world::the().plain_write(data_, where);
+        value_ = std::move(value);
+    }
+    operator const T&() const { return get(); }
+    var& operator=(T value) {
+        set(std::move(value));
+        return *this;
+    }
+
+private:
+    mutable world::plain data_;
+    T value_{};
+};
+
+// A name for a word in traces.
+inline void name(const void* address, std::string text) {
+    world::the().name(address, std::move(text));
+}
+
+// What is looked at when nobody can go on: a text means that work lies about while everybody sleeps.
+inline void when_stuck(std::function<std::string()> look) {
+    world::the().when_stuck(std::move(look));
+}
+
+// ---- registration --------------------------------------------------------------------------------------------------
+
+struct bounds {
+    unsigned preemptions = 2;
+    unsigned stale_reads = 2;
+    std::uint64_t steps = 20'000;
+};
+
+struct scenario {
+    const char* group; // the part that is explored: "fork_stack", "parker", …
+    const char* name;
+    void (*body)();
+    bounds within;
+    const char* expected = nullptr; // a museum piece: the failure that must be found contains this
+    const char* story = nullptr;
+};
+
+std::vector<scenario>& scenarios();
+
+struct registration {
+    explicit registration(scenario one) { scenarios().push_back(one); }
+};
+
+} // namespace sennit::sim
+
+#define SIM_SCENARIO_WITHIN(group, name, ...)                                                                          \
+    static void sim_##group##_##name();                                                                                \
+    static const ::sennit::sim::registration sim_registered_##group##_##name({                                         \
+        #group, #name, &sim_##group##_##name, ::sennit::sim::bounds{__VA_ARGS__}, nullptr, nullptr});                  \
+    static void sim_##group##_##name()
+#define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
+
+// A famous bug, rebuilt: the explorer must find a failure whose text contains `expected`.
+#define SIM_MUSEUM(name, expected, story)                                                                              \
+    static void sim_museum_##name();                                                                                   \
+    static const ::sennit::sim::registration sim_registered_museum_##name(                                             \
+        {"museum", #name, &sim_museum_##name, ::sennit::sim::bounds{}, expected, story});                              \
+    static void sim_museum_##name()

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ground layer (src/sys) for simulated threads: what the library asks of the system, answered by the explorer.
+// Compiled instead of clock, futex, hot_line, membarrier, overflow, spin_pause, stack, thread, topology and check.
+#include "ground.hpp"
+
+#include "explorer/world.hpp"
+
+#include "sennit/base/check.hpp"
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sys/hot_line.hpp"
+#include "sys/clock.hpp"
+#include "sys/futex.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/overflow.hpp"
+#include "sys/stack.hpp"
+#include "sys/thread.hpp"
+#include "sys/topology.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace sennit::sim {
+
+namespace {
+
+std::array<sys::hot_line, max_threads> hot_lines;
+
+// Stacks outlive executions: an abandoned one never gives its stacks back.
+constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+std::vector<std::byte*> all_stacks;
+std::vector<std::byte*> idle_stacks;
+std::size_t fresh = 0;
+std::size_t taken = 0;
+
+} // namespace
+
+void reset_ground() noexcept {
+    for (sys::hot_line& one : hot_lines) std::construct_at(&one);
+    idle_stacks.clear();
+    fresh = 0;
+    taken = 0;
+}
+
+std::size_t live_stacks() noexcept {
+    return taken;
+}
+
+void hooks::pause() noexcept {
+    if (world::running()) world::the().yield(place::current());
+}
+
+} // namespace sennit::sim
+
+namespace sennit::base {
+
+void fail(const char* message, const char* file, int line) noexcept {
+    sim::world::the().fail(std::string(message) + " (" + file + ":" + std::to_string(line) + ")");
+}
+
+void spin_pause(unsigned) noexcept {
+    sim::hooks::pause();
+}
+
+} // namespace sennit::base
+
+namespace sennit::sys {
+
+using sim::place;
+using sim::world;
+
+hot_line& hot() noexcept {
+    return sim::hot_lines[world::the().current()];
+}
+
+std::int64_t now_ns() noexcept {
+    return world::the().now();
+}
+
+void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+    world::the().wait(&word, *word.futex_address(), expected, place::current());
+}
+
+bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t) noexcept {
+    futex_wait(word, expected);
+    return true;
+}
+
+void futex_wake(const base::atomic<std::uint32_t>& word, int count) noexcept {
+    world::the().wake(&word, count, place::current());
+}
+
+bool barrier_available() noexcept {
+    return true;
+}
+void barrier_all_threads() noexcept {
+    world::the().barrier_all(place::current());
+}
+
+// ---- threads
+
+thread::thread(void (*entry)(void*) noexcept, void* argument)
+    : handle_(world::the().start_thread([=] { entry(argument); })), joinable_(true) {}
+thread::thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+thread& thread::operator=(thread&& other) noexcept {
+    handle_ = other.handle_;
+    joinable_ = std::exchange(other.joinable_, false);
+    return *this;
+}
+thread::~thread() {
+    SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined");
+}
+void thread::join() noexcept {
+    if (std::exchange(joinable_, false)) world::the().join_thread(static_cast<unsigned>(handle_), place::current());
+}
+void thread::set_name(const char*) noexcept {}
+std::error_code pin_this_thread(unsigned) noexcept {
+    return {};
+}
+void yield_thread() noexcept {
+    sim::hooks::pause();
+}
+void watch_forks() {}
+unsigned fork_generation() noexcept {
+    return 0;
+}
+
+void install_overflow_handler(fault_describer) noexcept {}
+signal_stack::signal_stack() = default;
+signal_stack::~signal_stack() = default;
+
+unsigned usable_cpus(const std::string&) {
+    return 2;
+}
+std::vector<unsigned> affinity_cpus() {
+    return {};
+}
+std::optional<double> cgroup_cpu_quota(const std::string&) {
+    return {};
+}
+
+// ---- stacks
+
+stack_source::stack_source(std::size_t usable_size)
+    : usable_(usable_size), stride_(sim::stack_bytes), guards_(guard_kind::none) {}
+stack_source::~stack_source() = default;
+
+stack stack_source::take() {
+    sim::explorers_own guard;
+    std::byte* low = nullptr;
+    if (!sim::idle_stacks.empty()) {
+        low = sim::idle_stacks.back();
+        sim::idle_stacks.pop_back();
+    } else {
+        if (sim::fresh == sim::all_stacks.size()) {
+            low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::stack_bytes));
+            if (!low) throw std::bad_alloc();
+            sim::all_stacks.push_back(low);
+        }
+        low = sim::all_stacks[sim::fresh++];
+    }
+    ++sim::taken;
+    return {low, low + sim::stack_bytes};
+}
+
+void stack_source::give(stack used) noexcept {
+    sim::explorers_own guard;
+    sim::idle_stacks.push_back(used.low);
+    --sim::taken;
+}
+
+void stack_source::trim() noexcept {}
+std::size_t stack_source::live() const noexcept {
+    return sim::taken;
+}
+std::size_t stack_source::cached() const noexcept {
+    return sim::idle_stacks.size();
+}
+std::size_t stack_source::unguarded() const noexcept {
+    return 0;
+}
+std::size_t touched_bytes(stack) noexcept {
+    return 0;
+}
+
+} // namespace sennit::sys

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the explorer needs to know of the simulated system.
+#pragma once
+
+#include <cstddef>
+
+namespace sennit::sim {
+
+void reset_ground() noexcept;    // before each execution
+std::size_t live_stacks() noexcept;
+std::size_t live_allocations() noexcept; // made by simulated threads and not freed
+
+// While one lives, allocations are the explorer's own and not counted. Never held over a switch.
+class explorers_own {
+public:
+    explorers_own() noexcept : before_(active) { active = true; }
+    ~explorers_own() { active = before_; }
+    explorers_own(const explorers_own&) = delete;
+    static inline bool active = false;
+
+private:
+    bool before_;
+};
+
+} // namespace sennit::sim

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The explorer's command line. `explore --help` explains it.
+#include "explorer/explore.hpp"
+#include "explorer/mutation.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace sennit::sim;
+
+struct arguments {
+    std::string match;
+    std::string replay;
+    std::string perfetto;
+    std::uint64_t random = 0;
+    std::uint64_t pct = 0;
+    std::uint64_t seed = 1;
+    unsigned depth = 3;
+    unsigned more_preemptions = 0;
+    double seconds = 600;
+    bool list = false;
+    bool mutants = false;
+};
+
+const char* const help =
+    R"(usage: explore [OPTIONS] [GROUP[.NAME]]   explores the scenarios of that name, or all
+
+  --list            names the scenarios and ends
+  --bound-more N    preemptions more than each scenario's own bound (0)
+  --pct N           and N executions by probabilistic concurrency testing   --depth D   of depth D (3)
+  --random N        and N random walks                                      --seed S    of both (1)
+  --seconds S       for each scenario and strategy, at most (600)
+  --mutants         weakens every order in turn and says which scenario notices
+  --replay TEXT     repeats one execution of one scenario and prints its trace
+  --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
+
+Status: 0 all as promised, 1 a failure was found (or a bug of the museum was not), 2 bad input.
+)";
+
+[[noreturn]] void bad(const std::string& what) {
+    std::fprintf(stderr, "explore: %s; see explore --help\n", what.c_str());
+    std::exit(2);
+}
+
+std::uint64_t number(const char* option, const char* text) {
+    char* end = nullptr;
+    const unsigned long long value = text ? std::strtoull(text, &end, 10) : 0;
+    if (!text || *text == '\0' || *end != '\0' || *text == '-') bad(std::string(option) + " needs a number");
+    return value;
+}
+
+arguments parse(int count, char** words) {
+    arguments given;
+    for (int i = 1; i < count; ++i) {
+        const std::string word = words[i];
+        const auto value = [&]() -> const char* { return i + 1 < count ? words[++i] : nullptr; };
+        if (word == "--help") {
+            std::fputs(help, stdout);
+            std::exit(0);
+        } else if (word == "--list") {
+            given.list = true;
+        } else if (word == "--mutants") {
+            given.mutants = true;
+        } else if (word == "--bound-more") {
+            given.more_preemptions = static_cast<unsigned>(number("--bound-more", value()));
+        } else if (word == "--pct") {
+            given.pct = number("--pct", value());
+        } else if (word == "--depth") {
+            given.depth = static_cast<unsigned>(number("--depth", value()));
+        } else if (word == "--random") {
+            given.random = number("--random", value());
+        } else if (word == "--seed") {
+            given.seed = number("--seed", value());
+        } else if (word == "--seconds") {
+            given.seconds = static_cast<double>(number("--seconds", value()));
+        } else if (word == "--replay" || word == "--perfetto") {
+            const char* text = value();
+            if (!text) bad(word + " needs a value");
+            (word == "--replay" ? given.replay : given.perfetto) = text;
+        } else if (word.starts_with("-")) {
+            bad("there is no option '" + word + "'");
+        } else if (given.match.empty()) {
+            given.match = word;
+        } else {
+            bad("more than one name");
+        }
+    }
+    return given;
+}
+
+std::string full_name(const scenario& one) {
+    return std::string(one.group) + "." + one.name;
+}
+
+std::vector<const scenario*> chosen(const std::string& match) {
+    std::vector<const scenario*> all;
+    for (const scenario& one : scenarios())
+        if (match.empty() || one.group == match || full_name(one) == match) all.push_back(&one);
+    if (all.empty()) bad("no scenario is called '" + match + "'");
+    std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return full_name(*a) < full_name(*b); });
+    return all;
+}
+
+std::uint64_t total = 0;
+
+// True: as promised.
+bool report(const scenario& one, const char* strategy, const finding& found, bool must_be_complete) {
+    total += found.executions;
+    const bool wanted = one.expected != nullptr;
+    const bool right = wanted ? found.failed && found.what.find(one.expected) != std::string::npos
+                              : !found.failed && (found.complete || !must_be_complete);
+    const char* verdict = found.failed      ? (right ? "found" : "FAILED")
+                          : wanted          ? "NOT FOUND"
+                          : found.complete  ? "complete"
+                          : must_be_complete ? "NOT COMPLETE"
+                                            : "passed";
+    std::printf("%-44s %-10s %-12s %10llu runs %8.2f s %9.0f /s %5llu steps\n", full_name(one).c_str(), strategy,
+                verdict, static_cast<unsigned long long>(found.executions), found.seconds,
+                static_cast<double>(found.executions) / std::max(found.seconds, 1e-9),
+                static_cast<unsigned long long>(found.longest));
+    if (found.failed && !right) {
+        std::printf("    %s\n    explore %s --replay %s\n", found.what.c_str(), full_name(one).c_str(),
+                    found.replay.c_str());
+        trace happened;
+        (void)replay_of(one, found.replay, happened);
+        std::fputs(happened.text().c_str(), stdout);
+    }
+    std::fflush(stdout);
+    return right;
+}
+
+int run_replay(const arguments& given) {
+    const auto all = chosen(given.match);
+    if (all.size() != 1 || given.match.empty()) bad("--replay needs the name of one scenario");
+    trace happened;
+    outcome result;
+    try {
+        result = replay_of(*all[0], given.replay, happened);
+    } catch (const std::invalid_argument& error) {
+        bad(error.what());
+    }
+    std::fputs(happened.text().c_str(), stdout);
+    std::printf("%s\n", result.failed ? result.what.c_str() : "passed");
+    if (!given.perfetto.empty()) {
+        std::FILE* file = std::fopen(given.perfetto.c_str(), "w");
+        if (!file) bad("cannot write '" + given.perfetto + "'");
+        std::fputs(happened.perfetto().c_str(), file);
+        std::fclose(file);
+    }
+    return result.failed ? 1 : 0;
+}
+
+} // namespace
+
+int main(int count, char** words) {
+    const arguments given = parse(count, words);
+    if (!given.replay.empty()) return run_replay(given);
+    const auto all = chosen(given.match);
+    if (given.list) {
+        for (const scenario* one : all) std::printf("%s\n", full_name(*one).c_str());
+        return 0;
+    }
+    if (given.mutants) return check_mutants(all, given.seconds) ? 0 : 1;
+    bool right = true;
+    for (const scenario* one : all) {
+        const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);
+        right &= report(*one, "dfs", explore(*one, *dfs, {.seconds = given.seconds}), true);
+        if (given.pct != 0 && !one->expected) {
+            const auto by = pct(given.depth, given.seed, given.pct);
+            right &= report(*one, "pct", explore(*one, *by, {.seconds = given.seconds}), false);
+        }
+        if (given.random != 0 && !one->expected) {
+            const auto by = random_walk(given.seed, given.random);
+            right &= report(*one, "random", explore(*one, *by, {.seconds = given.seconds}), false);
+        }
+    }
+    std::printf("%zu scenarios, %llu executions: %s\n", all.size(), static_cast<unsigned long long>(total),
+                right ? "all as promised" : "FAILED");
+    return right ? 0 : 1;
+}

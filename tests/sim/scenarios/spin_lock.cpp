@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explorer/sim.hpp"
+
+#include "sennit/base/spin_lock.hpp"
+
+#include <mutex>
+
+namespace sim = sennit::sim;
+
+SIM_SCENARIO(spin_lock, lets_one_in_at_a_time) {
+    sennit::base::spin_lock lock;
+    sim::var<int> count{0};
+    sim::in_threads(2, [&](unsigned) {
+        std::lock_guard guard(lock);
+        count = count + 1;
+    });
+    sim::check(count == 2, "both have counted");
+}
