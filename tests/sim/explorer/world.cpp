@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <utility>
 
 namespace sennit::sim {
 
@@ -192,14 +193,14 @@ void world::yield(place where) {
     if (count_ > 1) give_way(true);
 }
 
-void world::join_thread(unsigned thread, place where) {
+void world::join_thread(unsigned other, place where) {
     point(where);
-    if (threads_[thread].is != state::ended) {
+    if (threads_[other].is != state::ended) {
         me().is = state::joining;
-        me().joins = thread;
+        me().joins = other;
         give_way(false);
     }
-    me().known.join(threads_[thread].known);
+    me().known.join(threads_[other].known);
 }
 
 // ---- atomic words --------------------------------------------------------------------------------------------------

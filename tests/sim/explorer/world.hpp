@@ -80,7 +80,7 @@ public:
     // ---- for the ground layer
     unsigned current() const noexcept { return current_; }
     unsigned start_thread(std::function<void()> body);
-    void join_thread(unsigned thread, place where);
+    void join_thread(unsigned other, place where);
     void yield(place where);
     void wait(const void* address, std::uint64_t value, std::uint32_t expected, place where); // futex
     void wake(const void* address, int count, place where);

@@ -7,6 +7,7 @@
 
 #include "sennit/base/check.hpp"
 #include "sennit/base/spin_lock.hpp"
+#include "sennit/sys/cpu_relax.hpp"
 #include "sennit/sys/hot_line.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
@@ -21,6 +22,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace sennit::sim {
 
