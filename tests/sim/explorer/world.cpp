@@ -242,8 +242,9 @@ void world::store(const void* address, std::uint64_t before, std::uint64_t value
 }
 
 std::uint64_t world::begin_update(const void* address, std::uint64_t value, operation what, order with, place where) {
+    word& target = access(address, value, where); // others may run here, and update
+    updating_ = &target;
     update_order_ = effective(what, with, where);
-    updating_ = &access(address, value, where);
     update_what_ = what;
     update_where_ = where;
     return updating_->newest().value;

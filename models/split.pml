@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fork stack's word {top, split}: push, pop, publish, take back, steal, force, and the moves of a worker between
+// contexts. The words are in include/sennit/sched/fork_stack.hpp; the code is src/sched/fork_stack.cpp and
+// worker.cpp (switch_to, leave, resume). What is modelled and what is left out: models/README.md.
+//
+// Sizes:    JOBS (forks pushed in all), SLOTS (of each context), THIEVES, LEAVES (moves away from a context).
+// Options:  ONE_CONTEXT (the worker never moves), FORKS_IN_B (the second context forks, too),
+//           NO_ARRIVAL_LOCK (switch_to does not take the lock of the context it comes to).
+// Mutants:  MUTANT_...; see the places.
+//
+// The owner's plain stores (`head`, what a slot holds) go through a first-in-first-out store buffer of two entries, as
+// on x86. A sequentially consistent store or a locked instruction empties it first; so does the thief's membarrier.
+
+#ifndef JOBS
+#define JOBS 3
+#endif
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+#ifndef THIEVES
+#define THIEVES 1
+#endif
+#ifndef LEAVES
+#define LEAVES 2
+#endif
+
+#ifdef ONE_CONTEXT
+#define CONTEXTS 1
+#else
+#define CONTEXTS 2
+#endif
+
+#define NONE 255 // no job; no store waits
+
+// `head` holds an address: which context's fork stack, and which slot. Slot SLOTS is the end of a full stack.
+#define ADDRESS(c, number) ((c) * (SLOTS + 1) + (number))
+#define CONTEXT_OF(address) ((address) / (SLOTS + 1))
+#define NUMBER_OF(address) ((address) % (SLOTS + 1))
+#define CLAIM 63 // `hot.split` is null: every slot is older than that
+
+// Contexts. top and split are one word; every change of both, or of one after a look at both, is one step.
+byte top[CONTEXTS];
+byte split[CONTEXTS];
+bool lock[CONTEXTS];
+byte saved_head[CONTEXTS];
+
+// Slots, by address: the job in it, as memory has it, and the result word.
+byte slot[CONTEXTS * (SLOTS + 1)];
+bool done[CONTEXTS * (SLOTS + 1)];
+
+// The hot line, as memory has it.
+byte hot_context;
+byte hot_head;
+byte hot_split; // a slot's number in the running context, or CLAIM
+bool hot_poll;
+
+// The owner's store buffer. `where`: NONE: empty; 0..: a slot's address; HEAD: hot_head.
+#define HEAD 254
+byte where_0 = NONE;
+byte what_0;
+byte where_1 = NONE;
+byte what_1;
+
+// Ghost: what the owner pushed where, and which jobs ran.
+byte pushed[CONTEXTS * (SLOTS + 1)];
+byte ran; // one bit for each job
+bool over;
+
+inline write(where, what) {
+    if
+    :: where == HEAD -> hot_head = what
+    :: else -> slot[where] = what
+    fi
+}
+
+// Inside a d_step or atomic only.
+inline drain_one() {
+    write(where_0, what_0);
+    where_0 = where_1;
+    what_0 = what_1;
+    where_1 = NONE;
+    what_1 = 0
+}
+
+inline drain_all() {
+    do
+    :: where_0 != NONE -> drain_one()
+    :: else -> break
+    od
+}
+
+inline buffered_store(where, what) {
+    d_step {
+        if
+        :: where_1 != NONE -> drain_one()
+        :: else
+        fi;
+        if
+        :: where_0 == NONE ->
+            where_0 = where;
+            what_0 = what
+        :: else ->
+            where_1 = where;
+            what_1 = what
+        fi
+    }
+}
+
+inline run_job(job) {
+    assert(job < JOBS);
+    assert((ran & (1 << job)) == 0); // each slot is run once
+    ran = ran | (1 << job)
+}
+
+inline acquire(c) {
+    atomic {
+        !lock[c] -> lock[c] = true
+    }
+}
+
+// By the owner: the locked instruction empties its store buffer.
+inline owner_acquire(c) {
+    atomic {
+        !lock[c] ->
+        lock[c] = true;
+        drain_all()
+    }
+}
+
+// Under the lock. Only `top` can change meanwhile, so the loop of CAS is one step.
+inline advance_split(c, to) {
+#ifndef MUTANT_NO_RESET
+    d_step {
+        i = split[c];
+        do
+        :: i < to ->
+            done[ADDRESS(c, i)] = false;
+            i++
+        :: else -> break
+        od;
+        i = 0
+    }
+#endif
+    split[c] = to
+}
+
+// ---- the owner: one worker's thread, that runs context 0 and 1 in turn -----------------------------------------------
+
+active proctype owner() {
+    byte c;        // current_
+    byte h;        // head, the owner's own word
+    byte jobs;     // pushed so far
+    byte leaves;
+    byte seen_top;
+    byte seen_split;
+    byte i;
+    byte to;
+
+    atomic {
+        i = 0;
+        do
+        :: i < CONTEXTS * (SLOTS + 1) ->
+            slot[i] = NONE;
+            i++
+        :: else -> break
+        od;
+        i = 0;
+        do
+        :: i < CONTEXTS ->
+            saved_head[i] = ADDRESS(i, 0);
+            i++
+        :: else -> break
+        od;
+        i = 0
+    }
+
+work:
+    do
+#ifdef FORKS_IN_B
+    :: jobs < JOBS && h < SLOTS ->
+#else
+    :: jobs < JOBS && h < SLOTS && c == 0 ->
+#endif
+        // push: the slot, then `head`, then a look at `poll`.
+        pushed[ADDRESS(c, h)] = jobs;
+#ifdef MUTANT_HEAD_BEFORE_SLOT
+        buffered_store(HEAD, ADDRESS(c, h + 1));
+        buffered_store(ADDRESS(c, h), jobs);
+#else
+        buffered_store(ADDRESS(c, h), jobs);
+        buffered_store(HEAD, ADDRESS(c, h + 1));
+#endif
+        atomic {
+            h++;
+            jobs++
+        }
+        if
+        :: hot_poll -> goto publish_for_poll
+        :: else
+        fi
+
+    :: h > 0 ->
+        // pop: take `head` back, then look at `split`.
+        h--;
+        buffered_store(HEAD, ADDRESS(c, h));
+        if
+        :: hot_split != CLAIM && h >= hot_split ->
+            atomic { // private: nobody else could touch it
+                run_job(pushed[ADDRESS(c, h)])
+            }
+        :: else -> goto take_back
+        fi
+
+#ifndef ONE_CONTEXT
+    :: leaves < LEAVES -> goto leave
+#endif
+
+    :: jobs == JOBS && h == 0 && NUMBER_OF(saved_head[CONTEXTS - 1 - c]) == 0 -> break
+    od;
+    atomic {
+        drain_all();
+        over = true;
+        assert(ran == (1 << JOBS) - 1); // no slot is lost
+        c = 0
+    }
+    goto out;
+
+publish_for_poll:
+    atomic {
+        drain_all();
+        hot_poll = false
+    }
+    owner_acquire(c);
+    if
+    :: top[c] >= split[c] && h > split[c] ->
+        to = split[c] + (h - split[c] + 1) / 2;
+        advance_split(c, to);
+        to = 0
+    :: else
+    fi;
+    hot_split = split[c]; // also ends a thief's claim
+    lock[c] = false;
+    goto work;
+
+take_back:
+#ifndef MUTANT_TAKE_BACK_WITHOUT_LOCK
+    owner_acquire(c);
+#endif
+    do
+    :: atomic {
+        seen_top = top[c];
+        seen_split = split[c]
+    }
+        if
+        :: h >= seen_split -> // private: only a claim sent us here
+            hot_split = seen_split;
+            goto is_ours
+        :: else
+        fi;
+        if
+        :: seen_top >= seen_split -> break
+        :: else
+        fi;
+        to = seen_split - (seen_split - seen_top + 1) / 2;
+        atomic {
+            if
+#ifdef MUTANT_TAKE_BACK_WITHOUT_CAS
+            :: true -> split[c] = to
+#else
+            :: top[c] == seen_top && split[c] == seen_split -> split[c] = to
+            :: else ->
+                to = 0;
+                goto again
+#endif
+            fi
+        }
+        hot_split = to;
+        goto is_ours;
+again:
+        skip
+    od;
+    // It was stolen, and with it everything older.
+    atomic {
+        top[c] = h;
+        split[c] = h
+    }
+    hot_split = h;
+    lock[c] = false;
+    atomic {
+        seen_top = 0;
+        seen_split = 0
+    }
+    done[ADDRESS(c, h)]; // join.pml looks inside
+    assert(ran & (1 << pushed[ADDRESS(c, h)])); // it has really run
+    goto work;
+is_ours:
+    lock[c] = false;
+    atomic {
+        seen_top = 0;
+        seen_split = 0;
+        to = 0;
+        run_job(pushed[ADDRESS(c, h)])
+    }
+    goto work;
+
+#ifndef ONE_CONTEXT
+leave:
+    leaves++;
+    // publish_all
+#ifndef MUTANT_LEAVE_WITHOUT_PUBLISHING
+    if
+    :: split[c] < h ->
+        owner_acquire(c);
+        advance_split(c, h);
+        hot_split = h;
+        lock[c] = false
+    :: else // nothing is private
+    fi;
+#endif
+    // switch_to
+    atomic {
+        saved_head[c] = ADDRESS(c, h);
+        c = 1 - c
+    }
+#ifndef NO_ARRIVAL_LOCK
+    owner_acquire(c);
+#endif
+    atomic { // sequentially consistent, as the two below
+        drain_all();
+        hot_context = c
+    }
+    to = split[c];
+    hot_split = to;
+    atomic {
+        to = 0;
+        hot_head = saved_head[c];
+        h = NUMBER_OF(hot_head)
+    }
+#ifndef NO_ARRIVAL_LOCK
+    lock[c] = false;
+#endif
+    goto work;
+#endif
+
+out:
+    skip
+}
+
+// The owner's stores reach memory at any time.
+active proctype drain() {
+end_drain:
+    do
+    :: atomic {
+        where_0 != NONE -> drain_one()
+    }
+    od
+}
+
+// ---- thieves ---------------------------------------------------------------------------------------------------------
+
+active [THIEVES] proctype thief() {
+    byte t;        // target
+    byte seen_top;
+    byte seen_split;
+    byte i;
+    byte to;
+    byte job;
+    byte head;
+
+end_search:
+    do
+    :: !over && !hot_poll -> hot_poll = true // ask_to_publish
+
+    :: atomic { // steal_fork_from, of a running or a suspended context
+        top[0] < split[0] ->
+        t = 0;
+        seen_top = top[0];
+        seen_split = split[0]
+    }
+        goto steal
+#ifndef ONE_CONTEXT
+    :: atomic {
+        top[1] < split[1] ->
+        t = 1;
+        seen_top = top[1];
+        seen_split = split[1]
+    }
+        goto steal
+#endif
+
+    :: !over -> // force_publication
+        t = hot_context;
+        if
+        :: CONTEXT_OF(hot_head) == t && NUMBER_OF(hot_head) > split[t] -> goto force
+        :: else -> t = 0
+        fi
+
+    :: over -> break
+    od;
+    goto out;
+
+steal:
+#ifdef MUTANT_READ_SLOT_BEFORE_CAS
+    job = slot[ADDRESS(t, seen_top)];
+#endif
+    atomic {
+        if
+#ifdef MUTANT_STEAL_WITHOUT_CAS
+        :: true -> top[t] = seen_top + 1
+#else
+        :: top[t] == seen_top && split[t] == seen_split -> top[t] = seen_top + 1
+        :: else ->
+            atomic {
+                t = 0;
+                job = 0;
+                seen_top = 0;
+                seen_split = 0
+            }
+            goto end_search
+#endif
+        fi
+    }
+#ifndef MUTANT_READ_SLOT_BEFORE_CAS
+    job = slot[ADDRESS(t, seen_top)];
+#endif
+    atomic {
+        run_job(job)
+    }
+    atomic {
+        done[ADDRESS(t, seen_top)] = true; // finish: the last access
+        t = 0;
+        job = 0;
+        seen_top = 0;
+        seen_split = 0
+    }
+    goto end_search;
+
+force:
+    acquire(t);
+#ifdef MUTANT_CLAIM_AFTER_HEAD
+    atomic { // a barrier in the right place, but the wrong order
+        drain_all();
+        head = hot_head
+    }
+#endif
+    hot_split = CLAIM;
+#ifndef MUTANT_NO_BARRIER
+    atomic { // membarrier
+        drain_all()
+    }
+#endif
+#ifndef MUTANT_NO_CLAIM_CHECK
+    if
+    :: hot_context != t -> goto give_up
+    :: else
+    fi;
+    if
+    :: hot_split != CLAIM -> goto give_up
+    :: else
+    fi;
+#endif
+#ifndef MUTANT_CLAIM_AFTER_HEAD
+    head = hot_head;
+#endif
+    if
+    :: CONTEXT_OF(head) == t && NUMBER_OF(head) > split[t] ->
+        to = split[t] + (NUMBER_OF(head) - split[t] + 1) / 2;
+        advance_split(t, to)
+    :: else
+    fi;
+give_up:
+    atomic {
+        lock[t] = false;
+        t = 0;
+        to = 0;
+        head = 0;
+        goto end_search
+    }
+
+out:
+    skip
+}
