@@ -6,7 +6,10 @@
 // Sizes:    WORKERS, ITEMS (pieces posted from outside, one poster each), FORKS (pushed by item 0 as private forks),
 //           MEET (each piece waits until that many pieces run at the same time; 0 or 1: pieces end at once).
 // Options:  STOP_EARLY (stop as soon as all is posted, not when all has run), OWNER_BUFFER (the fork owner's store of
-//           `head` lies in a store buffer), NO_SPIN (workers go to sleep without looking around first: smaller).
+//           `head` lies in a store buffer), NO_SPIN (workers go to sleep without looking around first: smaller), FUTEX
+//           (the kernel's queue and the wake after the store, else parking is one step), BARRIER_BEFORE_GUESS (who
+//           forces passes the barrier first, then guesses whether there are private forks), NO_STOP (no shutdown; the
+//           workers vanish when all pieces have ended: smaller).
 // Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's four accesses.
 // Mutants:  MUTANT_...; see the places.
 
@@ -64,6 +67,7 @@ byte ended; // workers
 // ---- parker and idle map -------------------------------------------------------------------------------------------
 
 inline notify(w) {
+#ifdef FUTEX
     assert(word[w] == ASLEEP); // only who took the bit comes here, once for each announcement
 #ifdef MUTANT_WAKE_BEFORE_WORD
     waiting[w] = false;
@@ -72,9 +76,16 @@ inline notify(w) {
     word[w] = NOTIFIED;
     waiting[w] = false
 #endif
+#else
+    atomic {
+        assert(word[w] == ASLEEP);
+        word[w] = NOTIFIED
+    }
+#endif
 }
 
 inline park(w) {
+#ifdef FUTEX
     do
     :: word[w] == NOTIFIED -> break
     :: else ->
@@ -87,54 +98,73 @@ inline park(w) {
         !waiting[w]
     od;
     word[w] = AWAKE
+#else
+#ifdef NO_STOP
+    if
+    :: atomic {
+        word[w] == NOTIFIED -> word[w] = AWAKE
+    }
+    :: ended_pieces == PIECES -> goto out
+    fi
+#else
+    atomic {
+        word[w] == NOTIFIED -> word[w] = AWAKE
+    }
+#endif
+#endif
 }
 
-// take_any: look, then clear the lowest bit seen; when somebody was faster, look again.
-inline take_any(seen, chosen) {
-    chosen = NOBODY;
-    do
-    :: atomic {
-        seen == 0 -> break
-    }
-    :: atomic {
-        seen != 0 ->
+// take_any: load, then clear the lowest bit seen; when somebody was faster, load again.
+inline load_idle(chosen) {
+    d_step {
         if
-        :: seen & 1 -> chosen = 0
+        :: idle & 1 -> chosen = 0
         :: else ->
             if
-            :: seen & 2 -> chosen = 1
-            :: else -> chosen = 2
+            :: idle & 2 -> chosen = 1
+            :: else ->
+                if
+                :: idle & 4 -> chosen = 2
+                :: else -> chosen = NOBODY
+                fi
             fi
-        fi;
+        fi
+    }
+}
+
+inline take_any(chosen) {
+    do
+    :: chosen == NOBODY -> break
+    :: else ->
+        atomic {
 #ifdef MUTANT_CLEAR_WITHOUT_LOOK
-        idle = idle & ~BIT(chosen);
-        break
-#else
-        if
-        :: idle & BIT(chosen) ->
             idle = idle & ~BIT(chosen);
             break
-        :: else ->
-            chosen = NOBODY;
-            seen = idle
-        fi
+#else
+            if
+            :: idle & BIT(chosen) ->
+                idle = idle & ~BIT(chosen);
+                break
+            :: else -> load_idle(chosen)
+            fi
 #endif
-    }
+        }
     od
 }
 
-// Clears `seen` and `chosen`, so that they make no more states.
-inline wake_one(seen, chosen) {
-    seen = idle;
-    take_any(seen, chosen);
+inline wake_one(chosen) {
+    load_idle(chosen);
+    wake_chosen(chosen)
+}
+
+inline wake_chosen(chosen) {
+    take_any(chosen);
     if
-    :: chosen != NOBODY -> notify(chosen)
-    :: else
-    fi;
-    d_step {
-        seen = 0;
+    :: chosen != NOBODY ->
+        notify(chosen);
         chosen = NOBODY
-    }
+    :: else
+    fi
 }
 
 // ---- pieces of work ------------------------------------------------------------------------------------------------
@@ -219,7 +249,6 @@ inline look(found) {
 }
 
 proctype worker(byte me) {
-    byte seen;
     byte chosen = NOBODY;
     byte piece = NOBODY;
     bool found;
@@ -230,6 +259,12 @@ proctype worker(byte me) {
 #endif
 
 step:
+#ifdef NO_STOP
+    if
+    :: ended_pieces == PIECES -> goto out
+    :: else
+    fi;
+#endif
     // run_next: the shared queue.
     atomic {
         if
@@ -291,7 +326,7 @@ step:
                 other = 0
             }
 #ifndef MUTANT_NO_WAKE_AFTER_STEAL
-            wake_one(seen, chosen);
+            wake_one(chosen);
 #endif
             end_piece();
             goto step
@@ -376,7 +411,7 @@ step:
             park(me);
 #endif
 #ifndef MUTANT_NO_PASS_ON
-            wake_one(seen, chosen)
+            wake_one(chosen)
 #endif
         fi;
         bit_was_set = false;
@@ -424,7 +459,7 @@ fork_all:
                 fi
             }
 #ifndef MUTANT_PUBLISH_WITHOUT_WAKE
-            wake_one(seen, chosen)
+            wake_one(chosen)
 #endif
         :: else
         fi
@@ -460,10 +495,9 @@ out:
 // ---- the world outside ---------------------------------------------------------------------------------------------
 
 proctype poster(byte item) {
-    byte seen;
     byte chosen = NOBODY;
 #ifdef WEAK_POST_LOAD
-    seen = idle; // the look was done before the work is visible
+    load_idle(chosen); // the load was done before the work is visible
 #endif
     atomic {
 #ifdef WEAK_POST_STORE
@@ -474,21 +508,17 @@ proctype poster(byte item) {
         posted = posted | (1 << item)
     }
 #ifdef MUTANT_NO_WAKE
-    skip;
+    skip
 #else
 #ifndef WEAK_POST_LOAD
-    seen = idle;
+    load_idle(chosen);
 #endif
-    take_any(seen, chosen);
-    if
-    :: chosen != NOBODY -> notify(chosen)
-    :: else
-    fi
+    wake_chosen(chosen)
 #endif
 }
 
+#ifndef NO_STOP
 proctype stopper() {
-    byte seen;
     byte chosen = NOBODY;
     byte n;
 #ifdef STOP_EARLY
@@ -499,7 +529,7 @@ proctype stopper() {
 #ifdef MUTANT_WAKE_BEFORE_STOP
     do
     :: n < WORKERS ->
-        wake_one(seen, chosen);
+        wake_one(chosen);
         n++
     :: else -> break
     od;
@@ -512,7 +542,7 @@ proctype stopper() {
 #else
     :: n < WORKERS ->
 #endif
-        wake_one(seen, chosen);
+        wake_one(chosen);
         n++
     :: else -> break
     od;
@@ -520,6 +550,7 @@ proctype stopper() {
     ended == WORKERS;
     assert(runs == ALL_PIECES && ended_pieces == PIECES)
 }
+#endif
 
 #if defined(WEAK_POST_STORE) || defined(WEAK_SLEEP_STORE) || (defined(OWNER_BUFFER) && FORKS)
 // Store buffers empty themselves in the end, at any time.
@@ -559,7 +590,9 @@ init {
             i++
         :: else -> break
         od;
+#ifndef NO_STOP
         run stopper();
+#endif
 #if defined(WEAK_POST_STORE) || defined(WEAK_SLEEP_STORE) || (defined(OWNER_BUFFER) && FORKS)
         run drain();
 #endif

@@ -30,7 +30,7 @@ bool word_lives; // the slot is this round's; false: reused or gone
 // The waiter, in P's frame.
 bool waiter_lives;
 bool waiter_parked; // a context waits; false: a thread that waits on `signal`
-bool signal;
+bool signalled;
 bool thread_waits;  // in the kernel's queue of `signal`
 
 // P
@@ -44,6 +44,7 @@ byte resumes;             // in this round, by a switch
 bool offered;    // public, not yet taken
 bool finished;   // its result is written
 bool has_failed;
+bool migrated;    // once a round
 bool child_ready; // it has suspended and is ready again: any worker may go on with it
 
 // Worker's words and the queues, all `ready` queues as one: whatever is in one can be taken by any worker.
@@ -51,8 +52,6 @@ bool go_back[WORKERS];
 bool resume_next[WORKERS];
 byte ready; // how often P lies in a queue
 bool over;
-
-#define LOOK word
 
 inline resume_parent() {
     atomic {
@@ -121,7 +120,11 @@ step:
 child:
 #ifndef NO_MIGRATION
     if
-    :: child_ready = true; // suspends; goes on here or elsewhere
+    :: atomic {
+        !migrated ->
+        migrated = true;
+        child_ready = true // suspends; goes on here or elsewhere
+    }
         goto step
     :: skip
     fi;
@@ -176,7 +179,7 @@ child:
         :: else -> // wake: a thread that waits on the word in the frame
             atomic {
                 assert(waiter_lives);
-                signal = true
+                signalled = true
             }
             thread_waits = false // the frame may be gone: at worst somebody wakes for nothing
         fi
@@ -199,6 +202,7 @@ parent:
         word = PENDING;
         word_lives = true;
         finished = false;
+        migrated = false;
         resumes = 0;
         offered = true
     }
@@ -213,7 +217,7 @@ parent:
     atomic {
         waiter_lives = true;
         waiter_parked = false;
-        signal = false
+        signalled = false
     }
 #ifndef NO_REFUSAL
     if
@@ -268,11 +272,11 @@ block:
         fi
     }
     do
-    :: signal -> break
+    :: signalled -> break
     :: else ->
         atomic { // futex_wait compares and waits in one
             if
-            :: !signal -> thread_waits = true
+            :: !signalled -> thread_waits = true
             :: else
             fi
         }

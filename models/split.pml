@@ -5,7 +5,9 @@
 //
 // Sizes:    JOBS (forks pushed in all), SLOTS (of each context), THIEVES, LEAVES (moves away from a context).
 // Options:  ONE_CONTEXT (the worker never moves), FORKS_IN_B (the second context forks, too),
-//           NO_ARRIVAL_LOCK (switch_to does not take the lock of the context it comes to).
+//           NO_ARRIVAL_LOCK (switch_to does not take the lock of the context it comes to), CHECK_AFTER_HEAD (who
+//           forces looks whether its claim stands after it has read `head`, not before), NO_CLAIM_CHECK (it does not
+//           look at all; with the lock on arrival that is right, too).
 // Mutants:  MUTANT_...; see the places.
 //
 // The owner's plain stores (`head`, what a slot holds) go through a first-in-first-out store buffer of two entries, as
@@ -144,7 +146,7 @@ inline advance_split(c, to) {
     split[c] = to
 }
 
-// ---- the owner: one worker's thread, that runs context 0 and 1 in turn -----------------------------------------------
+// ---- the owner: one worker's thread, that runs context 0 and 1 in turn --------------------------------------------
 
 active proctype owner() {
     byte c;        // current_
@@ -307,7 +309,6 @@ is_ours:
 leave:
     leaves++;
     // publish_all
-#ifndef MUTANT_LEAVE_WITHOUT_PUBLISHING
     if
     :: split[c] < h ->
         owner_acquire(c);
@@ -316,7 +317,6 @@ leave:
         lock[c] = false
     :: else // nothing is private
     fi;
-#endif
     // switch_to
     atomic {
         saved_head[c] = ADDRESS(c, h);
@@ -356,7 +356,7 @@ end_drain:
     od
 }
 
-// ---- thieves ---------------------------------------------------------------------------------------------------------
+// ---- thieves ------------------------------------------------------------------------------------------------------
 
 active [THIEVES] proctype thief() {
     byte t;        // target
@@ -449,7 +449,10 @@ force:
         drain_all()
     }
 #endif
-#ifndef MUTANT_NO_CLAIM_CHECK
+#ifdef CHECK_AFTER_HEAD
+    head = hot_head;
+#endif
+#ifndef NO_CLAIM_CHECK
     if
     :: hot_context != t -> goto give_up
     :: else
@@ -459,7 +462,7 @@ force:
     :: else
     fi;
 #endif
-#ifndef MUTANT_CLAIM_AFTER_HEAD
+#if !defined(MUTANT_CLAIM_AFTER_HEAD) && !defined(CHECK_AFTER_HEAD)
     head = hot_head;
 #endif
     if

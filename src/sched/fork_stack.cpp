@@ -45,11 +45,13 @@ bool pop_slow(fork_slot* slot) noexcept {
 // A thief asked. The older half of the private slots goes public: the oldest are the largest pieces of work.
 void worker::publish_for_poll() noexcept {
     sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
-    hot.poll.store(0);
     context& self = *current_;
+    const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
+    const fork_range now = fork_range::of(self.forks.load());
+    if (now.empty() && head <= now.split) return; // a checkpoint with nothing to offer: the request stands
+    hot.poll.store(0);
     {
         std::lock_guard guard(self.lock);
-        const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
         const fork_range range = fork_range::of(self.forks.load());
         std::uint32_t split = range.split;
         if (range.empty() && head > split) {
@@ -169,7 +171,7 @@ bool worker::force_publication(worker& victim) noexcept {
     if (private_slots() == 0) return false; // a guess, but it keeps idle workers from disturbing busy ones
     std::lock_guard guard(target->lock);
     hot->split.store(nullptr);
-    sys::barrier_all_threads();
+    if (!sys::barrier_all_threads()) return false; // the claim costs the owner one slow pop
     // Still there, still claimed, still private work: the owner cannot pop it nor leave without our lock.
     if (victim.running() != target || hot->split.load() != nullptr) return false;
     const std::uint32_t count = private_slots();

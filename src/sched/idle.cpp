@@ -51,7 +51,7 @@ bool worker::rest() noexcept {
     ask_all();
     // Whoever pushed without seeing the request has its push visible to us behind this; whoever pushes later sees it.
     if (runtime_.worker_count() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
-        sys::barrier_all_threads();
+        (void)sys::barrier_all_threads(); // refused: as where there is none, see README.md
     if (!SENNIT_MUTANT("force before sleep")) force_somebody();
     const bool stopping = runtime_.stopping();
     const bool work = work_in_sight();

@@ -2,9 +2,11 @@
 #include "faults.hpp"
 
 #include <dirent.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 #include <cerrno>
@@ -76,6 +78,12 @@ const char* name(request what) {
         return "protection";
     case request::fork_handler:
         return "fork_handler";
+    case request::sleep:
+        return "sleep";
+    case request::barrier:
+        return "barrier";
+    case request::affinity:
+        return "affinity";
     }
     return "?";
 }
@@ -162,6 +170,35 @@ int __real_pthread_atfork(void (*)(), void (*)(), void (*)());
 int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
     if (faults::refused(faults::request::fork_handler)) return ENOMEM;
     return __real_pthread_atfork(before, parent, child);
+}
+
+int __real_pthread_setaffinity_np(pthread_t, size_t, const cpu_set_t*);
+int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* processors) {
+    if (faults::refused(faults::request::affinity)) return EPERM;
+    return __real_pthread_setaffinity_np(thread, bytes, processors);
+}
+
+int __real_sched_getaffinity(pid_t, size_t, cpu_set_t*);
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* processors) {
+    if (!faults::refused(faults::request::affinity)) return __real_sched_getaffinity(process, bytes, processors);
+    errno = EPERM;
+    return -1;
+}
+
+// Calls have up to six arguments; what a shorter call leaves in the others is handed on and looked at by nobody.
+long __real_syscall(long, long, long, long, long, long, long);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+    const long command = b & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+    const bool sleeps = number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
+    if (sleeps && faults::refused(faults::request::sleep)) {
+        errno = EINTR;
+        return -1;
+    }
+    if (number == SYS_membarrier && faults::refused(faults::request::barrier)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return __real_syscall(number, a, b, c, d, e, f);
 }
 
 } // extern "C"

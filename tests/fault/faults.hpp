@@ -9,7 +9,17 @@
 
 namespace faults {
 
-enum class request { allocation, mapping, thread_creation, advice, protection, fork_handler };
+enum class request {
+    allocation,
+    mapping,
+    thread_creation,
+    advice,
+    protection,
+    fork_handler,
+    sleep,    // a futex wait returns at once, as after a signal
+    barrier,  // membarrier
+    affinity, // asking for, and binding to, processors
+};
 enum class extent { one, all_from_there };
 
 const char* name(request what);

@@ -26,6 +26,7 @@ struct arguments {
     double seconds = 600;
     bool list = false;
     bool mutants = false;
+    bool may_cut = false;
 };
 
 const char* const help =
@@ -36,6 +37,7 @@ const char* const help =
   --pct N           and N executions by probabilistic concurrency testing   --depth D   of depth D (3)
   --random N        and N random walks                                      --seed S    of both (1)
   --seconds S       for each scenario and strategy, at most (600)
+  --may-cut         running out of --seconds is no failure
   --mutants         weakens every order in turn and says which scenario notices
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
@@ -67,6 +69,8 @@ arguments parse(int count, char** words) {
             given.list = true;
         } else if (word == "--mutants") {
             given.mutants = true;
+        } else if (word == "--may-cut") {
+            given.may_cut = true;
         } else if (word == "--bound-more") {
             given.more_preemptions = static_cast<unsigned>(number("--bound-more", value()));
         } else if (word == "--pct") {
@@ -170,7 +174,7 @@ int main(int count, char** words) {
     bool right = true;
     for (const scenario* one : all) {
         const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);
-        right &= report(*one, "dfs", explore(*one, *dfs, {.seconds = given.seconds}), true);
+        right &= report(*one, "dfs", explore(*one, *dfs, {.seconds = given.seconds}), !given.may_cut);
         if (given.pct != 0 && !one->expected) {
             const auto by = pct(given.depth, given.seed, given.pct);
             right &= report(*one, "pct", explore(*one, *by, {.seconds = given.seconds}), false);

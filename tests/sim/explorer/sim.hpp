@@ -77,6 +77,20 @@ inline void name(const void* address, std::string text) {
     world::the().name(address, std::move(text));
 }
 
+// Runs `body` and then everybody else until all wait, without exploring any of it: for what comes before the matter.
+inline void calmly(const std::function<void()>& body) {
+    world& all = world::the();
+    all.calm(true);
+    body();
+    while (all.others_ready()) all.yield(place::current());
+    all.calm(false);
+}
+
+// From here on nothing is explored any more: for what comes after the matter.
+inline void calm_from_here() {
+    world::the().calm(true);
+}
+
 // What is looked at when nobody can go on: a text means that work lies about while everybody sleeps.
 inline void when_stuck(std::function<std::string()> look) {
     world::the().when_stuck(std::move(look));

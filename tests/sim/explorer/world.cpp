@@ -49,6 +49,7 @@ outcome world::run(const std::function<void()>& scenario, strategy& by, limits w
     outcome_ = {};
     time_ = 1'000'000;
     stuck_ = nullptr;
+    calm_ = false;
     updating_ = nullptr;
     start_thread(scenario);
     threads_[0].known.at[0] = 1;
@@ -56,6 +57,7 @@ outcome world::run(const std::function<void()>& scenario, strategy& by, limits w
     sys::switch_stacks(driver_, threads_[0].machine, sys::thread_exception_globals());
     current_ = nobody;
     forget_exceptions();
+    for (thread& one : threads_) one.body = nullptr; // of abandoned ones
     return std::move(outcome_);
 }
 
@@ -129,7 +131,7 @@ thread_set world::ready() const noexcept {
 void world::point(place where) {
     me().where = where;
     if (++outcome_.steps > limits_.steps) fail("livelock: more than " + std::to_string(limits_.steps) + " steps");
-    if (count_ > 1) give_way(true);
+    if (count_ > 1 && !calm_) give_way(true);
 }
 
 void world::give_way(bool can_go_on) {
@@ -151,7 +153,7 @@ void world::give_way(bool can_go_on) {
         choice = {free, free, static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : free))};
     }
     unsigned next = choice.usual;
-    if (std::popcount(choice.all) > 1) {
+    if (std::popcount(choice.all) > 1 && !calm_) {
         explorers_own guard;
         next = strategy_->choose_thread(choice);
         outcome_.decisions.push_back(static_cast<std::uint8_t>(next));
@@ -220,7 +222,7 @@ std::uint64_t world::load(const void* address, std::uint64_t value, order with, 
     word& from = access(address, value, where);
     explorers_own guard;
     unsigned age = 0;
-    if (const unsigned count = memory::readable(from, current_, me().known, with); count > 1) {
+    if (const unsigned count = calm_ ? 1 : memory::readable(from, current_, me().known, with); count > 1) {
         age = strategy_->choose_age(count);
         outcome_.decisions.push_back(static_cast<std::uint8_t>(age));
     }

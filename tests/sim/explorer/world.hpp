@@ -86,6 +86,9 @@ public:
     void wake(const void* address, int count, place where);
     void barrier_all(place where); // membarrier: everybody knows what has been done so far
     std::int64_t now() noexcept { return time_ += tick_; }
+    // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest value.
+    void calm(bool on) noexcept { calm_ = on; }
+    bool others_ready() const noexcept { return (ready() & ~(1u << current_)) != 0; }
 
     // ---- for everybody
     [[noreturn]] void fail(const std::string& what);
@@ -135,7 +138,8 @@ private:
     outcome outcome_;
     sys::machine_context driver_;
     std::int64_t time_ = 0;
-    std::int64_t tick_ = 30'000;
+    std::int64_t tick_ = 60'000; // between two looks at the clock: longer than a worker spins
+    bool calm_ = false;
     std::function<std::string()> stuck_;
 
     word* updating_ = nullptr;

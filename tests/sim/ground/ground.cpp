@@ -97,8 +97,9 @@ void futex_wake(const base::atomic<std::uint32_t>& word, int count) noexcept {
 bool barrier_available() noexcept {
     return true;
 }
-void barrier_all_threads() noexcept {
+bool barrier_all_threads() noexcept {
     world::the().barrier_all(place::current());
+    return true;
 }
 
 // ---- threads

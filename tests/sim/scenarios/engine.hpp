@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A runtime whose workers have all gone to sleep when the scenario begins. Its birth and its end are not explored.
+#pragma once
+
+#include "explorer/sim.hpp"
+
+#include "sennit/checkpoint.hpp"
+#include "sennit/fork_each.hpp"
+#include "sennit/fork_join.hpp"
+#include "sennit/runtime.hpp"
+#include "sennit/scope.hpp"
+#include "sched/runtime_core.hpp"
+#include "sennit/sys/cpu_relax.hpp"
+#include "sys/futex.hpp"
+
+#include <memory>
+
+namespace sim = sennit::sim;
+
+inline constexpr std::size_t small_stack = 64 * 1024;
+
+class engine {
+public:
+    explicit engine(unsigned workers) {
+        sim::calmly([&] {
+            runtime_ = std::make_unique<sennit::runtime>(
+                sennit::runtime_options{.workers = workers, .stack_size = small_stack});
+        });
+    }
+    ~engine() { sim::calm_from_here(); }
+
+    template <class F>
+    decltype(auto) run(F&& body) {
+        return runtime_->run(body);
+    }
+    sennit::runtime& operator*() { return *runtime_; }
+    sennit::runtime* operator->() { return runtime_.get(); }
+
+private:
+    std::unique_ptr<sennit::runtime> runtime_;
+};
+
+// An event that blocks the thread which waits for it, as a long leaf or a system call would.
+class event {
+public:
+    void set() {
+        word_.store(1);
+        sennit::sys::futex_wake(word_, 8);
+    }
+    void wait() {
+        while (word_.load() == 0) sennit::sys::futex_wait(word_, 0);
+    }
+    bool is_set() const { return word_.load() != 0; }
+
+private:
+    sennit::base::atomic<std::uint32_t> word_{0};
+};

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fork stack between its owner and thieves: src/sched/fork_stack.cpp.
+#include "engine.hpp"
+
+namespace {
+
+int fib(int n) {
+    if (n < 2) return n;
+    auto [a, b] = sennit::fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+    return a + b;
+}
+
+} // namespace
+
+// The owner's pop against the thief's steal of the only, and so last, public fork.
+SIM_SCENARIO_WITHIN(fork_stack, each_fork_runs_once, .preemptions = 2, .stale_reads = 1) {
+    engine two(2);
+    sim::var<int> left{0}, right{0};
+    two.run([&] { sennit::fork_join([&] { left = left + 1; }, [&] { right = right + 1; }); });
+    sim::check(left == 1 && right == 1, "each child has run once");
+}
+
+// Publication of the older half, and taking the newer half back, three deep.
+SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemptions = 1, .stale_reads = 1) {
+    engine two(2);
+    sim::check(two.run([] { return fib(4); }) == 3, "fib(4) is 3");
+}
+
+// A fork whose owner sits in a leaf that never looks up: only force brings it out.
+SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemptions = 2, .stale_reads = 1) {
+    engine two(2);
+    event met;
+    const int sum = two.run([&] {
+        auto [a, b] = sennit::fork_join(
+            [&] {
+                met.wait();
+                return 1;
+            },
+            [&] {
+                met.set();
+                return 2;
+            });
+        return a + b;
+    });
+    sim::check(sum == 3, "both have run");
+}
+
+// The thief's force against the owner's pops and pushes.
+SIM_SCENARIO_WITHIN(fork_stack, forced_while_the_owner_goes_on, .preemptions = 2, .stale_reads = 1) {
+    engine two(2);
+    sim::var<int> runs{0};
+    sennit::base::atomic<int> count{0};
+    two.run([&] {
+        for (int i = 0; i < 2; ++i) sennit::fork_join([&] { (void)count.load(); }, [&] { count.fetch_add(1); });
+        runs = 1;
+    });
+    sim::check(count.load() == 2 && runs == 1, "each second child has run once");
+}
+
+// The owner offers at a checkpoint.
+SIM_SCENARIO_WITHIN(fork_stack, a_checkpoint_publishes, .preemptions = 2, .stale_reads = 1) {
+    engine two(2);
+    sim::var<int> right{0};
+    two.run([&] {
+        sennit::fork_join(
+            [&] {
+                sennit::checkpoint();
+                sennit::checkpoint();
+            },
+            [&] { right = right + 1; });
+    });
+    sim::check(right == 1, "the second child has run once");
+}
+
+// One slot pushed anew for each index; a thief takes the whole rest.
+SIM_SCENARIO_WITHIN(fork_stack, a_family_reuses_its_slot, .preemptions = 1, .stale_reads = 1) {
+    engine two(2);
+    sennit::base::atomic<int> sum{0};
+    two.run([&] { sennit::fork_each(3, [&](std::size_t i) { sum.fetch_add(1 << (4 * i)); }); });
+    sim::check(sum.load() == 0x111, "each index has run once");
+}
+
+// Two thieves at one victim.
+SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions = 1, .stale_reads = 0) {
+    engine three(3);
+    sim::var<int> a{0}, b{0}, c{0};
+    three.run([&] { sennit::fork_join([&] { a = a + 1; }, [&] { b = b + 1; }, [&] { c = c + 1; }); });
+    sim::check(a == 1 && b == 1 && c == 1, "each child has run once");
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts and their stacks: src/sched/context_pool.cpp, the workers' spares.
+#include "engine.hpp"
+
+#include "sched/context_pool.hpp"
+
+SIM_SCENARIO_WITHIN(pools, contexts_are_taken_by_one, .preemptions = 2, .stale_reads = 1) {
+    engine one(1);
+    sennit::sched::context_pool& pool = one->core().contexts();
+    sennit::base::atomic<sennit::sched::context*> mine{nullptr};
+    sim::thread other([&] { mine.store(&pool.take()); });
+    sennit::sched::context& own = pool.take();
+    other.join();
+    sim::check(mine.load() != &own, "two takers get two contexts");
+    pool.give(own);
+    pool.give(*mine.load());
+}
+
+SIM_SCENARIO_WITHIN(pools, a_given_context_is_used_again, .preemptions = 2, .stale_reads = 1) {
+    engine one(1);
+    sennit::sched::context_pool& pool = one->core().contexts();
+    const std::size_t before = pool.count().made;
+    sim::in_threads(2, [&](unsigned) { pool.give(pool.take()); });
+    sim::check(pool.count().made <= before + 2 && pool.count().idle == pool.count().made - before, "all are back");
+}
+
+// A context that blocks takes a stack; when it ends the stack is idle again, with whichever worker.
+SIM_SCENARIO_WITHIN(pools, a_blocked_context_gives_its_stack_back, .preemptions = 1, .stale_reads = 0) {
+    engine two(2);
+    two.run([] { sennit::fork_join([] { sennit::sched::yield(); }, [] { sennit::sched::yield(); }); });
+    sim::calm_from_here();
+    while (two->metrics().stacks_live > 2) sennit::sys::cpu_relax();
+}
+
+// More blocked contexts than a worker keeps spares for.
+SIM_SCENARIO_WITHIN(pools, spares_overflow_into_the_shared_reserve, .preemptions = 1, .stale_reads = 0) {
+    engine one(1);
+    one.run([] {
+        sennit::scope children;
+        for (int i = 0; i < 3; ++i)
+            children.spawn([big = std::make_unique<int>(i)] {
+                sennit::sched::yield();
+                (void)big;
+            });
+        children.join();
+    });
+    sim::calm_from_here();
+    while (one->metrics().stacks_live > 1) sennit::sys::cpu_relax();
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scopes: children, errors and cancellation: src/scope.cpp.
+#include "engine.hpp"
+
+namespace {
+struct failure {};
+} // namespace
+
+SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 1, .stale_reads = 1) {
+    engine two(2);
+    sim::var<int> a{0}, b{0};
+    two.run([&] {
+        sennit::scope children;
+        children.spawn([&] { a = a + 1; });
+        children.spawn([&] { b = b + 1; });
+        children.join();
+        sim::check(a == 1 && b == 1, "each child has run once");
+    });
+}
+
+SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemptions = 1, .stale_reads = 1) {
+    engine two(2);
+    sennit::base::atomic<int> runs{0};
+    bool caught = false;
+    two.run([&] {
+        sennit::scope children;
+        children.spawn([&] { runs.fetch_add(1); });
+        children.spawn([] { throw failure(); });
+        try {
+            children.join();
+        } catch (const failure&) {
+            caught = true;
+        }
+        sim::check(children.stop_requested(), "the rest was cancelled");
+    });
+    sim::check(caught && runs.load() <= 1, "the error arrived");
+}
+
+// Cancellation by hand from another thread, against children that start.
+SIM_SCENARIO_WITHIN(scope, is_cancelled_from_outside, .preemptions = 1, .stale_reads = 1) {
+    engine one(1);
+    sennit::scope* shared = nullptr;
+    sennit::sched::one_shot ready, asked;
+    sim::thread canceller([&] {
+        ready.wait();
+        shared->request_stop();
+        asked.finish();
+    });
+    sennit::base::atomic<int> runs{0};
+    one.run([&] {
+        sennit::scope children;
+        shared = &children;
+        children.spawn([&] { runs.fetch_add(1); });
+        ready.finish();
+        children.spawn([&] { runs.fetch_add(1); });
+        asked.wait();
+        children.spawn([&] { runs.fetch_add(100); });
+        children.join();
+    });
+    sim::check(runs.load() <= 2, "nothing starts after the request");
+    canceller.join();
+}
+
+// A child spawns a sibling, perhaps from another worker; the join waits for it, too.
+SIM_SCENARIO_WITHIN(scope, children_spawn_siblings, .preemptions = 1, .stale_reads = 0) {
+    engine two(2);
+    sim::var<int> sibling{0};
+    two.run([&] {
+        sennit::scope children;
+        children.spawn([&] { children.spawn([&] { sibling = 1; }); });
+        children.join();
+        sim::check(sibling == 1, "the sibling has run");
+    });
+}
+
+// The scope dies right after the join: the last child must not touch it then.
+SIM_SCENARIO_WITHIN(scope, dies_right_after_its_join, .preemptions = 2, .stale_reads = 0) {
+    engine two(2);
+    two.run([] {
+        auto children = std::make_unique<sennit::scope>();
+        children->spawn([big = std::make_unique<int>(1)] { (void)big; });
+        children->join();
+        children.reset();
+    });
+}
