@@ -5,9 +5,8 @@
 //
 // Sizes:    JOBS (forks pushed in all), SLOTS (of each context), THIEVES, LEAVES (moves away from a context).
 // Options:  ONE_CONTEXT (the worker never moves), FORKS_IN_B (the second context forks, too),
-//           NO_ARRIVAL_LOCK (switch_to does not take the lock of the context it comes to), CHECK_AFTER_HEAD (who
-//           forces looks whether its claim stands after it has read `head`, not before), NO_CLAIM_CHECK (it does not
-//           look at all; with the lock on arrival that is right, too).
+//           ARRIVAL_LOCK (switch_to takes the lock of the context it comes to: another way to be right, with which
+//           NO_CLAIM_CHECK is right, too: who forces does not look whether its claim stands).
 // Mutants:  MUTANT_...; see the places.
 //
 // The owner's plain stores (`head`, what a slot holds) go through a first-in-first-out store buffer of two entries, as
@@ -38,7 +37,12 @@
 #define ADDRESS(c, number) ((c) * (SLOTS + 1) + (number))
 #define CONTEXT_OF(address) ((address) / (SLOTS + 1))
 #define NUMBER_OF(address) ((address) % (SLOTS + 1))
-#define CLAIM 63 // `hot.split` is null: every slot is older than that
+#define CLAIMS 50 // `hot.split` is a thief's claim, not an address: every slot is older than that
+#ifdef MUTANT_SHARED_CLAIM
+#define MY_CLAIM CLAIMS
+#else
+#define MY_CLAIM (CLAIMS + _pid)
+#endif
 
 // Contexts. top and split are one word; every change of both, or of one after a look at both, is one step.
 byte top[CONTEXTS];
@@ -53,7 +57,7 @@ bool done[CONTEXTS * (SLOTS + 1)];
 // The hot line, as memory has it.
 byte hot_context;
 byte hot_head;
-byte hot_split; // a slot's number in the running context, or CLAIM
+byte hot_split; // a slot's number in the running context, or a claim
 bool hot_poll;
 
 // The owner's store buffer. `where`: NONE: empty; 0..: a slot's address; HEAD: hot_head.
@@ -206,7 +210,7 @@ work:
         h--;
         buffered_store(HEAD, ADDRESS(c, h));
         if
-        :: hot_split != CLAIM && h >= hot_split ->
+        :: hot_split < CLAIMS && h >= hot_split ->
             atomic { // private: nobody else could touch it
                 run_job(pushed[ADDRESS(c, h)])
             }
@@ -322,7 +326,7 @@ leave:
         saved_head[c] = ADDRESS(c, h);
         c = 1 - c
     }
-#ifndef NO_ARRIVAL_LOCK
+#ifdef ARRIVAL_LOCK
     owner_acquire(c);
 #endif
     atomic { // sequentially consistent, as the two below
@@ -336,7 +340,7 @@ leave:
         hot_head = saved_head[c];
         h = NUMBER_OF(hot_head)
     }
-#ifndef NO_ARRIVAL_LOCK
+#ifdef ARRIVAL_LOCK
     lock[c] = false;
 #endif
     goto work;
@@ -443,13 +447,13 @@ force:
         head = hot_head
     }
 #endif
-    hot_split = CLAIM;
+    hot_split = MY_CLAIM;
 #ifndef MUTANT_NO_BARRIER
     atomic { // membarrier
         drain_all()
     }
 #endif
-#ifdef CHECK_AFTER_HEAD
+#if !defined(MUTANT_CLAIM_AFTER_HEAD) && !defined(MUTANT_CHECK_BEFORE_HEAD)
     head = hot_head;
 #endif
 #ifndef NO_CLAIM_CHECK
@@ -458,11 +462,11 @@ force:
     :: else
     fi;
     if
-    :: hot_split != CLAIM -> goto give_up
+    :: hot_split != MY_CLAIM -> goto give_up
     :: else
     fi;
 #endif
-#if !defined(MUTANT_CLAIM_AFTER_HEAD) && !defined(CHECK_AFTER_HEAD)
+#ifdef MUTANT_CHECK_BEFORE_HEAD
     head = hot_head;
 #endif
     if

@@ -179,7 +179,8 @@ template <class F>
     requires std::invocable<F&, std::size_t>
 auto fork_each(std::size_t count, F&& function) {
     using R = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
-    static_assert(detail::can_be_kept<R>, "fork_each cannot keep references; return pointers or std::reference_wrapper");
+    static_assert(detail::can_be_kept<R>,
+                  "fork_each cannot keep references; return pointers or std::reference_wrapper");
     if constexpr (std::is_void_v<R>)
         detail::fork_count(function, count);
     else
@@ -191,7 +192,8 @@ template <std::size_t Count, class F>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline auto fork_each(F&& function) {
     using R = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
-    static_assert(detail::can_be_kept<R>, "fork_each cannot keep references; return pointers or std::reference_wrapper");
+    static_assert(detail::can_be_kept<R>,
+                  "fork_each cannot keep references; return pointers or std::reference_wrapper");
     static_assert(Count > 0, "fork_each<Count> needs at least one index");
     if constexpr (std::is_void_v<R>)
         detail::fork_count(function, Count);

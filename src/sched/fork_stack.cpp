@@ -169,13 +169,16 @@ bool worker::force_publication(worker& victim) noexcept {
         return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
     };
     if (private_slots() == 0) return false; // a guess, but it keeps idle workers from disturbing busy ones
+    // Older than every slot, so each pop takes the slow way; and ours alone, so that we know whether it still stands.
+    void* const claim = reinterpret_cast<void*>(std::uintptr_t{index_} + 1); // SAFETY: compared, never followed
     std::lock_guard guard(target->lock);
-    hot->split.store(nullptr);
+    hot->split.store(claim);
     if (!sys::barrier_all_threads()) return false; // the claim costs the owner one slow pop
-    // Still there, still claimed, still private work: the owner cannot pop it nor leave without our lock.
-    if (victim.running() != target || hot->split.load() != nullptr) return false;
     const std::uint32_t count = private_slots();
-    if (count == 0) return false;
+    // Looked at last: while it stands, the victim has not moved to another context since we made it, so what we counted
+    // is the target's; and from the barrier on the owner can neither pop it nor leave it without our lock. (A claim
+    // that all thieves share, or a look before counting, is not enough: models/split.pml.)
+    if (count == 0 || victim.running() != target || hot->split.load() != claim) return false;
     const std::uint32_t split = fork_range::of(target->forks.load()).split;
     advance_split(*target, split + (count + 1) / 2);
     counted.forced.add();

@@ -88,9 +88,10 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     hot.context.store_rlx(nullptr); // as above
 }
 
-// The hot line follows the context. A thief that forces a publication holds the old context's lock and checks, behind
-// the barrier, that `context` is still the old one and that there are private slots; whoever has such slots publishes
-// them under the same lock before it comes here, so the thief never writes into the new context's `split`.
+// The hot line follows the context. A thief that forces a publication holds the lock of the context that it saw here
+// and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
+// a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
+// them under that lock before it comes here.
 SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     context& from = *current_;
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it

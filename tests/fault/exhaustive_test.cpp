@@ -226,25 +226,25 @@ std::string name_of(const testing::TestParamInfo<parameters>& test) {
 class hindrances : public refusals {};
 
 TEST_P(hindrances, change_no_answer) {
-    constexpr sennit::runtime_options pinned{.workers = 3, .stack_size = 64 << 10, .pin = true};
+    static constexpr sennit::runtime_options pinned{.workers = 3, .stack_size = 64 << 10, .pin = true};
     const auto life = [this] {
         sennit::runtime runtime(pinned);
         return runtime.run(what().body);
     };
     ASSERT_TRUE(life()); // what a process does once
-    const faults::account before = faults::balance();
     constexpr long most = 40; // a worker that cannot sleep tries again and again
     long met = 0;
     for (long n = 1, calm = 0; n <= most && calm < 4; ++n) {
         SCOPED_TRACE(testing::Message() << faults::name(kind()) << " " << n << " refused");
+        const faults::account before = faults::balance();
         faults::refuse(kind(), n, how());
         EXPECT_EQ(answer_of(life), answer::right);
         const long refused = faults::stop();
+        EXPECT_EQ(faults::balance(before.threads), before);
         met += refused;
         calm = refused == 0 ? calm + 1 : 0;
     }
     EXPECT_GT(met, 0);
-    EXPECT_EQ(faults::balance(before.threads), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(, hindrances,

@@ -119,11 +119,11 @@ bool report(const scenario& one, const char* strategy, const finding& found, boo
     const bool wanted = one.expected != nullptr;
     const bool right = wanted ? found.failed && found.what.find(one.expected) != std::string::npos
                               : !found.failed && (found.complete || !must_be_complete);
-    const char* verdict = found.failed      ? (right ? "found" : "FAILED")
-                          : wanted          ? "NOT FOUND"
-                          : found.complete  ? "complete"
+    const char* verdict = found.failed       ? (right ? "found" : "FAILED")
+                          : wanted           ? "NOT FOUND"
+                          : found.complete   ? "complete"
                           : must_be_complete ? "NOT COMPLETE"
-                                            : "passed";
+                                             : "passed";
     std::printf("%-44s %-10s %-12s %10llu runs %8.2f s %9.0f /s %5llu steps\n", full_name(one).c_str(), strategy,
                 verdict, static_cast<unsigned long long>(found.executions), found.seconds,
                 static_cast<double>(found.executions) / std::max(found.seconds, 1e-9),

@@ -23,9 +23,11 @@
 //     touch it. Older: `pop_slow` takes the newer half of the public slots back by moving `split` with a CAS, or learns
 //     that the slot was stolen.
 //  4. force (thief, rare): the owner has private slots and does not look at `poll`. Under the context's lock: write
-//     null into the owner's copy of `split`, make every thread pass a barrier (membarrier), read `head`. From here on
-//     the owner's every pop takes `pop_slow`, which waits for the lock; so what is older than that `head` stays where
-//     it is, and the thief may advance `split` for the owner.
+//     a claim (a number of the thief's own, older than every address) into the owner's copy of `split`, make every
+//     thread pass a barrier (membarrier), read `head`, see that the claim still stands. From the barrier on the
+//     owner's every pop takes `pop_slow`, which waits for the lock; so what is older than that `head` stays where it
+//     is, and the thief may advance `split` for the owner. A claim that no longer stands was overwritten by a move of
+//     the worker to another context, or by the owner's slow path: then the thief gives up.
 //
 // Why it is right. Slots move between owner and thieves only by a CAS on the one word, so each is taken once. A thief
 // reads a slot after its CAS, never before: a slot that was reused under an equal word is as good as the first one

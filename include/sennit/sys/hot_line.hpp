@@ -40,7 +40,7 @@ namespace sennit::sys {
 struct alignas(base::cache_line) hot_line {
     base::atomic<void*> head{
         nullptr}; // +0:  first free slot of the running context's fork stack; owner writes, thieves read
-    base::atomic<void*> split{nullptr};   // +8:  first private slot; owner writes, a forcing thief writes null
+    base::atomic<void*> split{nullptr};   // +8:  first private slot; owner writes, a forcing thief its claim
     base::atomic<std::uint32_t> poll{0};  // +16: not zero: take the slow path; thieves set, owner clears
     void* worker = nullptr;               // +24: engine's worker of this thread; owner only
     base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read

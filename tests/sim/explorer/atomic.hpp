@@ -54,9 +54,7 @@ public:
 
     T exchange(T value, place at = place::current()) noexcept { return exchange_as(value, order::seq_cst, at); }
     T exchange_acq(T value, place at = place::current()) noexcept { return exchange_as(value, order::acquire, at); }
-    T exchange_acq_rel(T value, place at = place::current()) noexcept {
-        return exchange_as(value, order::acq_rel, at);
-    }
+    T exchange_acq_rel(T value, place at = place::current()) noexcept { return exchange_as(value, order::acq_rel, at); }
 
     bool cas(T& expected, T desired, place at = place::current()) noexcept {
         return cas_as(expected, desired, order::seq_cst, order::seq_cst, at);

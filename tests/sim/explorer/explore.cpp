@@ -17,7 +17,7 @@ namespace {
 
 outcome run_once(const scenario& what, strategy& by, trace* into) {
     const std::size_t before = live_allocations();
-    outcome result = world::the().run(what.body, by, {what.within.steps}, into);
+    outcome result = world::the().run(what.body, by, {what.within.steps, what.within.preempt_in}, into);
     if (!result.failed && live_allocations() != before) {
         result.failed = true;
         result.what = "leak: " + std::to_string(live_allocations() - before) + " allocations are left";
@@ -46,8 +46,8 @@ finding explore(const scenario& what, strategy& by, effort at_most) {
             found.what = result.what;
             found.replay = encode(result.decisions);
         }
-        found.gave_up = found.executions >= at_most.executions ||
-                        ((found.executions & 255) == 0 && seconds() > at_most.seconds);
+        found.gave_up =
+            found.executions >= at_most.executions || ((found.executions & 255) == 0 && seconds() > at_most.seconds);
     }
     found.complete = by.complete();
     found.seconds = seconds();

@@ -32,9 +32,9 @@ struct word_store {
 
 struct word {
     const void* address = nullptr;
-    std::uint32_t number = 0;     // for traces: words are numbered as they appear
-    std::uint32_t stores = 0;     // so far; the last `history` of them are kept
-    std::uint32_t made_at = 0;    // time of its construction, 0: before the execution
+    std::uint32_t number = 0;  // for traces: words are numbered as they appear
+    std::uint32_t stores = 0;  // so far; the last `history` of them are kept
+    std::uint32_t made_at = 0; // time of its construction, 0: before the execution
     std::uint8_t made_by = 0;
     bool dead = false;
     std::array<word_store, history> kept;

@@ -36,8 +36,11 @@ std::vector<order> weaker(operation what, order than) {
         add(order::release);
         break;
     case order::acquire:
-    case order::release: add(order::relaxed); break;
-    case order::relaxed: break;
+    case order::release:
+        add(order::relaxed);
+        break;
+    case order::relaxed:
+        break;
     }
     return all;
 }
@@ -70,8 +73,11 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
                 candidate& entry = found[text];
                 entry.text = text;
                 entry.weak = at.with != order::seq_cst;
-                entry.change = {at.where.file_name(), static_cast<unsigned>(at.where.line()),
-                                static_cast<unsigned>(at.where.column()), becomes, {}};
+                entry.change = {at.where.file_name(),
+                                static_cast<unsigned>(at.where.line()),
+                                static_cast<unsigned>(at.where.column()),
+                                becomes,
+                                {}};
                 entry.met_by.push_back(one);
             }
         }
@@ -95,7 +101,8 @@ const scenario* noticed_by(const candidate& one, double seconds, std::string& wh
     const scenario* found = nullptr;
     for (const scenario* with : one.met_by) {
         for (int way = 0; way < 2 && !found; ++way) {
-            const auto by = way == 0 ? pct(3, 1, 3'000) : depth_first(with->within.preemptions, with->within.stale_reads);
+            const auto by =
+                way == 0 ? pct(3, 1, 3'000) : depth_first(with->within.preemptions, with->within.stale_reads);
             const finding result = explore(*with, *by, {.seconds = seconds});
             executions += result.executions;
             if (!result.failed) continue;

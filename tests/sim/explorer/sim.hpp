@@ -12,7 +12,8 @@
 //     }
 //
 // The body runs once for each explored execution, from the start, in simulated thread 0. It must be deterministic but
-// for what the explorer decides: no time, no addresses, no random numbers of its own. Whatever it makes it must destroy.
+// for what the explorer decides: no time, no addresses, no random numbers of its own. Whatever it makes it must
+// destroy.
 #pragma once
 
 #include "world.hpp"
@@ -102,6 +103,7 @@ struct bounds {
     unsigned preemptions = 2;
     unsigned stale_reads = 2;
     std::uint64_t steps = 20'000;
+    const char* preempt_in = nullptr; // only at operations in these files, separated by blanks; null: everywhere
 };
 
 struct scenario {
@@ -123,8 +125,8 @@ struct registration {
 
 #define SIM_SCENARIO_WITHIN(group, name, ...)                                                                          \
     static void sim_##group##_##name();                                                                                \
-    static const ::sennit::sim::registration sim_registered_##group##_##name({                                         \
-        #group, #name, &sim_##group##_##name, ::sennit::sim::bounds{__VA_ARGS__}, nullptr, nullptr});                  \
+    static const ::sennit::sim::registration sim_registered_##group##_##name(                                          \
+        {#group, #name, &sim_##group##_##name, ::sennit::sim::bounds{__VA_ARGS__}, nullptr, nullptr});                 \
     static void sim_##group##_##name()
 #define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
 

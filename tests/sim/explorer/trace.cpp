@@ -26,22 +26,32 @@ std::string quoted(const std::string& text) {
 
 const char* name(order o) noexcept {
     switch (o) {
-    case order::relaxed: return "relaxed";
-    case order::acquire: return "acquire";
-    case order::release: return "release";
-    case order::acq_rel: return "acq_rel";
-    case order::seq_cst: return "seq_cst";
+    case order::relaxed:
+        return "relaxed";
+    case order::acquire:
+        return "acquire";
+    case order::release:
+        return "release";
+    case order::acq_rel:
+        return "acq_rel";
+    case order::seq_cst:
+        return "seq_cst";
     }
     return "?";
 }
 
 const char* name(operation what) noexcept {
     switch (what) {
-    case operation::load: return "load";
-    case operation::store: return "store";
-    case operation::exchange: return "exchange";
-    case operation::cas: return "cas";
-    case operation::fetch: return "fetch";
+    case operation::load:
+        return "load";
+    case operation::store:
+        return "store";
+    case operation::exchange:
+        return "exchange";
+    case operation::cas:
+        return "cas";
+    case operation::fetch:
+        return "fetch";
     }
     return "?";
 }
@@ -69,7 +79,8 @@ std::string trace::perfetto() const {
     unsigned time = 0;
     for (const event& one : events_) {
         const std::string label = one.what + (one.word.empty() ? "" : " " + one.word);
-        const std::string where = std::string(base_name(one.where.file_name())) + ":" + std::to_string(one.where.line());
+        const std::string where =
+            std::string(base_name(one.where.file_name())) + ":" + std::to_string(one.where.line());
         out += std::string(time == 0 ? "" : ",\n") + "{\"name\": " + quoted(label) +
                ", \"ph\": \"X\", \"dur\": 1, \"pid\": 1, \"tid\": " + std::to_string(one.thread) +
                ", \"ts\": " + std::to_string(time) + ", \"args\": {\"values\": " + quoted(one.values) +

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace sennit::sim {
@@ -50,6 +51,10 @@ outcome world::run(const std::function<void()>& scenario, strategy& by, limits w
     time_ = 1'000'000;
     stuck_ = nullptr;
     calm_ = false;
+    if (limits_.preempt_in != preempt_in_known_) {
+        preemptible_.clear();
+        preempt_in_known_ = limits_.preempt_in;
+    }
     updating_ = nullptr;
     start_thread(scenario);
     threads_[0].known.at[0] = 1;
@@ -131,7 +136,21 @@ thread_set world::ready() const noexcept {
 void world::point(place where) {
     me().where = where;
     if (++outcome_.steps > limits_.steps) fail("livelock: more than " + std::to_string(limits_.steps) + " steps");
-    if (count_ > 1 && !calm_) give_way(true);
+    if (count_ > 1 && !calm_ && (!limits_.preempt_in || may_preempt_at(where))) give_way(true);
+}
+
+bool world::may_preempt_at(place where) {
+    explorers_own guard;
+    const auto [found, is_new] = preemptible_.try_emplace(where.file_name(), false);
+    if (is_new) {
+        const char* slash = std::strrchr(where.file_name(), '/');
+        const std::string_view file = slash ? slash + 1 : where.file_name();
+        const std::string_view list = limits_.preempt_in;
+        for (std::size_t at = list.find(file); at != list.npos; at = list.find(file, at + 1))
+            found->second |=
+                (at == 0 || list[at - 1] == ' ') && (at + file.size() == list.size() || list[at + file.size()] == ' ');
+    }
+    return found->second;
 }
 
 void world::give_way(bool can_go_on) {

@@ -2,8 +2,8 @@
 // One execution: simulated threads on stacks of their own, of which exactly one runs, in one thread of the system.
 //
 // Every operation on an atomic word and every call that may wait is a choice point: there the strategy says who goes
-// on. What is seen on the way (a race, a deadlock, a failed check) ends the execution at once; its stacks are abandoned.
-// Scenarios use sim.hpp; the simulated atomics and the ground layer use this header.
+// on. What is seen on the way (a race, a deadlock, a failed check) ends the execution at once; its stacks are
+// abandoned. Scenarios use sim.hpp; the simulated atomics and the ground layer use this header.
 #pragma once
 
 #include "clock.hpp"
@@ -54,7 +54,8 @@ public:
     static bool running() noexcept { return the().current_ != nobody; }
 
     struct limits {
-        std::uint64_t steps = 20'000; // more are called a livelock
+        std::uint64_t steps = 20'000;     // more are called a livelock
+        const char* preempt_in = nullptr; // files, separated by blanks, at whose operations a thread may be preempted
     };
     outcome run(const std::function<void()>& scenario, strategy& by, limits within, trace* into);
 
@@ -120,6 +121,7 @@ private:
     thread& me() noexcept { return threads_[current_]; }
     void point(place where);
     void give_way(bool can_go_on);
+    bool may_preempt_at(place where);
     void switch_to(unsigned next);
     [[noreturn]] static void thread_main() noexcept;
     void end_thread();
@@ -140,6 +142,8 @@ private:
     std::int64_t time_ = 0;
     std::int64_t tick_ = 60'000; // between two looks at the clock: longer than a worker spins
     bool calm_ = false;
+    std::unordered_map<const char*, bool> preemptible_; // by the address of the file's name, for the list below
+    const char* preempt_in_known_ = nullptr;
     std::function<std::string()> stuck_;
 
     word* updating_ = nullptr;

@@ -6,7 +6,7 @@
 
 namespace sennit::sim {
 
-void reset_ground() noexcept;    // before each execution
+void reset_ground() noexcept; // before each execution
 std::size_t live_stacks() noexcept;
 std::size_t live_allocations() noexcept; // made by simulated threads and not freed
 

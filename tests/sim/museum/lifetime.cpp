@@ -85,11 +85,12 @@ SIM_MUSEUM(aba_on_a_packed_head, "taken twice",
     quick.join();
 }
 
-SIM_MUSEUM(double_checked_locking, "data race",
-           "Schmidt and Harrison, 1996; taken apart by Bacon and others, 2000 (\"The double-checked locking pattern is\n"
-           "broken\") and by Meyers and Alexandrescu, 2004. The pointer to a singleton is looked at without the lock\n"
-           "first. Whoever sees it there need not see what it points to.\n"
-           "Cure: release store, acquire load; or a static local variable.") {
+SIM_MUSEUM(
+    double_checked_locking, "data race",
+    "Schmidt and Harrison, 1996; taken apart by Bacon and others, 2000 (\"The double-checked locking pattern is\n"
+    "broken\") and by Meyers and Alexandrescu, 2004. The pointer to a singleton is looked at without the lock\n"
+    "first. Whoever sees it there need not see what it points to.\n"
+    "Cure: release store, acquire load; or a static local variable.") {
     sim::var<int> object{0};
     atomic<int> made{0};
     atomic<int> lock{0};

@@ -86,12 +86,13 @@ SIM_MUSEUM(photon_1294_stolen_but_still_asleep, "resumed twice",
     sim::check(resumed.load() == 1, "nobody is resumed twice");
 }
 
-SIM_MUSEUM(published_before_it_was_saved, "data race",
-           "The classic of every fiber library: a fiber that is about to wait puts itself into the list of waiters and\n"
-           "then switches away. Between the two another processor takes it from the list and resumes it, on a stack\n"
-           "that is still in use and from registers that were not saved yet. Go has gopark's unlock function for\n"
-           "this, Boost.Fiber passes its lock through the switch, Sennit calls `after` from the next context.\n"
-           "Cure: whoever runs after the switch publishes.") {
+SIM_MUSEUM(
+    published_before_it_was_saved, "data race",
+    "The classic of every fiber library: a fiber that is about to wait puts itself into the list of waiters and\n"
+    "then switches away. Between the two another processor takes it from the list and resumes it, on a stack\n"
+    "that is still in use and from registers that were not saved yet. Go has gopark's unlock function for\n"
+    "this, Boost.Fiber passes its lock through the switch, Sennit calls `after` from the next context.\n"
+    "Cure: whoever runs after the switch publishes.") {
     sim::var<int> saved_registers{0};
     atomic<int> waiting{0};
     sim::thread fiber([&] {

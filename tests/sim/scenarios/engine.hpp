@@ -4,12 +4,12 @@
 
 #include "explorer/sim.hpp"
 
+#include "sched/runtime_core.hpp"
 #include "sennit/checkpoint.hpp"
 #include "sennit/fork_each.hpp"
 #include "sennit/fork_join.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/scope.hpp"
-#include "sched/runtime_core.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 #include "sys/futex.hpp"
 

@@ -87,3 +87,15 @@ SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions =
     three.run([&] { sennit::fork_join([&] { a = a + 1; }, [&] { b = b + 1; }, [&] { c = c + 1; }); });
     sim::check(a == 1 && b == 1 && c == 1, "each child has run once");
 }
+
+// A thief makes its guess about a context, which leaves and comes back before the thief claims what it then has.
+SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 4, .stale_reads = 0,
+                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.cpp") {
+    engine two(2);
+    sennit::base::atomic<int> runs{0};
+    two.run([&] {
+        sennit::fork_join([] { sennit::sched::yield(); }, [&] { runs.fetch_add(1); });
+        sennit::fork_join([] {}, [&] { runs.fetch_add(1); });
+    });
+    sim::check(runs.load() == 2, "each second child has run once");
+}

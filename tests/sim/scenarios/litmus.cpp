@@ -64,7 +64,8 @@ SIM_SCENARIO(litmus, release_sequences_go_on_over_updates) {
     });
 }
 
-#define MUST_BE_FOUND(name, text) SIM_MUSEUM(litmus_##name, text, "A weak behaviour that the explorer must be able to show.")
+#define MUST_BE_FOUND(name, text)                                                                                      \
+    SIM_MUSEUM(litmus_##name, text, "A weak behaviour that the explorer must be able to show.")
 
 MUST_BE_FOUND(message_passing_relaxed, "data race") {
     word flag{0};

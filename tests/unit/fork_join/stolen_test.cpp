@@ -120,11 +120,10 @@ TEST_P(stolen, spreads_a_reduction_over_the_workers) {
     const std::size_t count = GetParam();
     std::latch meeting(static_cast<std::ptrdiff_t>(count));
     const auto sum = runtime.run([&] {
-        return sennit::fork_reduce(
-            count, std::size_t{0}, std::plus<>(), [&](std::size_t i) {
-                meeting.arrive_and_wait();
-                return i;
-            });
+        return sennit::fork_reduce(count, std::size_t{0}, std::plus<>(), [&](std::size_t i) {
+            meeting.arrive_and_wait();
+            return i;
+        });
     });
     EXPECT_EQ(sum, count * (count - 1) / 2);
 }
