@@ -39,6 +39,7 @@ void push_slow() noexcept {
 bool pop_slow(fork_slot* slot) noexcept {
     if (this_worker()->take_back(slot)) return true;
     slot->done.wait();
+    base::plain_read(slot);
     return false;
 }
 
@@ -127,8 +128,10 @@ bool worker::steal_fork_from(context& victim) noexcept {
 }
 
 void worker::run_stolen(fork_slot& slot) noexcept {
+    base::plain_read(&slot);
     stress_one_in(2);                    // the owner may come to its join first
     const bool failed = slot.run(&slot); // may suspend, and go on in another worker
+    base::plain_write(&slot);            // the result
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
     if (parent->parked && &parent->parked->runtime == current_runtime())

@@ -231,7 +231,7 @@ TEST_P(hindrances, change_no_answer) {
         sennit::runtime runtime(pinned);
         return runtime.run(what().body);
     };
-    ASSERT_TRUE(life()); // what a process does once
+    ASSERT_TRUE(life());      // what a process does once
     constexpr long most = 40; // a worker that cannot sleep tries again and again
     long met = 0;
     for (long n = 1, calm = 0; n <= most && calm < 4; ++n) {

@@ -26,6 +26,7 @@ struct arguments {
     double seconds = 600;
     bool list = false;
     bool mutants = false;
+    bool all_orders = false;
     bool may_cut = false;
 };
 
@@ -38,7 +39,8 @@ const char* const help =
   --random N        and N random walks                                      --seed S    of both (1)
   --seconds S       for each scenario and strategy, at most (600)
   --may-cut         running out of --seconds is no failure
-  --mutants         weakens every order in turn and says which scenario notices
+  --mutants         weakens every weak order in turn and says which scenario notices, in --seconds for each at most
+  --all-mutants     sequentially consistent accesses as well
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
 
@@ -67,8 +69,9 @@ arguments parse(int count, char** words) {
             std::exit(0);
         } else if (word == "--list") {
             given.list = true;
-        } else if (word == "--mutants") {
+        } else if (word == "--mutants" || word == "--all-mutants") {
             given.mutants = true;
+            given.all_orders = word == "--all-mutants";
         } else if (word == "--may-cut") {
             given.may_cut = true;
         } else if (word == "--bound-more") {
@@ -170,7 +173,7 @@ int main(int count, char** words) {
         for (const scenario* one : all) std::printf("%s\n", full_name(*one).c_str());
         return 0;
     }
-    if (given.mutants) return check_mutants(all, given.seconds) ? 0 : 1;
+    if (given.mutants) return check_mutants(all, given.seconds, given.all_orders) ? 0 : 1;
     bool right = true;
     for (const scenario* one : all) {
         const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);

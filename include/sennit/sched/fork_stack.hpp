@@ -47,6 +47,7 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
+#include "sennit/base/plain.hpp"
 #include "sennit/sched/one_shot.hpp"
 #include "sennit/sys/hot_line.hpp"
 
@@ -96,6 +97,7 @@ inline void poll() noexcept;
 
 // Makes `slot`, which must be `free_slot()` with `run` and `data` written, a fork of the running context.
 inline void push(fork_slot* slot) noexcept {
+    base::plain_write(slot);
     sys::hot_push_head<sizeof(fork_slot)>(slot);
     poll();
 }

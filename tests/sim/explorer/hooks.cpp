@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "world.hpp"
 
+#include "sennit/base/plain.hpp"
+
 namespace sennit::sim {
 
 namespace hooks {
@@ -28,6 +30,12 @@ void construct(const void* address, std::uint64_t value) noexcept {
 }
 void destroy(const void* address) noexcept {
     world::the().destroy(address);
+}
+void plain_read(const void* address) noexcept {
+    if (running()) world::the().plain_read(world::the().plain_at(address), place::current());
+}
+void plain_write(const void* address) noexcept {
+    if (running()) world::the().plain_write(world::the().plain_at(address), place::current());
 }
 bool mutated(const char* named) noexcept {
     return world::the().mutated(named);

@@ -42,6 +42,7 @@ world& world::the() noexcept {
 outcome world::run(const std::function<void()>& scenario, strategy& by, limits within, trace* into) {
     memory_.begin_execution();
     reset_ground();
+    plains_.clear();
     for (thread& one : threads_) one = thread{};
     count_ = 0;
     strategy_ = &by;
@@ -329,6 +330,11 @@ void world::plain_write(plain& data, place where) {
     data.written_by = static_cast<std::uint8_t>(current_);
     data.written_at = ++me().known.at[current_];
     data.read_at = {};
+}
+
+world::plain& world::plain_at(const void* address) {
+    explorers_own guard;
+    return plains_[address];
 }
 
 // ---- sleeping ------------------------------------------------------------------------------------------------------

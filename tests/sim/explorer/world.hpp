@@ -77,6 +77,7 @@ public:
     };
     void plain_read(plain& data, place where);
     void plain_write(plain& data, place where);
+    plain& plain_at(const void* address); // for memory that the library marks itself
 
     // ---- for the ground layer
     unsigned current() const noexcept { return current_; }
@@ -142,6 +143,7 @@ private:
     std::int64_t time_ = 0;
     std::int64_t tick_ = 60'000; // between two looks at the clock: longer than a worker spins
     bool calm_ = false;
+    std::unordered_map<const void*, plain> plains_;
     std::unordered_map<const char*, bool> preemptible_; // by the address of the file's name, for the list below
     const char* preempt_in_known_ = nullptr;
     std::function<std::string()> stuck_;

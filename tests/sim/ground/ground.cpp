@@ -105,7 +105,11 @@ bool barrier_all_threads() noexcept {
 // ---- threads
 
 thread::thread(void (*entry)(void*) noexcept, void* argument)
-    : handle_(world::the().start_thread([=] { entry(argument); })), joinable_(true) {}
+    : handle_(world::the().start_thread([=] {
+          std::construct_at(&hot()); // the thread's own, as the system makes it
+          entry(argument);
+      })),
+      joinable_(true) {}
 thread::thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
 thread& thread::operator=(thread&& other) noexcept {
     handle_ = other.handle_;
@@ -131,7 +135,7 @@ unsigned fork_generation() noexcept {
 }
 
 void install_overflow_handler(fault_describer) noexcept {}
-signal_stack::signal_stack() = default;
+signal_stack::signal_stack() : memory_(nullptr), bytes_(0) {}
 signal_stack::~signal_stack() = default;
 
 unsigned usable_cpus(const std::string&) {

@@ -89,7 +89,7 @@ SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions =
 }
 
 // A thief makes its guess about a context, which leaves and comes back before the thief claims what it then has.
-SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 4, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 3, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp hot_line.hpp worker.cpp") {
     engine two(2);
     sennit::base::atomic<int> runs{0};

@@ -60,6 +60,29 @@ SIM_SCENARIO_WITHIN(scope, is_cancelled_from_outside, .preemptions = 1, .stale_r
     canceller.join();
 }
 
+// As with std::stop_token: whoever sees the request sees what came before it.
+SIM_SCENARIO_WITHIN(scope, a_request_carries_what_came_before, .preemptions = 2, .stale_reads = 2) {
+    engine one(1);
+    sennit::scope* shared = nullptr;
+    sennit::sched::one_shot ready, asked;
+    sim::var<int> reason{0};
+    sim::thread canceller([&] {
+        ready.wait();
+        reason = 42;
+        shared->request_stop();
+        asked.finish();
+    });
+    one.run([&] {
+        sennit::scope children;
+        shared = &children;
+        ready.finish();
+        while (!children.stop_requested()) sennit::sys::cpu_relax();
+        sim::check(reason == 42, "the reason is seen");
+        asked.wait(); // the call must have come back before the scope ends
+    });
+    canceller.join();
+}
+
 // A child spawns a sibling, perhaps from another worker; the join waits for it, too.
 SIM_SCENARIO_WITHIN(scope, children_spawn_siblings, .preemptions = 1, .stale_reads = 0) {
     engine two(2);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Marks where plain memory passes from one thread to another: who writes it, and who reads it then. The explorer
+// (tests/sim) checks that a happens-before stands between the two; everywhere else the marks are nothing.
+#pragma once
+
+#ifdef SENNIT_SIMULATOR
+namespace sennit::sim::hooks {
+void plain_read(const void* address) noexcept;
+void plain_write(const void* address) noexcept;
+} // namespace sennit::sim::hooks
+#endif
+
+namespace sennit::base {
+
+#ifdef SENNIT_SIMULATOR
+inline void plain_read(const void* address) noexcept {
+    sim::hooks::plain_read(address);
+}
+inline void plain_write(const void* address) noexcept {
+    sim::hooks::plain_write(address);
+}
+#else
+constexpr void plain_read(const void*) noexcept {}
+constexpr void plain_write(const void*) noexcept {}
+#endif
+
+} // namespace sennit::base
