@@ -18,6 +18,7 @@ struct arguments {
     std::string match;
     std::string replay;
     std::string perfetto;
+    std::string without;
     std::uint64_t random = 0;
     std::uint64_t pct = 0;
     std::uint64_t seed = 1;
@@ -41,6 +42,7 @@ const char* const help =
   --may-cut         running out of --seconds is no failure
   --mutants         weakens every weak order in turn and says which scenario notices, in --seconds for each at most
   --all-mutants     sequentially consistent accesses as well
+  --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
 
@@ -86,10 +88,10 @@ arguments parse(int count, char** words) {
             given.seed = number("--seed", value());
         } else if (word == "--seconds") {
             given.seconds = static_cast<double>(number("--seconds", value()));
-        } else if (word == "--replay" || word == "--perfetto") {
+        } else if (word == "--replay" || word == "--perfetto" || word == "--without") {
             const char* text = value();
             if (!text) bad(word + " needs a value");
-            (word == "--replay" ? given.replay : given.perfetto) = text;
+            (word == "--replay" ? given.replay : word == "--perfetto" ? given.perfetto : given.without) = text;
         } else if (word.starts_with("-")) {
             bad("there is no option '" + word + "'");
         } else if (given.match.empty()) {
@@ -167,6 +169,9 @@ int run_replay(const arguments& given) {
 
 int main(int count, char** words) {
     const arguments given = parse(count, words);
+    mutant left_out;
+    left_out.named = given.without;
+    if (!given.without.empty()) world::the().set_mutant(&left_out);
     if (!given.replay.empty()) return run_replay(given);
     const auto all = chosen(given.match);
     if (given.list) {

@@ -108,8 +108,8 @@ const scenario* noticed_by(const candidate& one, double seconds, std::string& wh
     for (int way = 0; way < 3 && !found; ++way)
         for (const scenario* with : one.met_by) {
             if (left <= 0) break;
-            const auto by = way == 0   ? random_walk(1, 1'000)
-                            : way == 1 ? pct(3, 1, 2'000)
+            const auto by = way == 0   ? random_walk(1, 300)
+                            : way == 1 ? pct(3, 1, 500)
                                        : depth_first(with->within.preemptions, with->within.stale_reads);
             const finding result = explore(*with, *by, {.seconds = left});
             executions += result.executions;

@@ -52,6 +52,7 @@ outcome world::run(const std::function<void()>& scenario, strategy& by, limits w
     time_ = 1'000'000;
     stuck_ = nullptr;
     calm_ = false;
+    hold_next_ = false;
     if (limits_.preempt_in != preempt_in_known_) {
         preemptible_.clear();
         preempt_in_known_ = limits_.preempt_in;
@@ -78,7 +79,7 @@ unsigned world::start_thread(std::function<void()> body) {
     made.machine.stack_low = stacks_[number];
     made.machine.stack_size = stack_bytes;
     made.body = std::move(body);
-    made.is = state::ready;
+    made.is = std::exchange(hold_next_, false) ? state::held : state::ready;
     if (current_ != nobody) {
         made.known = me().known;
         ++me().known.at[current_];
@@ -180,6 +181,11 @@ void world::give_way(bool can_go_on) {
     }
     if (next != current_) switch_to(next);
     me().yielded = false;
+}
+
+void world::release_threads() noexcept {
+    for (unsigned t = 0; t < count_; ++t)
+        if (threads_[t].is == state::held) threads_[t].is = state::ready;
 }
 
 void world::switch_to(unsigned next) {

@@ -90,6 +90,9 @@ public:
     std::int64_t now() noexcept { return time_ += tick_; }
     // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest value.
     void calm(bool on) noexcept { calm_ = on; }
+    // The next thread that is started comes to run only when it is released, as on a busy machine.
+    void hold_next_thread() noexcept { hold_next_ = true; }
+    void release_threads() noexcept;
     bool others_ready() const noexcept { return (ready() & ~(1u << current_)) != 0; }
 
     // ---- for everybody
@@ -107,7 +110,7 @@ public:
 
 private:
     static constexpr unsigned nobody = ~0u;
-    enum class state : std::uint8_t { none, ready, waiting, joining, ended };
+    enum class state : std::uint8_t { none, held, ready, waiting, joining, ended };
     struct thread {
         sys::machine_context machine;
         state is = state::none;
@@ -143,6 +146,7 @@ private:
     std::int64_t time_ = 0;
     std::int64_t tick_ = 60'000; // between two looks at the clock: longer than a worker spins
     bool calm_ = false;
+    bool hold_next_ = false;
     std::unordered_map<const void*, plain> plains_;
     std::unordered_map<const char*, bool> preemptible_; // by the address of the file's name, for the list below
     const char* preempt_in_known_ = nullptr;

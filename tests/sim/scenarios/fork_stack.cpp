@@ -99,3 +99,31 @@ SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemp
     });
     sim::check(runs.load() == 2, "each second child has run once");
 }
+
+// A thief forces while its victim goes on pushing: what it then takes may have been written after its barrier, so only
+// the order of `head` makes the slot's contents visible.
+SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 3, .stale_reads = 0,
+                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.hpp") {
+    engine two(2);
+    event second_is_stolen;
+    two.run([&] {
+        sennit::fork_join([] {}, [] {}); // answers the thief's request, and takes the fork back
+        sennit::fork_join(
+            [&] {
+                sennit::fork_join([&] { sennit::fork_join([&] { second_is_stolen.wait(); }, [] {}); },
+                                  [&] { second_is_stolen.set(); });
+            },
+            [] {});
+    });
+}
+
+// The request was answered before; the next sleeper asks anew, and the owner's push may not have seen it yet.
+SIM_SCENARIO_WITHIN(fork_stack, a_push_that_misses_the_request_is_found, .preemptions = 2, .stale_reads = 2,
+                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.hpp idle.cpp ground.cpp") {
+    engine two(2);
+    event met;
+    two.run([&] {
+        sennit::fork_join([] {}, [] {}); // answers the first request
+        sennit::fork_join([&] { met.wait(); }, [&] { met.set(); });
+    });
+}

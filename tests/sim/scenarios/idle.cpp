@@ -91,11 +91,16 @@ SIM_SCENARIO_WITHIN(idle, a_post_from_inside_wakes_another_worker, .preemptions 
     });
 }
 
-// Nobody is awake to ask when the first fork is pushed: workers start at different times.
-SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .preemptions = 1, .stale_reads = 0) {
-    sennit::runtime runtime({.workers = 2, .stack_size = small_stack});
+// Worker 1 has fallen asleep before the thread of worker 0 ran for the first time, and so could not ask it.
+SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .preemptions = 2, .stale_reads = 1) {
+    std::unique_ptr<sennit::runtime> two;
+    sim::calmly([&] {
+        sim::world::the().hold_next_thread();
+        two = std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = 2, .stack_size = small_stack});
+    });
+    sim::calmly([] { sim::world::the().release_threads(); });
     event met;
-    runtime.run([&] { sennit::fork_join([&] { met.wait(); }, [&] { met.set(); }); });
+    two->run([&] { sennit::fork_join([&] { met.wait(); }, [&] { met.set(); }); });
     sim::calm_from_here();
 }
 
