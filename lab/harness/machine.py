@@ -3,6 +3,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from .build import ROOT
 from .catalogue import usable_cpus
 
-TOOL_CHAINS = {"rustc": ["rustc", "--version"], "go": ["go", "version"], "java": ["java", "--version"]}
+TOOL_CHAINS = {"rustc": ["rustc", "--version"], "go": ["go", "version"]}
 
 
 def _first_line(command):
@@ -19,6 +20,14 @@ def _first_line(command):
         return done.stdout.splitlines()[0] if done.returncode == 0 else None
     except (OSError, IndexError, subprocess.TimeoutExpired):
         return None
+
+
+def _java():
+    """The newest JDK that is there, which is the one that runtimes/java/build.sh takes."""
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    commands = [str(home / "bin" / "java") for home in [*homes, *Path("/usr/lib/jvm").glob("*")]] + ["java"]
+    lines = [line for line in (_first_line([command, "--version"]) for command in commands) if line]
+    return max(lines, key=lambda line: [int(part) for part in re.findall(r"\d+", line.split(" ")[1])], default=None)
 
 
 def _field(path, key):
@@ -48,4 +57,4 @@ def machine(compiler):
         "load_before": os.getloadavg()[0],
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
-    return about | {name: _first_line(command) for name, command in TOOL_CHAINS.items()}
+    return about | {name: _first_line(command) for name, command in TOOL_CHAINS.items()} | {"java": _java()}

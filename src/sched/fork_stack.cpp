@@ -163,7 +163,7 @@ bool worker::steal_orphan() noexcept {
 // Step 4 of the protocol. True when the victim's context has public slots afterwards.
 bool worker::force_publication(worker& victim) noexcept {
     context* target = victim.running();
-    sys::hot_line* hot = victim.hot_.load_rlx(); // running() has acquired it
+    sys::hot_line* hot = victim.hot_.load_rlx(); // pairs through running(), which has acquired it
     if (!target || !hot || !sys::barrier_available()) return false;
     const auto private_slots = [&] {
         const auto* head = static_cast<const fork_slot*>(hot->head.load_acq()); // pairs with hot_set_head
