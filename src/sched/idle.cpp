@@ -49,10 +49,8 @@ bool worker::rest() noexcept {
     parker_.announce();
     runtime_.idle().set(index_);
     ask_all();
-    // Whoever pushed without seeing the request has its push visible to us behind the barrier; whoever pushes later
-    // sees it. Sleepers have pushed nothing, and see the request when they wake (below).
-    if (!runtime_.idle().all(runtime_.worker_count()) && sys::barrier_available() &&
-        !SENNIT_MUTANT("barrier before the last look"))
+    // Whoever pushed without seeing the request has its push visible to us behind this; whoever pushes later sees it.
+    if (runtime_.worker_count() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
         (void)sys::barrier_all_threads(); // refused: as where there is none, see README.md
     if (!SENNIT_MUTANT("force before sleep")) force_somebody();
     const bool stopping = runtime_.stopping();
@@ -68,10 +66,6 @@ bool worker::rest() noexcept {
     }
     counted.parks.add();
     parker_.sleep();
-    // Who found us asleep made no barrier: from here on we see its request, which stands before its look at our bit in
-    // the one order of sequentially consistent accesses, as that look before the clearing of our bit, and that before
-    // us.
-    if (!SENNIT_MUTANT("look at the request after waking")) (void)hot_.load_rlx()->poll.load(); // own thread wrote hot_
     return true;
 }
 

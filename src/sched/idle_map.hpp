@@ -26,16 +26,6 @@ public:
     // True when the bit was set, that is, when the caller is the one who cleared it.
     bool clear(unsigned worker) noexcept { return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0; }
 
-    // Whether the first `workers` bits are all set.
-    bool all(unsigned workers) const noexcept {
-        for (unsigned i = 0; i * 64 < workers; ++i) {
-            const unsigned in_word = workers - i * 64;
-            const std::uint64_t wanted = in_word >= 64 ? ~std::uint64_t{0} : bit(in_word) - 1;
-            if (words_[i].load() != wanted) return false;
-        }
-        return true;
-    }
-
     // Takes some worker's bit; `none` when nobody sleeps. Looks at the first `workers` bits.
     unsigned take_any(unsigned workers) noexcept {
         for (unsigned i = 0; i * 64 < workers; ++i)

@@ -102,8 +102,8 @@ SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemp
 
 // A thief forces while its victim goes on pushing: what it then takes may have been written after its barrier, so only
 // the order of `head` makes the slot's contents visible.
-SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 3, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp") {
+SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.hpp") {
     engine two(2);
     event second_is_stolen;
     two.run([&] {
