@@ -122,9 +122,13 @@ struct keep_optional {
     void operator()(std::size_t i) { out[i].emplace(function(i)); }
 };
 
-// What a vector or an array can hold.
-template <class R>
-inline constexpr bool can_be_kept = std::is_void_v<R> || std::is_object_v<R>;
+// What a call for an index returns, as a vector or an array can hold it.
+template <class F>
+struct kept_result {
+    using type = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
+    static_assert(std::is_void_v<type> || std::is_object_v<type>,
+                  "fork_each cannot keep references; return pointers or std::reference_wrapper");
+};
 
 // A result that may be left unwritten when an exception cuts the loop short.
 template <class R>
@@ -178,9 +182,7 @@ template <class F, std::random_access_iterator Out>
 template <class F>
     requires std::invocable<F&, std::size_t>
 auto fork_each(std::size_t count, F&& function) {
-    using R = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
-    static_assert(detail::can_be_kept<R>,
-                  "fork_each cannot keep references; return pointers or std::reference_wrapper");
+    using R = typename detail::kept_result<F>::type;
     if constexpr (std::is_void_v<R>)
         detail::fork_count(function, count);
     else
@@ -191,9 +193,7 @@ auto fork_each(std::size_t count, F&& function) {
 template <std::size_t Count, class F>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline auto fork_each(F&& function) {
-    using R = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
-    static_assert(detail::can_be_kept<R>,
-                  "fork_each cannot keep references; return pointers or std::reference_wrapper");
+    using R = typename detail::kept_result<F>::type;
     static_assert(Count > 0, "fork_each<Count> needs at least one index");
     if constexpr (std::is_void_v<R>)
         detail::fork_count(function, Count);

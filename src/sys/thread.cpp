@@ -38,19 +38,6 @@ thread::thread(void (*entry)(void*) noexcept, void* argument) {
     joinable_ = true;
 }
 
-thread::thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
-
-thread& thread::operator=(thread&& other) noexcept {
-    SENNIT_CHECK(!joinable_, "a thread is overwritten before it was joined");
-    handle_ = other.handle_;
-    joinable_ = std::exchange(other.joinable_, false);
-    return *this;
-}
-
-thread::~thread() {
-    SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined");
-}
-
 void thread::join() noexcept {
     if (!std::exchange(joinable_, false)) return;
     SENNIT_CHECK(pthread_join(handle_, nullptr) == 0, "a worker thread cannot be joined");

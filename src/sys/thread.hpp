@@ -2,10 +2,12 @@
 // An operating-system thread, and what a thread can do to itself.
 #pragma once
 
+#include "sennit/base/check.hpp"
+
 #include <pthread.h>
 
-#include <cstddef>
 #include <system_error>
+#include <utility>
 
 namespace sennit::sys {
 
@@ -15,9 +17,14 @@ public:
     // Runs `entry(argument)`. Throws std::system_error when the system refuses the thread, std::bad_alloc when it
     // refuses memory.
     thread(void (*entry)(void*) noexcept, void* argument);
-    thread(thread&& other) noexcept;
-    thread& operator=(thread&& other) noexcept;
-    ~thread(); // must not be joinable
+    thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+    thread& operator=(thread&& other) noexcept {
+        SENNIT_CHECK(!joinable_, "a thread is overwritten before it was joined");
+        handle_ = other.handle_;
+        joinable_ = std::exchange(other.joinable_, false);
+        return *this;
+    }
+    ~thread() { SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined"); }
 
     bool joinable() const noexcept { return joinable_; }
     void join() noexcept;

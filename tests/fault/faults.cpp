@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults.hpp"
 
-#include <dirent.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,6 +25,7 @@ std::atomic<long> refusals{0};
 std::atomic<long> allocations{0};
 std::atomic<long> mappings{0};
 std::atomic<long> mapped_bytes{0};
+std::atomic<long> threads{0}; // created and not joined yet
 
 bool refused(request what) {
     if (refused_kind.load() != static_cast<int>(what)) return false;
@@ -33,14 +33,6 @@ bool refused(request what) {
     if (now > 1 || (now < 1 && !refuses_all.load())) return false;
     ++refusals;
     return true;
-}
-
-long threads() {
-    DIR* folder = ::opendir("/proc/self/task");
-    long count = 0;
-    while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
-    ::closedir(folder);
-    return count;
 }
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -110,13 +102,8 @@ std::ostream& operator<<(std::ostream& out, const account& what) {
                << " bytes, " << what.threads << " threads";
 }
 
-account balance(long expected) {
-    for (int look = 0; look < 1'000'000 && threads() > expected; ++look) ::sched_yield();
-    return balance();
-}
-
 account balance() {
-    return {allocations, mappings, mapped_bytes, threads()};
+    return {allocations, mappings, mapped_bytes, threads};
 }
 
 } // namespace faults
@@ -163,7 +150,16 @@ int __wrap_mprotect(void* address, size_t length, int protection) {
 int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*), void* argument) {
     if (faults::refused(faults::request::thread_creation)) return EAGAIN;
-    return __real_pthread_create(thread, attributes, entry, argument);
+    const int error = __real_pthread_create(thread, attributes, entry, argument);
+    if (error == 0) ++faults::threads;
+    return error;
+}
+
+int __real_pthread_join(pthread_t, void**);
+int __wrap_pthread_join(pthread_t thread, void** result) {
+    const int error = __real_pthread_join(thread, result);
+    if (error == 0) --faults::threads;
+    return error;
 }
 
 int __real_pthread_atfork(void (*)(), void (*)(), void (*)());

@@ -41,11 +41,6 @@ struct account {
 };
 std::ostream& operator<<(std::ostream& out, const account& what);
 
-// Waits for threads that have been joined to leave the process, until there are at most `threads`; the kernel shows
-// them a moment longer. Gives up when they stay.
-account balance(long threads);
-
-// The same without waiting.
 account balance();
 
 } // namespace faults

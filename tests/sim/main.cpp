@@ -182,14 +182,14 @@ int main(int count, char** words) {
     bool right = true;
     for (const scenario* one : all) {
         const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);
-        right &= report(*one, "dfs", explore(*one, *dfs, {.seconds = given.seconds}), !given.may_cut);
+        right &= report(*one, "dfs", explore(*one, *dfs, given.seconds), !given.may_cut);
         if (given.pct != 0 && !one->expected) {
             const auto by = pct(given.depth, given.seed, given.pct);
-            right &= report(*one, "pct", explore(*one, *by, {.seconds = given.seconds}), false);
+            right &= report(*one, "pct", explore(*one, *by, given.seconds), false);
         }
         if (given.random != 0 && !one->expected) {
             const auto by = random_walk(given.seed, given.random);
-            right &= report(*one, "random", explore(*one, *by, {.seconds = given.seconds}), false);
+            right &= report(*one, "random", explore(*one, *by, given.seconds), false);
         }
     }
     std::printf("%zu scenarios, %llu executions: %s\n", all.size(), static_cast<unsigned long long>(total),

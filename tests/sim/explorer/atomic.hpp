@@ -20,7 +20,6 @@ void end_update(std::uint64_t value) noexcept;
 void abandon_update(order failure) noexcept;
 void construct(const void* address, std::uint64_t value) noexcept;
 void destroy(const void* address) noexcept;
-bool mutated(const char* named) noexcept;
 
 } // namespace sennit::sim::hooks
 

@@ -31,30 +31,28 @@ outcome run_once(const scenario& what, strategy& by, trace* into) {
 
 } // namespace
 
-finding explore(const scenario& what, strategy& by, effort at_most) {
+finding explore(const scenario& what, strategy& by, double most_seconds) {
     using time = std::chrono::steady_clock;
     const auto start = time::now();
     const auto seconds = [&] { return std::chrono::duration<double>(time::now() - start).count(); };
     finding found;
-    while (!found.failed && !found.gave_up && by.begin()) {
+    const auto out_of_time = [&] { return (found.executions & 255) == 255 && seconds() > most_seconds; };
+    while (!found.failed && !out_of_time() && by.begin()) {
         const outcome result = run_once(what, by, nullptr);
         ++found.executions;
-        found.steps += result.steps;
         found.longest = std::max(found.longest, result.steps);
         if (result.failed) {
             found.failed = true;
             found.what = result.what;
             found.replay = encode(result.decisions);
         }
-        found.gave_up =
-            found.executions >= at_most.executions || ((found.executions & 255) == 0 && seconds() > at_most.seconds);
     }
     found.complete = by.complete();
     found.seconds = seconds();
     return found;
 }
 
-// Runs of equal decisions as letter and count: threads and ages are below 26.
+// Threads and ages are below 26.
 std::string encode(const std::vector<std::uint8_t>& decisions) {
     std::string text;
     for (std::size_t i = 0; i < decisions.size();) {

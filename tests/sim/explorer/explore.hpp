@@ -8,24 +8,18 @@ namespace sennit::sim {
 
 struct finding {
     std::uint64_t executions = 0;
-    std::uint64_t steps = 0;
     std::uint64_t longest = 0; // steps of the longest execution
     double seconds = 0;
     bool complete = false; // everything within the bounds was tried
     bool failed = false;
-    bool gave_up = false; // more executions than allowed
     std::string what;
     std::string replay; // gives `replay_of` the failing execution
 };
 
-struct effort {
-    std::uint64_t executions = ~std::uint64_t{0}; // at most
-    double seconds = 1e9;                         // at most
-};
+// Until the strategy is done, an execution fails, or about so many seconds have passed.
+finding explore(const scenario& what, strategy& by, double most_seconds = 1e9);
 
-finding explore(const scenario& what, strategy& by, effort at_most = {});
-
-// The text stands for the decisions that differ from the usual ones.
+// The decisions as text: runs of equal ones as a letter and their number.
 std::string encode(const std::vector<std::uint8_t>& decisions);
 std::vector<std::uint8_t> decode(const std::string& replay); // throws std::invalid_argument
 

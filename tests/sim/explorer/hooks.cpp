@@ -2,6 +2,7 @@
 #include "world.hpp"
 
 #include "sennit/base/plain.hpp"
+#include "sys/mutant.hpp"
 
 namespace sennit::sim {
 

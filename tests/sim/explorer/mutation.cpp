@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutation.hpp"
 
-#include "ground/ground.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -23,26 +21,18 @@ struct candidate {
 std::vector<order> weaker(operation what, order than) {
     const bool loads = what != operation::store;
     const bool stores = what != operation::load;
-    std::vector<order> all;
-    const auto add = [&](order one) {
-        if (one != than) all.push_back(one);
-    };
     switch (than) {
     case order::seq_cst:
-        add(loads && stores ? order::acq_rel : loads ? order::acquire : order::release);
-        break;
+        return {loads && stores ? order::acq_rel : loads ? order::acquire : order::release};
     case order::acq_rel:
-        add(order::acquire);
-        add(order::release);
-        break;
+        return {order::acquire, order::release};
     case order::acquire:
     case order::release:
-        add(order::relaxed);
-        break;
+        return {order::relaxed};
     case order::relaxed:
         break;
     }
-    return all;
+    return {};
 }
 
 // What each scenario comes by in some hundred executions.
@@ -111,7 +101,7 @@ const scenario* noticed_by(const candidate& one, double seconds, std::string& wh
             const auto by = way == 0   ? random_walk(1, 300)
                             : way == 1 ? pct(3, 1, 500)
                                        : depth_first(with->within.preemptions, with->within.stale_reads);
-            const finding result = explore(*with, *by, {.seconds = left});
+            const finding result = explore(*with, *by, left);
             executions += result.executions;
             left -= result.seconds;
             if (!result.failed) continue;

@@ -20,6 +20,7 @@ enum class operation : std::uint8_t { load, store, exchange, cas, fetch };
 
 using place = std::source_location;
 
+const char* base_name(place where) noexcept; // of its file, without folders
 const char* name(order o) noexcept;
 const char* name(operation what) noexcept;
 

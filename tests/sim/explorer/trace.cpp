@@ -8,11 +8,6 @@ namespace sennit::sim {
 
 namespace {
 
-const char* base_name(const char* path) noexcept {
-    const char* slash = std::strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 std::string quoted(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -23,6 +18,11 @@ std::string quoted(const std::string& text) {
 }
 
 } // namespace
+
+const char* base_name(place where) noexcept {
+    const char* slash = std::strrchr(where.file_name(), '/');
+    return slash ? slash + 1 : where.file_name();
+}
 
 const char* name(order o) noexcept {
     switch (o) {
@@ -67,7 +67,7 @@ std::string trace::text() const {
     unsigned number = 0;
     for (const event& one : events_) {
         std::snprintf(line, sizeof line, "%5u  T%u  %-18s %-14s %-34s %s:%u\n", ++number, one.thread, one.what.c_str(),
-                      one.word.c_str(), one.values.c_str(), base_name(one.where.file_name()),
+                      one.word.c_str(), one.values.c_str(), base_name(one.where),
                       static_cast<unsigned>(one.where.line()));
         out += line;
     }
@@ -79,8 +79,7 @@ std::string trace::perfetto() const {
     unsigned time = 0;
     for (const event& one : events_) {
         const std::string label = one.what + (one.word.empty() ? "" : " " + one.word);
-        const std::string where =
-            std::string(base_name(one.where.file_name())) + ":" + std::to_string(one.where.line());
+        const std::string where = std::string(base_name(one.where)) + ":" + std::to_string(one.where.line());
         out += std::string(time == 0 ? "" : ",\n") + "{\"name\": " + quoted(label) +
                ", \"ph\": \"X\", \"dur\": 1, \"pid\": 1, \"tid\": " + std::to_string(one.thread) +
                ", \"ts\": " + std::to_string(time) + ", \"args\": {\"values\": " + quoted(one.values) +

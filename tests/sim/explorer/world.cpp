@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -135,9 +134,13 @@ thread_set world::ready() const noexcept {
     return set;
 }
 
-void world::point(place where) {
+void world::step(place where) {
     me().where = where;
     if (++outcome_.steps > limits_.steps) fail("livelock: more than " + std::to_string(limits_.steps) + " steps");
+}
+
+void world::point(place where) {
+    step(where);
     if (count_ > 1 && !calm_ && (!limits_.preempt_in || may_preempt_at(where))) give_way(true);
 }
 
@@ -145,8 +148,7 @@ bool world::may_preempt_at(place where) {
     explorers_own guard;
     const auto [found, is_new] = preemptible_.try_emplace(where.file_name(), false);
     if (is_new) {
-        const char* slash = std::strrchr(where.file_name(), '/');
-        const std::string_view file = slash ? slash + 1 : where.file_name();
+        const std::string_view file = base_name(where);
         const std::string_view list = limits_.preempt_in;
         for (std::size_t at = list.find(file); at != list.npos; at = list.find(file, at + 1))
             found->second |=
@@ -199,9 +201,8 @@ void world::stuck() {
     for (unsigned t = 0; t < count_; ++t) {
         const thread& one = threads_[t];
         if (one.is != state::waiting && one.is != state::joining) continue;
-        const char* file = std::strrchr(one.where.file_name(), '/');
         text += " T" + std::to_string(t) + (one.is == state::waiting ? " sleeps" : " joins") + " at " +
-                (file ? file + 1 : one.where.file_name()) + ":" + std::to_string(one.where.line()) + ";";
+                base_name(one.where) + ":" + std::to_string(one.where.line()) + ";";
     }
     if (stuck_) {
         auto look = std::exchange(stuck_, nullptr);
@@ -214,8 +215,7 @@ void world::stuck() {
 }
 
 void world::yield(place where) {
-    me().where = where;
-    if (++outcome_.steps > limits_.steps) fail("livelock: more than " + std::to_string(limits_.steps) + " steps");
+    step(where);
     me().yielded = true;
     strategy_->yielded(current_);
     if (count_ > 1) give_way(true);

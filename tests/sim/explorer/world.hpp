@@ -124,6 +124,7 @@ private:
 
     thread& me() noexcept { return threads_[current_]; }
     void point(place where);
+    void step(place where);
     void give_way(bool can_go_on);
     bool may_preempt_at(place where);
     void switch_to(unsigned next);

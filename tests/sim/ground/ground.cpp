@@ -110,15 +110,6 @@ thread::thread(void (*entry)(void*) noexcept, void* argument)
           entry(argument);
       })),
       joinable_(true) {}
-thread::thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
-thread& thread::operator=(thread&& other) noexcept {
-    handle_ = other.handle_;
-    joinable_ = std::exchange(other.joinable_, false);
-    return *this;
-}
-thread::~thread() {
-    SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined");
-}
 void thread::join() noexcept {
     if (std::exchange(joinable_, false)) world::the().join_thread(static_cast<unsigned>(handle_), place::current());
 }

@@ -50,7 +50,6 @@ public:
     void wait() {
         while (word_.load() == 0) sennit::sys::futex_wait(word_, 0);
     }
-    bool is_set() const { return word_.load() != 0; }
 
 private:
     sennit::base::atomic<std::uint32_t> word_{0};

@@ -26,7 +26,8 @@ SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemp
     sim::check(two.run([] { return fib(4); }) == 3, "fib(4) is 3");
 }
 
-// A fork whose owner sits in a leaf that never looks up: only force brings it out.
+// A fork whose owner sits in a leaf that never looks up. (The request that its push answers is an old one; where it was
+// answered before, only force brings the fork out: below.)
 SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     event met;

@@ -4,8 +4,6 @@
 
 #include "sennit/sched/one_shot.hpp"
 
-#include <stdexcept>
-
 namespace {
 struct failure {};
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime's birth and end: src/sched/runtime_core.cpp. Nothing is calm here.
+// A runtime's birth and end: src/sched/runtime_core.cpp. Ends are explored here.
 #include "engine.hpp"
 
 SIM_SCENARIO_WITHIN(shutdown, an_unused_runtime_ends, .preemptions = 2, .stale_reads = 1) {
