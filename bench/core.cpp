@@ -86,6 +86,33 @@ void forks() {
     row("skynet(8), 1 worker / plain function", median(sky), skynet_ratio);
 }
 
+// What the system itself takes to wake a thread that has slept for 20 ms, with a bare futex: the floor of the asked wait.
+void bare_wakes() {
+    std::atomic<int> round{0};
+    clock_type::time_point awake;
+    std::atomic<int> seen{0};
+    std::vector<double> waits;
+    constexpr int rounds = 50;
+    std::thread sleeper([&] {
+        for (int i = 0; i < rounds; ++i) {
+            round.wait(i);
+            awake = clock_type::now();
+            seen = i + 1;
+        }
+    });
+    for (int i = 0; i < rounds; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        const auto woken = clock_type::now();
+        round = i + 1;
+        round.notify_one();
+        while (seen != i + 1) {}
+        waits.push_back(std::chrono::duration<double, std::micro>(awake - woken).count());
+    }
+    sleeper.join();
+    std::printf("a bare futex wake of a sleeping std::thread           median %.1f us, worst %.1f us\n", median(waits),
+                *std::max_element(waits.begin(), waits.end()));
+}
+
 void spin_for(std::chrono::milliseconds time) {
     for (const auto end = clock_type::now() + time; clock_type::now() < end;) {}
 }
@@ -155,6 +182,7 @@ void life() {
 
 int main() {
     forks();
+    bare_wakes();
     waits();
     idle();
     life();
