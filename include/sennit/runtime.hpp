@@ -11,6 +11,7 @@
 #pragma once
 
 #include "sennit/base/result.hpp"
+#include "sennit/sched/activity.hpp"
 #include "sennit/sched/one_shot.hpp"
 #include "sennit/sched/runnable.hpp"
 #include "sennit/sched/runtime_options.hpp"
@@ -62,7 +63,10 @@ private:
         explicit job(F& f) noexcept : runnable(&job::go), function(f) {}
         static void go(runnable* self) noexcept {
             auto& me = *static_cast<job*>(self);
-            me.result.run(me.function);
+            {
+                sched::activity_frame body;
+                me.result.run(me.function);
+            }
             me.done.finish(); // the last access: the caller's frame may vanish
         }
         F& function;

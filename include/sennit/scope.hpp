@@ -23,6 +23,7 @@
 
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/runtime.hpp"
+#include "sennit/sched/activity.hpp"
 #include "sennit/sched/fork_stack.hpp"
 #include "sennit/sched/verbs.hpp"
 
@@ -104,7 +105,10 @@ private:
         static void go(sched::runnable* self) noexcept {
             std::unique_ptr<in_queue> me(static_cast<in_queue*>(self));
             scope& owner = me->owner;
-            if (!owner.stopped()) owner.guarded([&] { me->function(); });
+            if (!owner.stopped()) {
+                sched::activity_frame child;
+                owner.guarded([&] { me->function(); });
+            }
             me.reset();
             owner.child_ended();
         }

@@ -7,10 +7,8 @@ namespace sennit::sched {
 
 namespace {
 
-// A context that is ready: its worker's loop switches to it.
-void resume_context(runnable* self) noexcept {
-    this_worker()->resume(static_cast<context&>(*self));
-}
+constexpr unsigned stagger_steps = 8;
+constexpr std::size_t stagger_bytes = 192; // three lines
 
 // Bottom of every context's stack.
 [[noreturn]] void enter_context() noexcept {
@@ -21,13 +19,19 @@ void resume_context(runnable* self) noexcept {
 
 } // namespace
 
+void context::resume_ready(runnable* self) noexcept {
+    this_worker()->resume(static_cast<context&>(*self));
+}
+
 context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, sys::stack forks_memory) noexcept
-    : runnable(&resume_context),
+    : runnable(&context::resume_ready),
       // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
-      fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), runtime(owner),
+      fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), saved_activity(&own),
+      runtime(owner),
       stack(stack_memory), fork_memory(forks_memory), index(number) {
-    machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
-    machine.fp_control = sys::read_fp_control();
+    // Tops differ in their last twelve bits: processors take a load for one of a store that is pending to an address
+    // with the same twelve, and equal tops would make every switch wait for that.
+    machine.sp = sys::prepare_stack(stack.high - number % stagger_steps * stagger_bytes, [] { enter_context(); });
     machine.stack_low = stack.low;
     machine.stack_size = static_cast<std::size_t>(stack.high - stack.low);
 #ifdef SENNIT_THREAD_SANITIZER

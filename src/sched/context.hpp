@@ -5,7 +5,7 @@
 // harmless word. The same holds for the memory of fork stacks.
 //
 // Who touches what
-//   machine, saved_head      the worker that switches from or to the context
+//   machine, saved_head, saved_activity  the worker that switches from or to the context
 //   fork_base                set once at creation
 //   forks                    owner and thieves, by CAS (protocol in sennit/sched/fork_stack.hpp)
 //   lock                     guards raising and resetting `forks` by anybody but the lock-free thief
@@ -16,6 +16,7 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/activity.hpp"
 #include "sennit/sched/fork_stack.hpp"
 #include "sennit/sched/runnable.hpp"
 #include "sys/stack.hpp"
@@ -48,6 +49,9 @@ public:
     ~context();
     context(const context&) = delete;
 
+    // The function of a context as a runnable: the worker's loop switches to it.
+    static void resume_ready(runnable* self) noexcept;
+
     fork_slot* slot(std::uint32_t number) const noexcept { return fork_base - number; }
     std::uint32_t number_of(const void* slot) const noexcept {
         return static_cast<std::uint32_t>(fork_base - static_cast<const fork_slot*>(slot));
@@ -61,6 +65,8 @@ public:
     sys::machine_context machine;
     fork_slot* const fork_base; // slot 0; the others lie below
     fork_slot* saved_head;
+    activity* saved_activity; // who runs here
+    activity own;             // the loop's, and of what runs on it without one of its own
     runtime_core& runtime;
     const sys::stack stack;
     const sys::stack fork_memory;

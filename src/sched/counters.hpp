@@ -25,6 +25,7 @@ struct alignas(base::destructive_distance) counters {
     counter forced;        // publications that a thief forced on another worker
     counter steals;        // forks taken from other contexts
     counter failed_steals; // rounds over all victims that found nothing
+    counter robbed;        // runnables taken from a worker that did not come to them
     counter suspensions;   // contexts that left their worker
     counter switches;      // stack switches
     counter parks;         // times the worker went to sleep

@@ -66,7 +66,7 @@ void worker::publish_for_poll() noexcept {
 }
 
 // Before the context leaves its worker: everything it forked stays visible to thieves.
-void worker::publish_all(context& self) noexcept {
+void worker::publish_rest(context& self) noexcept {
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
     const fork_range before = fork_range::of(self.forks.load());
@@ -130,7 +130,11 @@ bool worker::steal_fork_from(context& victim) noexcept {
 void worker::run_stolen(fork_slot& slot) noexcept {
     base::plain_read(&slot);
     stress_one_in(2);                    // the owner may come to its join first
-    const bool failed = slot.run(&slot); // may suspend, and go on in another worker
+    bool failed = false;
+    {
+        activity_frame child;
+        failed = slot.run(&slot); // may suspend, and go on in another worker
+    }
     base::plain_write(&slot);            // the result
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;

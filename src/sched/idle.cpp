@@ -10,63 +10,125 @@
 #include "sys/mutant.hpp"
 #include "sys/thread.hpp"
 
+#include <algorithm>
+
 namespace sennit::sched {
 
 using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns;
 
 bool worker::work_in_sight() noexcept {
-    if (!runtime_.injected().empty() || runtime_.find_orphan()) return true;
+    if (!queue_.empty() || !runtime_.injected().empty() || runtime_.find_orphan()) return true;
+    if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
+    for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+        if (context* target = runtime_.worker_at(i).running(); target && !fork_range::of(target->forks.load()).empty())
+            return true;
+    return false;
+}
+
+// The queues of the others. A piece that its worker comes to soon is left alone; what lies longer, or is much, is taken.
+// `since_a_while`: it is some 20 us or more since the last look.
+worker::sight worker::look_at_queues(bool since_a_while) noexcept {
+    sight seen = sight::nothing;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i) {
         worker& other = runtime_.worker_at(i);
-        if (!other.ready().empty() || !other.spawned().empty()) return true;
-        if (context* target = other.running(); target && !fork_range::of(target->forks.load()).empty()) return true;
+        if (&other == this) continue;
+        const std::uint32_t picks = other.queue_.picks();
+        const bool stuck = since_a_while && picks == seen_picks_[i];
+        seen_picks_[i] = picks;
+        const std::uint32_t size = other.queue_.size();
+        if (size == 0) continue;
+        if (size == 1 && !stuck)
+            seen = sight::single_pieces;
+        else if (rob(other) || !other.queue_.empty())
+            return sight::work;
     }
-    return false;
+    return seen;
+}
+
+// True: found something.
+bool worker::spin() noexcept {
+    if (!runtime_.begin_spin()) return false;
+    (void)look_at_queues(false); // from where they get on
+    const std::int64_t start = sys::now_ns();
+    bool found = false;
+    bool forced = false;
+    for (std::int64_t now = start; !found && now - start < spin_ns && !runtime_.stopping(); now = sys::now_ns()) {
+        for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+            if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
+        for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
+        if (!forced && now - start > force_after_ns) {
+            forced = true;
+            force_somebody();
+            found = look_at_queues(true) == sight::work;
+        }
+        found = found || work_in_sight();
+    }
+    runtime_.end_spin();
+    return found;
 }
 
 // True: look for work again. False: the runtime ends and nothing is left to do.
 bool worker::rest() noexcept {
-    const auto ask_all = [this] {
-        for (unsigned i = 0; i < runtime_.worker_count(); ++i)
-            if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
-    };
-    if (runtime_.begin_spin()) {
-        const std::int64_t start = sys::now_ns();
-        bool found = false;
-        bool forced = false;
-        for (std::int64_t now = start; !found && now - start < spin_ns && !runtime_.stopping(); now = sys::now_ns()) {
-            ask_all();
-            for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
-            if (!forced && now - start > force_after_ns) {
-                forced = true;
-                force_somebody();
-            }
-            found = work_in_sight();
-        }
-        runtime_.end_spin();
-        if (found) return true;
-    }
+    if (spin()) return true;
     parker_.announce();
     runtime_.idle().set(index_);
-    ask_all();
-    // Whoever pushed without seeing the request has its push visible to us behind this; whoever pushes later sees it.
-    if (runtime_.worker_count() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
-        (void)sys::barrier_all_threads(); // refused: as where there is none, see README.md
-    if (!SENNIT_MUTANT("force before sleep")) force_somebody();
-    const bool stopping = runtime_.stopping();
-    const bool work = work_in_sight();
-    if (work || stopping) {
-        if (runtime_.idle().clear(index_)) {
-            parker_.cancel();
-        } else {
-            parker_.sleep();     // a waker has chosen us: take its token, which is on the way,
-            runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
+    bool watching = false;
+    unsigned quiet_looks = 0;
+    std::int64_t watch_ns = tuning::first_watch_ns;
+    for (bool first = true;; first = false) {
+        for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+            if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
+        // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
+        // sees it.
+        bool sees_all = true;
+        if (runtime_.worker_count() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
+            sees_all = sys::barrier_all_threads();
+        if (!SENNIT_MUTANT("force before sleep")) force_somebody();
+        const bool stopping = runtime_.stopping();
+        const sight seen = look_at_queues(!first);
+        const bool work = seen == sight::work || work_in_sight();
+        if (work || stopping) return leave_bed(watching) || work;
+        if (!sees_all) { // refused: look again instead of sleeping for good
+            sys::yield_thread();
+            continue;
         }
-        return work;
+        if (seen == sight::single_pieces) {
+            quiet_looks = 0;
+            if (!watching) watching = runtime_.begin_watch();
+        } else if (watching && ++quiet_looks > tuning::idle_looks) {
+            watching = false;
+            runtime_.end_watch();
+            continue; // who pushed a single piece before that has woken nobody
+        }
+        std::int64_t until = never;
+        if (watching) {
+            until = sys::now_ns() + watch_ns;
+            watch_ns = std::min(2 * watch_ns, tuning::longest_watch_ns);
+        }
+        const bool keeps = runtime_.clock().become_keeper(index_);
+        if (keeps) until = std::min(until, runtime_.clock().next_ns());
+        counted.parks.add();
+        const bool chosen = parker_.sleep_until(until);
+        if (keeps) runtime_.clock().resign();
+        if (!chosen) continue;
+        const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);
+        if (watching) runtime_.end_watch();
+        if (duty_left) runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
+        return true;
     }
-    counted.parks.add();
-    parker_.sleep();
-    return true;
+}
+
+// Out of bed without having been woken. Always false.
+bool worker::leave_bed(bool watching) noexcept {
+    if (watching) runtime_.end_watch();
+    if (runtime_.idle().clear(index_)) {
+        parker_.cancel();
+        if (watching) runtime_.wake_one();
+    } else {
+        parker_.sleep();     // a waker has chosen us: take its token, which is on the way,
+        runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
+    }
+    return false;
 }
 
 } // namespace sennit::sched

@@ -8,6 +8,7 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
+#include "sennit/sched/timer.hpp"
 #include "sys/futex.hpp"
 
 #include <cstdint>
@@ -17,10 +18,17 @@ namespace sennit::sched {
 class alignas(base::destructive_distance) parker {
 public:
     void announce() noexcept { word_.store(asleep); }
-    // Blocks until notified.
-    void sleep() noexcept {
-        while (word_.load_acq() != notified) sys::futex_wait(word_, asleep); // pairs with notify
+    void sleep() noexcept { (void)sleep_until(never); } // until notified
+    // Blocks until notified, or until the deadline (`never`: none); false then. Who gives up then must take its bit from
+    // the idle map before it cancels: if the bit is gone, the token is on its way.
+    bool sleep_until(std::int64_t deadline_ns) noexcept {
+        while (word_.load_acq() != notified) // pairs with notify
+            if (deadline_ns == never)
+                sys::futex_wait(word_, asleep);
+            else if (!sys::futex_wait_until(word_, asleep, deadline_ns))
+                return false;
         word_.store_rlx(awake); // the owner's own state; the next announce is sequentially consistent
+        return true;
     }
     void cancel() noexcept { word_.store_rlx(awake); } // as above
     void notify() noexcept {

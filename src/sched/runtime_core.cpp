@@ -145,8 +145,7 @@ void runtime_core::adopt_orphan(context& one) noexcept {
     orphan_count_.fetch_add(1);
 }
 
-void runtime_core::forget_orphan(context& one) noexcept {
-    if (orphan_count_.load() == 0) return;
+void runtime_core::forget_orphan_slowly(context& one) noexcept {
     std::lock_guard guard(orphan_lock_);
     if (!one.orphaned) return;
     context** link = &orphans_;
@@ -179,6 +178,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.reclaimed += from.reclaimed.read();
         sum.forced += from.forced.read();
         sum.steals += from.steals.read();
+        sum.robbed += from.robbed.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
         sum.switches += from.switches.read();

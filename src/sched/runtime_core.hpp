@@ -8,7 +8,8 @@
 
 #include "sched/context_pool.hpp"
 #include "sched/idle_map.hpp"
-#include "sched/run_queue.hpp"
+#include "sched/shared_queue.hpp"
+#include "sched/timers.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/runtime_options.hpp"
 
@@ -25,14 +26,34 @@ public:
     unsigned worker_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
     worker& worker_at(unsigned index) noexcept { return *workers_[index]; }
     context_pool& contexts() noexcept { return contexts_; }
-    run_queue& injected() noexcept { return injected_; }
+    shared_queue& injected() noexcept { return injected_; }
     idle_map& idle() noexcept { return idle_; }
+    timers& clock() noexcept { return clock_; }
+
+    // Any thread: into the shared queue.
+    void post(runnable& what) noexcept {
+        injected_.push(what);
+        wake_one();
+    }
 
     // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
     void wake_one() noexcept {
         const unsigned chosen = idle_.take_any(worker_count());
         if (chosen != idle_map::none) worker_at(chosen).bed().notify();
     }
+
+    // The same for this one, if it sleeps.
+    void wake_worker(unsigned index) noexcept {
+        if (idle_.clear(index)) worker_at(index).bed().notify();
+    }
+
+    // Whether a worker sleeps with an eye on the others' queues, so that a single piece of work in one wakes nobody.
+    bool watched() const noexcept { return watchers_.load() != 0; }
+    bool begin_watch() noexcept {
+        std::uint32_t none = 0;
+        return watchers_.cas(none, 1);
+    }
+    void end_watch() noexcept { watchers_.store(0); }
 
     // At most half of the awake workers look for work at the same time; a lone worker need not ask.
     bool begin_spin() noexcept;
@@ -42,7 +63,9 @@ public:
 
     // Suspended contexts that still have forks to offer.
     void adopt_orphan(context& one) noexcept;
-    void forget_orphan(context& one) noexcept;
+    void forget_orphan(context& one) noexcept {
+        if (orphan_count_.load() != 0) forget_orphan_slowly(one);
+    }
     context* find_orphan() noexcept; // one with public forks; drops those without
 
     // For the workers' threads.
@@ -56,6 +79,7 @@ public:
     runtime_metrics metrics() const;
 
 private:
+    void forget_orphan_slowly(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
 
     const runtime_options options_;
@@ -64,10 +88,12 @@ private:
     context_pool contexts_;
     std::vector<std::unique_ptr<worker>> workers_;
     std::vector<context*> first_contexts_;
-    run_queue injected_;
+    shared_queue injected_;
+    timers clock_;
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};
     base::atomic<std::uint32_t> spinning_{0};
+    base::atomic<std::uint32_t> watchers_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
 

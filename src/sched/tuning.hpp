@@ -34,7 +34,29 @@ inline constexpr unsigned looks_before_waiting = simulated ? 1 : 100;
 // rhythms.
 inline constexpr unsigned fair_period = simulated ? 3 : 61;
 
+// Looks at an owner that is inside its section before a thief gives up: it may have lost its processor there.
+inline constexpr unsigned looks_for_an_owner = simulated ? 3 : 2'000;
+
+// How long one who watches over others' single pieces of work sleeps between two looks: at first, and at most. And how
+// many looks in a row that find nothing end the watch.
+inline constexpr std::int64_t first_watch_ns = 100'000;
+inline constexpr std::int64_t longest_watch_ns = 1'000'000;
+inline constexpr unsigned idle_looks = simulated ? 1 : 3;
+
 // Idle contexts kept by a worker: their stacks are warm.
 inline constexpr unsigned max_spares = simulated ? 1 : 16;
+
+// Free pieces of each size that a worker keeps. None under AddressSanitizer, which shall see each use after its end.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr unsigned max_kept_pieces = 0;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr unsigned max_kept_pieces = 0;
+#else
+inline constexpr unsigned max_kept_pieces = 1024;
+#endif
+#else
+inline constexpr unsigned max_kept_pieces = 1024;
+#endif
 
 } // namespace sennit::sched::tuning

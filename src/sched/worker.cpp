@@ -7,14 +7,18 @@
 // loop. So a closure that never blocks costs no switch, and the number of stacks is the number of blocked closures
 // plus one for each worker and the spares.
 //
-// Order of picking: every `fair_period` picks the shared queue and the forks of suspended contexts first; then what was
-// woken or yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then stealing:
-// forks of running contexts, forks of suspended ones, queues of others, oldest first.
+// Who suspends while another context is ready here switches to that one at once; the loop is for the rest.
+//
+// Order of picking: every `fair_period` picks timers, the shared queue and the forks of suspended contexts first; then
+// what was woken or yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then
+// stealing: forks of running contexts, forks of suspended ones. A thief asks for queues' contents, too, and gets half of
+// them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
 #include "sched/runtime_core.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
+#include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
@@ -32,15 +36,12 @@ namespace sennit::sched {
 
 using tuning::fair_period, tuning::max_spares;
 
-worker* this_worker() noexcept {
-    return static_cast<worker*>(sys::hot().worker);
-}
-
 worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
 
 worker::~worker() = default;
 
 void worker::start() {
+    seen_picks_ = std::make_unique<std::uint32_t[]>(runtime_.worker_count());
     thread_ = sys::thread(&worker::thread_main, this);
 }
 
@@ -68,7 +69,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::hot_line& hot = sys::hot();
     hot.worker = &me;
     me.exceptions_ = &sys::thread_exception_globals();
-    me.home_.fp_control = sys::read_fp_control();
+    me.home_.fp_usual = sys::read_fp_control();
 #ifdef SENNIT_THREAD_SANITIZER
     me.home_.tsan_fiber = __tsan_get_current_fiber();
 #endif
@@ -76,6 +77,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.current_ = &first;
     hot.head.store_rlx(first.saved_head);  // published with hot_ below
     hot.split.store_rlx(first.saved_head); // as above
+    hot.activity = first.saved_activity;
     hot.context.store(&first);
     // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
     if (!SENNIT_MUTANT("first fork is public")) hot.poll.store(1);
@@ -86,6 +88,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     hot.worker = nullptr;
     hot.head.store_rlx(nullptr);    // read by this thread only, from here on
     hot.context.store_rlx(nullptr); // as above
+    hot.activity = nullptr;
 }
 
 // The hot line follows the context. A thief that forces a publication holds the lock of the context that it saw here
@@ -96,10 +99,13 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     context& from = *current_;
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
+    from.saved_activity = static_cast<activity*>(hot.activity);
+    hot.activity = target.saved_activity;
     current_ = &target;
-    hot.context.store(&target);
-    hot.split.store(target.slot(fork_range::of(target.forks.load()).split));
-    hot.head.store(target.saved_head);
+    // Release, in this order: what a thief that forces sees of `head` has overwritten its claim in `split` before.
+    hot.context.store_rel(&target);                                           // pairs with running
+    hot.split.store_rel(target.slot(fork_range::of(target.forks.load()).split)); // pairs with force_publication
+    hot.head.store_rel(target.saved_head);                                    // pairs with force_publication
     counted.switches.add();
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
 }
@@ -107,6 +113,7 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
 // Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
 void worker::after_switch() noexcept {
     worker& me = *this_worker();
+    me.queue_.end_exchange();
     context* left = std::exchange(me.left_, nullptr);
     if (!left) return;
     if (!me.after_) {
@@ -114,7 +121,7 @@ void worker::after_switch() noexcept {
         return;
     }
     auto after = std::exchange(me.after_, nullptr);
-    if (!after(me.after_argument_, *me.after_waiter_)) me.go_back_to_ = left;
+    if (!after(me.after_argument_, *me.after_waiter_)) me.queue_.push_ready_first(*left); // nothing to wait for
 }
 
 void worker::resume(context& target) noexcept {
@@ -125,8 +132,14 @@ void worker::resume(context& target) noexcept {
 }
 
 bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
-    context* next = spare();
+    context* next = next_ready_context();
+    if (!next) next = spare();
     if (!next) return false;
+    leave_for(*next, after, argument, who);
+    return true;
+}
+
+void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
     context& self = *current_;
     publish_all(self);
     counted.suspensions.add();
@@ -135,9 +148,20 @@ bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument, waite
     after_ = after;
     after_argument_ = argument;
     after_waiter_ = &who;
-    switch_to(*next);
+    switch_to(next);
     after_switch();
-    return true;
+}
+
+// The ready context to switch to without a detour over the loop; null when the loop has to decide.
+context* worker::next_ready_context() noexcept {
+    if ((picks_ + 1) % fair_period == 0 || asked()) return nullptr;
+    runnable* item = queue_.pop_ready_if(&context::resume_ready);
+    if (!item) return nullptr;
+    ++picks_;
+    counted.runnables.add();
+    context& target = static_cast<context&>(*item);
+    runtime_.forget_orphan(target);
+    return &target;
 }
 
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
@@ -178,33 +202,110 @@ void worker::loop() noexcept {
 }
 
 bool worker::step() noexcept {
-    if (context* back = std::exchange(go_back_to_, nullptr)) {
-        resume(*back);
+    if (runnable* first = std::exchange(run_first_, nullptr)) {
+        run(*first);
         return true;
     }
     if (context* parent = std::exchange(resume_next_, nullptr)) {
         resume(*parent);
         return true;
     }
-    if (run_next()) return true;
-    if (steal_round()) return true;
+    if (run_next() || expire_timers() || steal_fork()) return true;
     counted.failed_steals.add();
     return rest();
 }
 
 bool worker::run_next() noexcept {
-    const bool look_outside_first = ++picks_ % fair_period == 0;
-    runnable* item = nullptr;
-    if (look_outside_first) {
-        item = runtime_.injected().pop_oldest();
-        if (!item && steal_orphan()) return true; // or contexts that yield in a loop would starve their own forks
-    }
-    if (!item) item = ready_.pop_oldest();
-    if (!item) item = spawned_.pop_newest();
+    if (++picks_ % fair_period == 0 && look_outside()) return true;
+    if (asked() && queue_.size() > 1) give_away();
+    runnable* item = queue_.pop();
     if (!item) item = runtime_.injected().pop_oldest();
     if (!item) return false;
     run(*item);
     return true;
+}
+
+// True when a timer was due.
+bool worker::expire_timers() noexcept {
+    const std::int64_t next = runtime_.clock().next_ns();
+    if (next == never) return false;
+    const std::int64_t now = sys::now_ns();
+    if (now < next) return false;
+    runtime_.clock().expire(now);
+    return true;
+}
+
+bool worker::look_outside() noexcept {
+    expire_timers();
+    if (runnable* item = runtime_.injected().pop_oldest()) {
+        run(*item);
+        return true;
+    }
+    return steal_orphan(); // or contexts that yield in a loop would starve their own forks
+}
+
+// ---- the own queue -------------------------------------------------------------------------------------------------
+
+// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches that
+// we come to it.
+void worker::posted(std::uint32_t queued) noexcept {
+    base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
+    if (queued > 1 && asked()) {
+        give_away();
+        return;
+    }
+    if (queued == 1 && runtime_.watched()) return;
+    runtime_.wake_one();
+}
+
+bool worker::asked() const noexcept {
+    return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
+}
+
+// A thief asked: the older half goes to the shared queue, and somebody comes for it.
+void worker::give_away() noexcept {
+    local_queue::list half;
+    const std::uint32_t count = queue_.give_half(half);
+    hot_.load_rlx()->poll.store(0); // own thread wrote hot_
+    if (count != 0) runtime_.injected().push_all(half, count);
+    runtime_.wake_one();
+}
+
+bool worker::rob(worker& victim) noexcept {
+    local_queue::list loot;
+    const std::uint32_t count = victim.queue_.steal(loot);
+    if (count == 0) return false;
+    counted.robbed.add(count);
+    queue_.adopt(loot, count);
+    return true;
+}
+
+bool worker::yield() noexcept {
+    if (queue_.empty() && runtime_.injected().empty() && (picks_ + 1) % fair_period != 0) {
+        ++picks_;
+        if (asked()) publish_for_poll();
+        return false;
+    }
+    context& self = *current_;
+    if (!asked() && (picks_ + 1) % fair_period != 0) {
+        publish_all(self);
+        if (runnable* next = queue_.begin_exchange(self, &context::resume_ready)) {
+            ++picks_;
+            context& target = static_cast<context&>(*next);
+            runtime_.forget_orphan(target);
+            switch_to(target);
+            after_switch();
+            return true;
+        }
+    }
+    queue_.promote_oldest_spawned();
+    waiter who;
+    return leave(
+        [](void*, waiter& left) noexcept {
+            this_worker()->queue_.push_ready(*left.parked); // as many are ready as before: nobody need be woken
+            return true;
+        },
+        nullptr, who);
 }
 
 bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
@@ -222,25 +323,18 @@ void worker::run(runnable& item) noexcept {
     item.run(&item); // may suspend: nothing of *this may be used after
 }
 
-bool worker::steal_round() noexcept {
-    return steal_fork() || steal_runnable();
-}
-
-bool worker::steal_runnable() noexcept {
-    const unsigned n = runtime_.worker_count();
-    const unsigned start = random_.below(n);
-    for (unsigned i = 0; i < n; ++i) {
-        worker& victim = runtime_.worker_at((start + i) % n);
-        if (&victim == this) continue;
-        runnable* item = victim.ready().pop_oldest();
-        if (!item) item = victim.spawned().pop_oldest();
-        if (item) {
-            if (!victim.ready().empty() || !victim.spawned().empty()) runtime_.wake_one();
-            run(*item);
-            return true;
-        }
-    }
-    return false;
+bool worker::run_instead(runnable& item) noexcept {
+    context* next = spare();
+    if (!next) return false;
+    run_first_ = &item;
+    waiter who;
+    leave_for(*next,
+              [](void*, waiter& self) noexcept {
+                  this_worker()->post_ready(*self.parked);
+                  return true;
+              },
+              nullptr, who);
+    return true;
 }
 
 // ---- verbs ---------------------------------------------------------------------------------------------------------
@@ -257,14 +351,18 @@ const void* current_context() noexcept {
 
 void schedule(runnable& what, runtime_core& where) noexcept {
     worker* me = this_worker();
-    (me && &me->runtime() == &where ? me->ready() : where.injected()).push(what);
-    where.wake_one();
+    if (me && &me->runtime() == &where)
+        me->post_ready(what);
+    else
+        where.post(what);
 }
 
 void spawn(runnable& what, runtime_core& where) noexcept {
     worker* me = this_worker();
-    (me && &me->runtime() == &where ? me->spawned() : where.injected()).push(what);
-    where.wake_one();
+    if (me && &me->runtime() == &where)
+        me->post_spawned(what);
+    else
+        where.post(what);
 }
 
 bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
@@ -272,15 +370,11 @@ bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who
 }
 
 void yield() noexcept {
-    worker* me = this_worker();
-    if (!me) return;
-    waiter who;
-    suspend(
-        [](void*, waiter& self) noexcept {
-            schedule(*self.parked, self.parked->runtime);
-            return true;
-        },
-        nullptr, who);
+    if (worker* me = this_worker()) me->yield();
+}
+
+void yield_thread() noexcept {
+    sys::yield_thread();
 }
 
 void wake(waiter& who) noexcept {

@@ -7,14 +7,16 @@
 
 #include "sched/context.hpp"
 #include "sched/counters.hpp"
+#include "sched/local_queue.hpp"
 #include "sched/parker.hpp"
-#include "sched/run_queue.hpp"
+#include "sched/small_memory.hpp"
 #include "sennit/base/random.hpp"
 #include "sennit/sched/verbs.hpp"
 #include "sennit/sys/hot_line.hpp"
 #include "sys/thread.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace sennit::sched {
 
@@ -36,6 +38,14 @@ public:
     // What the context that was left asked to be done once it was saved. First call on a stack after each switch.
     static void after_switch() noexcept;
 
+    // Own thread: makes `item` ready here, and wakes somebody if there is need.
+    void post_ready(runnable& item) noexcept { posted(queue_.push_ready(item)); }
+    void post_spawned(runnable& item) noexcept { posted(queue_.push_spawned(item)); }
+    // Lets what is ready here run first. False: there was nothing.
+    bool yield() noexcept;
+    // Runs `item` at once, and makes the caller ready. False, without having done so, when there is no other stack.
+    bool run_instead(runnable& item) noexcept;
+
     // From the loop: switch to a saved context; the loop's own context becomes idle.
     void resume(context& target) noexcept;
     // From user code on `self`: leave it for an idle context. False when there is none to be had.
@@ -43,7 +53,11 @@ public:
 
     // From fork_stack.cpp: publication and stealing.
     void publish_for_poll() noexcept;
-    void publish_all(context& owner) noexcept;
+    void publish_all(context& owner) noexcept {
+        const fork_range forked = fork_range::of(owner.forks.load());
+        if (!forked.empty() || hot_.load_rlx()->head.load_rlx() != owner.slot(forked.split)) // own thread's words
+            publish_rest(owner);
+    }
     bool take_back(fork_slot* slot) noexcept;
 
     // Any thread.
@@ -51,8 +65,7 @@ public:
         sys::hot_line* hot = hot_.load_acq();                                  // pairs with thread_main
         return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr; // pairs with switch_to
     }
-    run_queue& ready() noexcept { return ready_; }
-    run_queue& spawned() noexcept { return spawned_; }
+    local_queue& queue() noexcept { return queue_; }
     parker& bed() noexcept { return parker_; }
     void ask_to_publish() noexcept {
         // acquire pairs with thread_main's store
@@ -68,8 +81,11 @@ public:
     context& self() noexcept { return *current_; }
     unsigned index() const noexcept { return index_; }
     counters counted;
+    std::uint64_t next_id = 0; // own thread; see fresh_id
+    small_memory memory;       // own thread
 
 private:
+    void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
     static void thread_main(void* self) noexcept;
     void switch_to(context& target) noexcept;
     void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
@@ -77,18 +93,28 @@ private:
     // One piece of work for the loop; false when the worker shall end.
     bool step() noexcept;
     bool run_next() noexcept;
-    bool steal_round() noexcept;
+    bool look_outside() noexcept;
+    bool expire_timers() noexcept;
+    void posted(std::uint32_t queued) noexcept;
+    bool asked() const noexcept;
+    void give_away() noexcept;
+    context* next_ready_context() noexcept;
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
-    bool steal_runnable() noexcept;
+    void publish_rest(context& owner) noexcept;
+    bool rob(worker& victim) noexcept;
     bool force_publication(worker& victim) noexcept;
     bool force_somebody() noexcept;
     void run_stolen(fork_slot& slot) noexcept;
     void run(runnable& item) noexcept;
 
     bool rest() noexcept;
+    bool spin() noexcept;
     bool work_in_sight() noexcept;
+    enum class sight { nothing, single_pieces, work };
+    sight look_at_queues(bool since_a_while) noexcept;
+    bool leave_bed(bool watched) noexcept;
 
     context* spare() noexcept;
     void keep_spare(context& idle) noexcept;
@@ -109,16 +135,18 @@ private:
     bool (*after_)(void*, waiter&) noexcept = nullptr;
     void* after_argument_ = nullptr;
     waiter* after_waiter_ = nullptr;
-    context* go_back_to_ = nullptr;  // `after` said that there is nothing to wait for
+    runnable* run_first_ = nullptr;  // before all else
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 
-    run_queue ready_;   // woken and yielded: oldest first
-    run_queue spawned_; // new: newest first for the worker, oldest first for thieves
+    local_queue queue_;
+    std::unique_ptr<std::uint32_t[]> seen_picks_; // each worker's, when this one last looked
     parker parker_;
     sys::thread thread_;
 };
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.
-[[gnu::noinline]] worker* this_worker() noexcept;
+inline worker* this_worker() noexcept {
+    return static_cast<worker*>(sys::hot_worker());
+}
 
 } // namespace sennit::sched

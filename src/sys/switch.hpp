@@ -2,7 +2,7 @@
 // Leaves one stack for another: the machine half of a context switch.
 //
 // `switch_stacks(from, to, globals)` saves what a thread of control owns beside its stack (exception globals,
-// floating-point control words, the sanitizers' notes), then jumps. It returns when somebody switches back to `from`,
+// floating-point control words if they were changed, the sanitizers' notes), then jumps. It returns when somebody switches back to `from`,
 // perhaps in another thread: nothing thread-local that was read before may be used after.
 //
 // The jump itself is inline assembly with a clobber list, one small file per processor, so that the compiler saves just
@@ -30,21 +30,6 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace sennit::sys {
-
-// What is saved of a thread of control that does not run. `sp` is valid only then.
-struct machine_context {
-    void* sp = nullptr;
-    exception_globals exceptions{};
-    std::uint64_t fp_control = 0;
-    const void* stack_low = nullptr; // for AddressSanitizer
-    std::size_t stack_size = 0;
-    void* asan_fake_stack = nullptr;
-    void* tsan_fiber = nullptr;
-};
-
-} // namespace sennit::sys
-
 #if defined(__x86_64__)
 #include "sys/switch_x86_64.hpp"
 #elif defined(__aarch64__)
@@ -54,6 +39,18 @@ struct machine_context {
 #endif
 
 namespace sennit::sys {
+
+// What is saved of a thread of control that does not run. `sp` is valid only then.
+struct machine_context {
+    void* sp = nullptr;
+    exception_globals exceptions{};
+    std::uint64_t fp_usual = read_fp_control(); // control words at its making
+    std::uint64_t fp_control = 0;               // others that it has set since; 0: none
+    const void* stack_low = nullptr; // for AddressSanitizer
+    std::size_t stack_size = 0;
+    void* asan_fake_stack = nullptr;
+    void* tsan_fiber = nullptr;
+};
 
 // First thing on a stack that was just switched to, also on a new one (then `self` has no fake stack yet).
 inline void arrived(machine_context& self) noexcept {
@@ -70,9 +67,9 @@ inline void arrived(machine_context& self) noexcept {
                                                  exception_globals& globals) noexcept {
     from.exceptions = globals;
     globals = to.exceptions;
-    const std::uint64_t control = read_fp_control();
-    from.fp_control = control;
-    if (control != to.fp_control) write_fp_control(to.fp_control);
+    from.fp_control = fp_control_is(from.fp_usual) ? 0 : read_fp_control();
+    if ((from.fp_control | to.fp_control) != 0) [[unlikely]]
+        write_fp_control(to.fp_control != 0 ? to.fp_control : to.fp_usual);
 #ifdef SENNIT_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&from.asan_fake_stack, to.stack_low, to.stack_size);
 #endif

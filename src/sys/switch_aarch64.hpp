@@ -51,6 +51,10 @@ inline std::uint64_t read_fp_control() noexcept {
     return fpcr;
 }
 
+inline bool fp_control_is(std::uint64_t control) noexcept {
+    return read_fp_control() == control;
+}
+
 inline void write_fp_control(std::uint64_t control) noexcept {
     asm volatile("msr fpcr, %0" ::"r"(control));
 }

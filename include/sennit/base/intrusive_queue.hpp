@@ -27,11 +27,29 @@ public:
         last_ = &node;
     }
 
+    void push_front(T& item) noexcept {
+        list_node& node = item;
+        node.previous = nullptr;
+        node.next = first_;
+        (first_ ? first_->previous : last_) = &node;
+        first_ = &node;
+    }
+
+    // Puts all of `other` behind what is here; `other` is empty then.
+    void append(intrusive_queue& other) noexcept {
+        if (!other.first_) return;
+        other.first_->previous = last_;
+        (last_ ? last_->next : first_) = other.first_;
+        last_ = other.last_;
+        other.first_ = other.last_ = nullptr;
+    }
+
     T* pop_front() noexcept { return first_ ? &take(*first_) : nullptr; }
     T* pop_back() noexcept { return last_ ? &take(*last_) : nullptr; }
     void remove(T& item) noexcept { take(item); }
 
     T* front() const noexcept { return static_cast<T*>(first_); }
+    T* back() const noexcept { return static_cast<T*>(last_); }
     static T* after(T& item) noexcept { return static_cast<T*>(static_cast<list_node&>(item).next); }
 
 private:

@@ -69,6 +69,9 @@ public:
         }
     }
 
+    // What was thrown; null: nothing.
+    const std::exception_ptr& error() const noexcept { return error_; }
+
     R take() {
         if (error_) std::rethrow_exception(std::move(error_));
         if constexpr (!std::is_void_v<R>) return load_result<R>(stored_->value);

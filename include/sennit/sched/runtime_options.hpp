@@ -29,6 +29,7 @@ struct runtime_metrics {
     std::uint64_t reclaimed = 0;     // of these, taken back by their owner
     std::uint64_t forced = 0;        // publications forced on a worker in a long leaf
     std::uint64_t steals = 0;        // forks run by another worker
+    std::uint64_t robbed = 0;        // runnables taken from the queue of a worker that did not come to them
     std::uint64_t failed_steals = 0; // rounds over all workers that found nothing
     std::uint64_t suspensions = 0;   // contexts that left their worker to wait
     std::uint64_t switches = 0;      // stack switches

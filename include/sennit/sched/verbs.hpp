@@ -42,6 +42,9 @@ bool suspend(bool (*after)(void* argument, waiter& who) noexcept, void* argument
 // Lets other ready work of this worker run first. No-op on a thread that is no worker.
 void yield() noexcept;
 
+// Gives the processor to another thread of the system.
+void yield_thread() noexcept;
+
 // Blocks the calling context or thread until `wake(who)`. `publish(argument, who)` as `after` in suspend.
 void park(bool (*publish)(void* argument, waiter& who) noexcept, void* argument, waiter& who) noexcept;
 

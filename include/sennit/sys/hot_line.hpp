@@ -44,6 +44,7 @@ struct alignas(base::cache_line) hot_line {
     base::atomic<std::uint32_t> poll{0};  // +16: not zero: take the slow path; thieves set, owner clears
     void* worker = nullptr;               // +24: engine's worker of this thread; owner only
     base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
+    void* activity = nullptr;             // +40: who runs here (sched/activity.hpp); owner only
 };
 
 #ifdef SENNIT_HOT_LINE_ASM
@@ -129,6 +130,26 @@ before:
     return true;
 }
 
+inline void* hot_worker() noexcept {
+    void* value;
+#ifdef SENNIT_HOT_VIA_GOT
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:24(%0), %0" : "=r"(value));
+#else
+    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+24, %0" : "=r"(value));
+#endif
+    return value;
+}
+
+inline void* hot_activity() noexcept {
+    void* value;
+#ifdef SENNIT_HOT_VIA_GOT
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:40(%0), %0" : "=r"(value));
+#else
+    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+40, %0" : "=r"(value));
+#endif
+    return value;
+}
+
 inline hot_line& hot() noexcept {
     hot_line* self;
 #ifdef SENNIT_HOT_VIA_GOT
@@ -163,7 +184,18 @@ inline bool hot_polled() noexcept {
 inline bool hot_before_split(void* slot) noexcept {
     return slot > hot().split.load_rlx(); // pairs through force_publication's membarrier
 }
+inline void* hot_worker() noexcept {
+    return hot().worker;
+}
+inline void* hot_activity() noexcept {
+    return hot().activity;
+}
 
 #endif
+
+// The address of the calling thread's hot line: no other thread has it.
+inline void* hot_identity() noexcept {
+    return &hot();
+}
 
 } // namespace sennit::sys

@@ -3,6 +3,7 @@
 
 #include "ground/ground.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -74,7 +75,6 @@ unsigned world::start_thread(std::function<void()> body) {
     if (!stacks_[number]) stacks_[number] = static_cast<std::byte*>(std::aligned_alloc(4096, stack_bytes));
     if (!stacks_[number]) throw std::bad_alloc();
     made.machine.sp = sys::prepare_stack(stacks_[number] + stack_bytes, [] { thread_main(); });
-    made.machine.fp_control = sys::read_fp_control();
     made.machine.stack_low = stacks_[number];
     made.machine.stack_size = stack_bytes;
     made.body = std::move(body);
@@ -158,8 +158,11 @@ bool world::may_preempt_at(place where) {
 }
 
 void world::give_way(bool can_go_on) {
-    const thread_set all = ready();
-    if (all == 0) stuck();
+    thread_set all = ready();
+    if (all == 0) {
+        if (!let_time_pass()) stuck();
+        all = ready();
+    }
     thread_choice choice{};
     if (can_go_on && !me().yielded) {
         choice = {all, 1u << current_, current_};
@@ -194,6 +197,18 @@ void world::switch_to(unsigned next) {
     thread& from = me();
     current_ = next;
     sys::switch_stacks(from.machine, threads_[next].machine, sys::thread_exception_globals());
+}
+
+// Ends the wait with the earliest deadline; false when none has one.
+bool world::let_time_pass() {
+    thread* next = nullptr;
+    for (thread& one : threads_)
+        if (one.is == state::waiting && one.deadline != never && (!next || one.deadline < next->deadline)) next = &one;
+    if (!next) return false;
+    time_ = std::max(time_, next->deadline);
+    next->is = state::ready;
+    next->timed_out = true;
+    return true;
 }
 
 void world::stuck() {
@@ -345,18 +360,21 @@ world::plain& world::plain_at(const void* address) {
 
 // ---- sleeping ------------------------------------------------------------------------------------------------------
 
-void world::wait(const void* address, std::uint64_t value, std::uint32_t expected, place where) {
+bool world::wait(const void* address, std::uint64_t value, std::uint32_t expected, std::int64_t deadline, place where) {
     // The kernel compares under its own lock: it sees the newest value and orders nothing for the caller.
     word& on = access(address, value, where);
     if (static_cast<std::uint32_t>(on.newest().value) != expected) {
         note(where, "does not sleep");
-        return;
+        return true;
     }
     note(where, "sleeps");
     me().is = state::waiting;
     me().waits_on = address;
+    me().deadline = deadline;
+    me().timed_out = false;
     give_way(false);
-    note(where, "wakes");
+    note(where, me().timed_out ? "times out" : "wakes");
+    return !me().timed_out;
 }
 
 void world::wake(const void* address, int count, place where) {

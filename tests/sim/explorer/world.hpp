@@ -84,7 +84,9 @@ public:
     unsigned start_thread(std::function<void()> body);
     void join_thread(unsigned other, place where);
     void yield(place where);
-    void wait(const void* address, std::uint64_t value, std::uint32_t expected, place where); // futex
+    // Futex. False when `deadline` has passed: time does so only while nobody else can go on.
+    static constexpr std::int64_t never = INT64_MAX;
+    bool wait(const void* address, std::uint64_t value, std::uint32_t expected, std::int64_t deadline, place where);
     void wake(const void* address, int count, place where);
     void barrier_all(place where); // membarrier: everybody knows what has been done so far
     std::int64_t now() noexcept { return time_ += tick_; }
@@ -117,6 +119,8 @@ private:
         bool yielded = false;
         unsigned joins = 0;
         const void* waits_on = nullptr;
+        std::int64_t deadline = never;
+        bool timed_out = false;
         place where;
         clock known{};
         std::function<void()> body;
@@ -133,6 +137,7 @@ private:
     word& access(const void* address, std::uint64_t value, place where);
     order effective(operation what, order with, place where);
     [[noreturn]] void stuck();
+    bool let_time_pass();
     thread_set ready() const noexcept;
 
     memory memory_;

@@ -82,12 +82,11 @@ std::int64_t now_ns() noexcept {
 }
 
 void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-    world::the().wait(&word, *word.futex_address(), expected, place::current());
+    world::the().wait(&word, *word.futex_address(), expected, world::never, place::current());
 }
 
-bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t) noexcept {
-    futex_wait(word, expected);
-    return true;
+bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t deadline) noexcept {
+    return world::the().wait(&word, *word.futex_address(), expected, deadline, place::current());
 }
 
 void futex_wake(const base::atomic<std::uint32_t>& word, int count) noexcept {

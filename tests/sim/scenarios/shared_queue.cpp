@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of runnables: injector, woken and spawned work: src/sched/run_queue.hpp.
+// The queue of runnables: injector, woken and spawned work: src/sched/shared_queue.hpp.
 #include "explorer/sim.hpp"
 
-#include "sched/run_queue.hpp"
+#include "sched/shared_queue.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 
 #include <array>
@@ -23,19 +23,19 @@ item* popped(sennit::sched::runnable* one) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(run_queue, gives_each_item_to_one, .preemptions = 2, .stale_reads = 2) {
-    sennit::sched::run_queue queue;
+SIM_SCENARIO_WITHIN(shared_queue, gives_each_item_to_one, .preemptions = 2, .stale_reads = 2) {
+    sennit::sched::shared_queue queue;
     std::array<item, 2> items;
     for (item& one : items) queue.push(one);
     sim::in_threads(2, [&](unsigned me) {
-        if (item* mine = popped(me == 0 ? queue.pop_oldest() : queue.pop_newest())) mine->take();
+        if (item* mine = popped(me == 0 ? queue.pop_oldest() : queue.pop_oldest())) mine->take();
     });
     for (const item& one : items) sim::check(one.runs == 1, "each item was taken once");
     sim::check(queue.empty(), "nothing is left");
 }
 
-SIM_SCENARIO_WITHIN(run_queue, carries_what_was_written_before, .preemptions = 2, .stale_reads = 2) {
-    sennit::sched::run_queue queue;
+SIM_SCENARIO_WITHIN(shared_queue, carries_what_was_written_before, .preemptions = 2, .stale_reads = 2) {
+    sennit::sched::shared_queue queue;
     item one;
     sim::thread producer([&] {
         one.take();
@@ -48,8 +48,8 @@ SIM_SCENARIO_WITHIN(run_queue, carries_what_was_written_before, .preemptions = 2
     sim::check(one.runs == 2, "both have touched it");
 }
 
-SIM_SCENARIO_WITHIN(run_queue, keeps_its_order, .preemptions = 2, .stale_reads = 1) {
-    sennit::sched::run_queue queue;
+SIM_SCENARIO_WITHIN(shared_queue, keeps_its_order, .preemptions = 2, .stale_reads = 1) {
+    sennit::sched::shared_queue queue;
     std::array<item, 2> items;
     sim::thread producer([&] {
         for (item& one : items) queue.push(one);
@@ -58,11 +58,11 @@ SIM_SCENARIO_WITHIN(run_queue, keeps_its_order, .preemptions = 2, .stale_reads =
     while (!(first = popped(queue.pop_oldest()))) sennit::sys::cpu_relax();
     sim::check(first == &items[0], "oldest first");
     producer.join();
-    sim::check(queue.pop_newest() == &items[1], "then the other");
+    sim::check(queue.pop_oldest() == &items[1], "then the other");
 }
 
-SIM_SCENARIO_WITHIN(run_queue, is_shared_by_many, .preemptions = 1, .stale_reads = 1) {
-    sennit::sched::run_queue queue;
+SIM_SCENARIO_WITHIN(shared_queue, is_shared_by_many, .preemptions = 1, .stale_reads = 1) {
+    sennit::sched::shared_queue queue;
     std::array<item, 3> items;
     queue.push(items[0]);
     sim::in_threads(3, [&](unsigned me) {

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// fiber: a strand of execution that costs little more than a function call until it blocks; used like std::jthread.
+//
+//     sennit::fiber reader([&](std::stop_token stop) { while (!stop.stop_requested()) handle(requests.pop()); });
+//     …
+//     // ~fiber requests stop and joins
+//
+// A fiber runs on a worker of the runtime that its maker runs on, of the default runtime when the maker is no worker.
+// It may block in any of the library's calls: its worker then goes on with other work; it may go on in another thread.
+// Everything here may be called from fibers, from forked children and from any OS thread.
+//
+// Cost: making and joining one that does not block, about 20 ns. One that blocks takes a stack: see
+// runtime_options::stack_size.
+#pragma once
+
+#include "sennit/base/result.hpp"
+#include "sennit/sched/fiber_block.hpp"
+#include "sennit/runtime.hpp"
+
+#include <chrono>
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <new>
+#include <stop_token>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+namespace sennit {
+
+// How a new fiber begins.
+enum class launch {
+    enqueue, // it becomes ready; its maker goes on
+    now,     // it runs at once and its maker becomes ready; on a thread that is no worker: as enqueue
+};
+
+struct fiber_attributes {
+    std::string_view name{};          // for reports; cut to 23 characters
+    sennit::launch policy = launch::enqueue;
+    sennit::runtime* runtime = nullptr; // null: the one that the maker runs on, else the default runtime
+};
+
+namespace detail {
+
+sched::runtime_core& runtime_for(const fiber_attributes& how);
+std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noexcept;
+
+// Time points of other clocks are converted once, at the beginning of the wait.
+template <class Clock, class Duration>
+std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
+    const auto left = when - Clock::now();
+    return deadline_of(std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(left));
+}
+template <class Rep, class Period>
+std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
+    using clock = std::chrono::steady_clock;
+    using real = std::chrono::duration<double>;
+    if (real(duration) > real(clock::duration::max()) / 2) return sched::never;
+    return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
+}
+
+template <class F, class... A>
+inline constexpr bool takes_stop_token = std::is_invocable_v<F, std::stop_token, A...>;
+
+template <class F, class... A>
+auto fiber_result() {
+    if constexpr (takes_stop_token<F, A...>)
+        return std::type_identity<std::invoke_result_t<F, std::stop_token, A...>>();
+    else
+        return std::type_identity<std::invoke_result_t<F, A...>>();
+}
+
+// A fiber's block with its closure and, later, its result.
+template <class R>
+struct fiber_with_result : sched::fiber_block {
+    using fiber_block::fiber_block;
+    outcome<R> result;
+};
+
+template <class F, class... A>
+struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_result<F, A...>())::type> {
+    using result_type = typename decltype(fiber_result<F, A...>())::type;
+    using base_type = fiber_with_result<result_type>;
+    using closure = std::tuple<F, A...>;
+
+    template <class G, class... B>
+    explicit fiber_with_closure(sched::runtime_core& runtime, G&& function, B&&... arguments)
+        : base_type(runtime, &fiber_with_closure::body, &fiber_with_closure::destroy) {
+        std::construct_at(&call, std::forward<G>(function), std::forward<B>(arguments)...);
+    }
+    ~fiber_with_closure() {}
+
+    union {
+        closure call; // until the body has run
+    };
+
+    static void body(sched::fiber_block& block) noexcept {
+        auto& me = static_cast<fiber_with_closure&>(block);
+        me.result.run([&me]() -> result_type {
+            return std::apply(
+                [&me](F& function, A&... arguments) -> result_type {
+                    if constexpr (takes_stop_token<F, A...>)
+                        return std::invoke(std::move(function), me.stop_source().get_token(), std::move(arguments)...);
+                    else
+                        return std::invoke(std::move(function), std::move(arguments)...);
+                },
+                me.call);
+        });
+        std::destroy_at(&me.call);
+        me.error = me.result.error();
+    }
+    static void destroy(sched::fiber_block* block) noexcept {
+        auto* me = static_cast<fiber_with_closure*>(block);
+        me->~fiber_with_closure();
+        sched::give_memory(me, sizeof(fiber_with_closure));
+    }
+};
+
+// Throws std::bad_alloc, and what copying the closure throws.
+template <class F, class... A>
+auto* make_fiber(sched::runtime_core& runtime, F&& function, A&&... arguments) {
+    using block = fiber_with_closure<std::decay_t<F>, std::decay_t<A>...>;
+    static_assert(alignof(block) <= 16, "sennit: a fiber's closure is over-aligned");
+    void* memory = sched::take_memory(sizeof(block));
+    try {
+        return ::new (memory) block(runtime, std::forward<F>(function), std::forward<A>(arguments)...);
+    } catch (...) {
+        sched::give_memory(memory, sizeof(block));
+        throw;
+    }
+}
+
+} // namespace detail
+
+class fiber {
+public:
+    // Identifies an activity: a fiber, the body of a runtime::run, a stolen child, or a thread. Default: none.
+    class id {
+    public:
+        id() noexcept = default;
+        friend auto operator<=>(id, id) noexcept = default;
+        friend std::ostream& operator<<(std::ostream& out, id which);
+        std::uint64_t value() const noexcept { return value_; }
+
+    private:
+        friend class fiber;
+        friend struct this_fiber_access;
+        friend struct std::hash<id>;
+        explicit id(std::uint64_t value) noexcept : value_(value) {}
+        std::uint64_t value_ = 0;
+    };
+
+    fiber() noexcept = default;
+
+    // Calls `function(arguments...)` in a new fiber, with copies; with a std::stop_token before the arguments if the
+    // function takes one. Throws std::bad_alloc, and what copying throws.
+    template <class F, class... A>
+        requires(!std::same_as<std::remove_cvref_t<F>, fiber> && !std::same_as<std::remove_cvref_t<F>, fiber_attributes>)
+    explicit fiber(F&& function, A&&... arguments)
+        : fiber(fiber_attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
+
+    template <class F, class... A>
+    fiber(const fiber_attributes& how, F&& function, A&&... arguments) {
+        static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
+                          std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
+                      "sennit: a fiber's function must be callable with copies of the arguments, or with a "
+                      "std::stop_token before them");
+        auto* block =
+            detail::make_fiber(detail::runtime_for(how), std::forward<F>(function), std::forward<A>(arguments)...);
+        using result = typename std::remove_pointer_t<decltype(block)>::result_type;
+        result_type_ = &typeid(result);
+        if (!how.name.empty()) block->set_name(how.name);
+        block_ = block;
+        launch(how.policy);
+    }
+
+    fiber(fiber&& other) noexcept
+        : block_(std::exchange(other.block_, nullptr)), result_type_(other.result_type_) {}
+    // As std::jthread: an assigned-to fiber that is joinable is asked to stop and joined first.
+    fiber& operator=(fiber&& other) noexcept {
+        if (this != &other) {
+            stop_and_join();
+            block_ = std::exchange(other.block_, nullptr);
+            result_type_ = other.result_type_;
+        }
+        return *this;
+    }
+
+    // Asks a joinable fiber to stop, and joins it. An exception that left its function then ends the program, with a
+    // message: nobody could learn of it any more.
+    ~fiber() { stop_and_join(); }
+
+    void swap(fiber& other) noexcept {
+        std::swap(block_, other.block_);
+        std::swap(result_type_, other.result_type_);
+    }
+    friend void swap(fiber& a, fiber& b) noexcept { a.swap(b); }
+
+    bool joinable() const noexcept { return block_ != nullptr; }
+    id get_id() const noexcept { return block_ ? id(block_->id()) : id(); }
+    std::string_view name() const noexcept { return block_ ? block_->name() : ""; }
+
+    // Blocks until the function has returned; throws what left it. Not a point of cancellation.
+    // Throws std::system_error: invalid_argument when not joinable, resource_deadlock_would_occur from the fiber itself.
+    void join();
+
+    // The same, and returns the function's result. Throws std::bad_cast, and leaves the fiber joinable, when it is not of
+    // type R.
+    template <class R>
+    R join() {
+        check_joinable();
+        if (typeid(R) != *result_type_) throw std::bad_cast();
+        block_->join({.cancellable = false, .what = "fiber::join"});
+        const holder ended{std::exchange(block_, nullptr)};
+        return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
+    }
+
+    // False when the fiber has not ended in time; it stays joinable.
+    template <class Rep, class Period>
+    bool join_for(const std::chrono::duration<Rep, Period>& duration) {
+        return join_before(detail::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    bool join_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return join_before(detail::deadline_of(when));
+    }
+
+    // The fiber goes on by itself. An exception that leaves it ends the program, with its name.
+    void detach();
+
+    // As std::jthread. The first of them may throw std::bad_alloc when the function takes no token.
+    std::stop_source get_stop_source() { return block_ ? block_->stop_source() : std::stop_source(std::nostopstate); }
+    std::stop_token get_stop_token() { return get_stop_source().get_token(); }
+    bool request_stop() { return block_ && block_->request_stop(); }
+
+private:
+    struct holder {
+        sched::fiber_block* block;
+        ~holder() { block->dispose(); }
+    };
+
+    void launch(sennit::launch policy) noexcept {
+        block_->launch(policy == sennit::launch::now ? sched::fiber_block::start::now
+                                                     : sched::fiber_block::start::enqueue);
+    }
+    void check_joinable() const;
+    bool join_before(std::int64_t deadline_ns);
+    void stop_and_join() noexcept;
+
+    sched::fiber_block* block_ = nullptr;
+    const std::type_info* result_type_ = nullptr;
+};
+
+} // namespace sennit
+
+template <>
+struct std::hash<sennit::fiber::id> {
+    std::size_t operator()(sennit::fiber::id which) const noexcept { return std::hash<std::uint64_t>()(which.value_); }
+};

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is running: the identity that locks are owned by, and what belongs to one strand of execution wherever it runs.
+//
+// A fiber is an activity; so is each body that a runtime runs, each stolen child, and each thread that is no worker.
+// The running thread's hot line points to it; a context that is left takes it along. What a context runs by plain call
+// (an unstolen fork) belongs to the caller's activity.
+#pragma once
+
+#include "sennit/base/cache_line.hpp"
+#include "sennit/sys/hot_line.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class cancel_scope;
+struct local_value; // see sennit/fiber_local.hpp
+
+struct alignas(16) activity {
+    std::uint64_t id = 0;             // 0: none was asked for yet
+    cancel_scope* scope = nullptr;    // innermost; what ends its waits
+    local_value* locals = nullptr;    // newest first
+    void* fiber = nullptr;            // the fiber's control block; null: this is no fiber
+    const char* waits_for = nullptr;  // what a blocked one is blocked in; for reports
+};
+
+// The running one. Null on a thread that is no worker and has none.
+inline activity* current_activity() noexcept {
+    return static_cast<activity*>(sys::hot_activity());
+}
+
+// An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
+inline void* current_identity() noexcept {
+    void* running = sys::hot_activity();
+    return running ? running : sys::hot_identity();
+}
+
+// Makes `next` the running one and returns the one before. Whoever does so puts it back on the same stack.
+activity* exchange_activity(activity* next) noexcept;
+
+// The running activity's number, unique in the process; given at the first call.
+std::uint64_t current_id() noexcept;
+
+// A number nobody had before.
+std::uint64_t fresh_id() noexcept;
+
+// Destroys its locals, newest first, those that the destructors make included.
+void destroy_locals(activity& ended) noexcept;
+
+// An activity for as long as the object lives; for bodies that are no fibers.
+class activity_frame {
+public:
+    activity_frame() noexcept : outer_(exchange_activity(&own_)) {}
+    ~activity_frame() {
+        destroy_locals(own_);
+        exchange_activity(outer_);
+    }
+    activity_frame(const activity_frame&) = delete;
+
+private:
+    activity own_;
+    activity* const outer_;
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fiber is to the engine: a runnable with an identity, that somebody may wait for, and that frees itself or is
+// freed by whoever holds it.
+//
+// Who uses it: `fiber`, `spawn`, `nursery`. A fiber takes no stack until it blocks: it runs on the stack of the worker
+// that picks it, and that stack becomes its own when it suspends.
+//
+// State word: running (0: from creation on); watched: somebody waits in `joiners`; ended; detached: nobody holds it.
+// Protocol. Running to ended, watched or detached by compare-and-swap. Who ends while watched takes the lock, says ended,
+// claims the joiner and frees the lock as the last access; a joiner that gives up (its deadline) takes the lock, too, so
+// it either withdraws or sees the end. Nobody else may use the handle meanwhile.
+#pragma once
+
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/runnable.hpp"
+#include "sennit/sched/small_memory.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <stop_token>
+#include <string_view>
+
+namespace sennit::sched {
+
+class runtime_core;
+
+class fiber_block : public runnable {
+public:
+    enum class start : std::uint8_t { enqueue, now };
+
+    // `body` runs the closure and keeps its result or exception; `destroy` frees the block.
+    fiber_block(runtime_core& runtime, void (*body)(fiber_block&) noexcept,
+                void (*destroy)(fiber_block*) noexcept) noexcept
+        : runnable(&fiber_block::run_queued), runtime_(runtime), body_(body), destroy_(destroy) {
+        self_.fiber = this;
+    }
+    fiber_block(const fiber_block&) = delete;
+
+    // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on later.
+    void launch(start how) noexcept;
+
+    // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A fiber that nobody has
+    // started yet may run inside, on the caller's stack. One caller at a time, not the fiber itself.
+    wake_reason join(const wait_options& options) noexcept;
+    bool ended() const noexcept { return state_.load_acq() == ended_state; } // pairs with end
+
+    // The holder gives it up: frees it if it has ended, else it frees itself.
+    void let_go() noexcept;
+    // The holder frees it; it has ended.
+    void dispose() noexcept { destroy_(this); }
+
+    std::uint64_t id() noexcept;
+    runtime_core& runtime() const noexcept { return runtime_; }
+    activity& self() noexcept { return self_; }
+    static fiber_block* current() noexcept; // null: the caller is no fiber
+
+    // Cut to 23 characters.
+    void set_name(std::string_view name) noexcept;
+    const char* name() const noexcept { return name_.data(); }
+
+    // The first call allocates and may throw std::bad_alloc.
+    std::stop_source& stop_source();
+    bool request_stop();
+    void request_stop_if_asked_for() noexcept; // only if somebody may have a token
+
+    std::exception_ptr error; // what left the closure; for the holder once it has ended
+
+protected:
+    ~fiber_block() = default;
+
+private:
+    static void run_queued(runnable* self) noexcept;
+    void run_here() noexcept;
+    void end() noexcept;
+    bool run_if_newest() noexcept;
+
+    static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;
+
+    activity self_;
+    runtime_core& runtime_;
+    void (*const body_)(fiber_block&) noexcept;
+    void (*const destroy_)(fiber_block*) noexcept;
+    base::atomic<std::uint32_t> state_{running_state};
+    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
+    wait_list joiners_;
+    std::stop_source stop_{std::nostopstate};
+    std::array<char, 24> name_{};
+};
+
+} // namespace sennit::sched

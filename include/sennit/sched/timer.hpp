@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something that happens at a point in time, on the scheduler of one runtime.
+//
+// The node is its user's memory; arming and disarming allocate nothing. An idle worker sleeps until the next one is due;
+// busy workers look every so many picks.
+#pragma once
+
+#include "sennit/base/intrusive_queue.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class runtime_core;
+struct waiter;
+
+inline constexpr std::int64_t never = INT64_MAX; // a deadline
+
+struct timer : base::list_node {
+    // Called once when the deadline has passed, under the lock of all timers: it must not block, arm or disarm. A waiter
+    // that it returns is woken afterwards.
+    waiter* (*expire)(timer&) noexcept = nullptr;
+    std::int64_t deadline_ns = never; // by now_ns()
+
+    // The wheel's.
+    std::uint64_t tick = 0;
+    bool armed = false;
+};
+
+// Thread-safe, a few tens of ns. A deadline in the past is due at once. `expire` is called within 20 us after the deadline
+// if a worker is idle, else when one gets to it.
+void arm(timer& what, runtime_core& where) noexcept;
+
+// True: it will not expire. False: it was not armed, or has expired. In both cases `expire` is not running and will not
+// be called.
+bool disarm(timer& what, runtime_core& where) noexcept;
+
+} // namespace sennit::sched

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an activity blocks when more than one event may end the wait: sources, a deadline, a cancelled scope, a stop token.
+// And the simple case, in which one source alone may.
+//
+// Every lock, signal, channel and future of the library blocks through here; each keeps a list of `wait_entry` under its
+// own lock, and does not care whether a fiber, a forked child or a plain thread waits.
+//
+// State of a wait_point: preparing (may be claimed, sleeps not yet); waiting (saved completely: who claims it wakes it);
+// else the result, written once by whoever claimed it.
+//
+// Protocol. Who wants to end a wait claims it: one compare-and-swap from preparing or waiting to the result. The winner
+// wakes it if it was waiting; a loser must not touch it again. A source claims under its own lock, and the waiter takes
+// that lock to remove its entry before its frame dies, so a loser's look at the entry is always at living memory. What the
+// winner writes for the waiter (a channel's value) it writes before it leaves that lock or wakes.
+// A wait that only one source can end (`sole`) needs no claim: the source's lock decides.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/intrusive_queue.hpp"
+#include "sennit/sched/timer.hpp"
+#include "sennit/sched/waiter.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+// Why a wait ended; `source + i`: by the waiter's entry i.
+enum class wake_reason : std::uint32_t { preparing, waiting, timed_out, cancelled, stopped, source };
+
+struct wait_point : waiter {
+    explicit wait_point(bool only_one_source = false) noexcept : sole(only_one_source) {}
+
+    base::atomic<std::uint32_t> state{static_cast<std::uint32_t>(wake_reason::preparing)};
+    const bool sole;
+    wake_reason reason() const noexcept { return static_cast<wake_reason>(state.load_acq()); } // pairs with claim
+};
+
+// One place in one source's list. The list's lock guards it.
+struct wait_entry : base::list_node {
+    wait_entry(wait_point& whose, unsigned source = 0, void* given = nullptr) noexcept
+        : point(whose), number(source), data(given) {}
+    wait_point& point;
+    unsigned number;
+    void* data; // the source's own: where a value goes
+    bool queued = false;
+};
+using wait_list = base::intrusive_queue<wait_entry>;
+
+inline void enqueue(wait_list& list, wait_entry& entry) noexcept {
+    list.push_back(entry);
+    entry.queued = true;
+}
+inline void dequeue(wait_list& list, wait_entry& entry) noexcept {
+    if (entry.queued) list.remove(entry);
+    entry.queued = false;
+}
+
+// Whether the caller may end the wait, and whether it must then wake it.
+enum class claim_result { lost, wake_it, leave_it };
+claim_result claim(wait_point& point, wake_reason why) noexcept;
+
+// For a source, under its lock: takes entries off the list until one can be claimed. Null: nobody waits. The caller hands
+// over what it has to hand over and then calls `end_wait` with the answer, inside or outside its lock.
+struct claimed {
+    wait_entry* entry = nullptr;
+    wait_point* point = nullptr;
+    bool asleep = false;
+    explicit operator bool() const noexcept { return entry != nullptr; }
+};
+claimed claim_first(wait_list& list) noexcept;
+inline void end_wait(const claimed& one) noexcept {
+    if (one.asleep) wake(*one.point);
+}
+// Claims and wakes them all.
+void wake_all(wait_list& list) noexcept;
+
+struct wait_options {
+    std::int64_t deadline_ns = never;
+    bool cancellable = true;   // a cancelled scope ends the wait
+    const char* what = "wait"; // for reports
+};
+
+// Blocks the calling context or thread until the point is claimed, and returns why it was. `publish(argument)` is called
+// when the caller is saved completely: there it releases the lock under which it put its entry into a list. If the point
+// was visible to sources before (several sources, no lock held), `publish` may be null.
+// The caller then takes its entries off the lists: those that did not end the wait are still there.
+wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
+                 const wait_options& options = {}) noexcept;
+
+// The same with a lock that is held and shall be released.
+template <class Lock>
+wake_reason wait_unlocking(wait_point& point, Lock& held, const wait_options& options = {}) noexcept {
+    return wait(point, [](void* lock) noexcept { static_cast<Lock*>(lock)->unlock(); }, &held, options);
+}
+
+// Whether the running activity is in a scope that may be cancelled.
+bool in_cancel_scope() noexcept;
+// True when the running activity's scope is cancelled.
+bool cancellation_requested() noexcept;
+
+} // namespace sennit::sched

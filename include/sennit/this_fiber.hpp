@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the running fiber can do and know. On threads that are no workers these act on the thread, as std::this_thread.
+#pragma once
+
+#include "sennit/cancelled.hpp"
+#include "sennit/fiber.hpp"
+
+#include <chrono>
+#include <stop_token>
+#include <string_view>
+
+namespace sennit::this_fiber {
+
+// Lets what else is ready on this worker run first. About 6 ns from one fiber to another.
+void yield() noexcept;
+
+fiber::id get_id() noexcept;
+
+// The running fiber's name; empty when it has none, or when this is no fiber.
+std::string_view name() noexcept;
+
+// Never tells of a stop when the caller is no fiber. May throw std::bad_alloc at the first call.
+std::stop_token get_stop_token();
+
+// Throws `cancelled` when the surrounding nursery or with_timeout is; else offers work to idle workers, as
+// sennit::checkpoint. About a ns.
+void checkpoint();
+
+namespace detail {
+void sleep_until_ns(std::int64_t deadline_ns);
+}
+
+// Throws `cancelled` when the surrounding nursery or with_timeout is.
+template <class Rep, class Period>
+void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
+    if (duration > duration.zero()) detail::sleep_until_ns(sennit::detail::deadline_in(duration));
+}
+template <class Clock, class Duration>
+void sleep_until(const std::chrono::time_point<Clock, Duration>& when) {
+    while (Clock::now() < when) detail::sleep_until_ns(sennit::detail::deadline_of(when));
+}
+
+} // namespace sennit::this_fiber

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/fiber.hpp"
+
+#include "sennit/base/check.hpp"
+#include "sennit/checkpoint.hpp"
+#include "sennit/sched/cancel_scope.hpp"
+#include "sennit/sched/now.hpp"
+#include "sennit/sched/verbs.hpp"
+#include "sennit/this_fiber.hpp"
+
+#include <ostream>
+#include <system_error>
+
+namespace sennit {
+
+namespace detail {
+
+sched::runtime_core& runtime_for(const fiber_attributes& how) {
+    if (how.runtime) return how.runtime->core();
+    sched::runtime_core* here = sched::current_runtime();
+    return here ? *here : default_runtime().core();
+}
+
+// The scheduler's clock is std::chrono::steady_clock's: CLOCK_MONOTONIC.
+std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
+}
+
+} // namespace detail
+
+std::ostream& operator<<(std::ostream& out, fiber::id which) {
+    if (which == fiber::id()) return out << "{no fiber}";
+    return out << which.value();
+}
+
+void fiber::check_joinable() const {
+    if (!block_) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "sennit: fiber::join");
+    if (sched::fiber_block::current() == block_)
+        throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur), "sennit: fiber::join");
+}
+
+void fiber::join() {
+    check_joinable();
+    block_->join({.cancellable = false, .what = "fiber::join"});
+    const holder ended{std::exchange(block_, nullptr)};
+    if (ended.block->error) std::rethrow_exception(ended.block->error);
+}
+
+bool fiber::join_before(std::int64_t deadline_ns) {
+    check_joinable();
+    if (block_->join({.deadline_ns = deadline_ns, .cancellable = false, .what = "fiber::join"}) !=
+        sched::wake_reason::source)
+        return false;
+    const holder ended{std::exchange(block_, nullptr)};
+    if (ended.block->error) std::rethrow_exception(ended.block->error);
+    return true;
+}
+
+void fiber::detach() {
+    if (!block_) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "sennit: fiber::detach");
+    std::exchange(block_, nullptr)->let_go();
+}
+
+void fiber::stop_and_join() noexcept {
+    if (!block_) return;
+    SENNIT_CHECK(sched::fiber_block::current() != block_, "a fiber destroys the object it is joined by");
+    block_->request_stop_if_asked_for();
+    block_->join({.cancellable = false, .what = "fiber::~fiber"});
+    if (block_->error) base::fail("an exception left a fiber that was destroyed without join", __FILE__, __LINE__);
+    std::exchange(block_, nullptr)->dispose();
+}
+
+namespace this_fiber {
+
+void yield() noexcept {
+    if (sched::on_worker())
+        sched::yield();
+    else
+        sched::yield_thread();
+}
+
+std::string_view name() noexcept {
+    const sched::fiber_block* me = sched::fiber_block::current();
+    return me ? me->name() : "";
+}
+
+std::stop_token get_stop_token() {
+    sched::fiber_block* me = sched::fiber_block::current();
+    return me ? me->stop_source().get_token() : std::stop_token();
+}
+
+void checkpoint() {
+    if (sched::cancellation_requested()) throw cancelled();
+    sennit::checkpoint();
+}
+
+void detail::sleep_until_ns(std::int64_t deadline_ns) {
+    sched::wait_point point;
+    if (sched::wait(point, nullptr, nullptr, {.deadline_ns = deadline_ns, .what = "sleep"}) ==
+        sched::wake_reason::cancelled)
+        throw cancelled();
+}
+
+} // namespace this_fiber
+
+struct this_fiber_access {
+    static fiber::id id(std::uint64_t value) noexcept { return fiber::id(value); }
+};
+fiber::id this_fiber::get_id() noexcept {
+    return this_fiber_access::id(sched::current_id());
+}
+
+} // namespace sennit

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/sched/activity.hpp"
+
+#include "sched/worker.hpp"
+#include "sennit/base/atomic.hpp"
+#include "sennit/sched/local_value.hpp"
+
+#include <utility>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::uint64_t ids_in_a_block = 1 << 20;
+base::atomic<std::uint64_t> next_block{1};
+
+// What a thread that is no worker has instead of an activity. Such a thread never changes under its code.
+struct thread_state {
+    std::uint64_t number = 0;
+    activity own;
+    ~thread_state() { destroy_locals(own); }
+};
+[[gnu::noinline]] thread_state& this_thread() noexcept {
+    static thread_local thread_state state;
+    return state;
+}
+} // namespace
+
+activity* exchange_activity(activity* next) noexcept {
+    return static_cast<activity*>(std::exchange(sys::hot().activity, next));
+}
+
+std::uint64_t fresh_id() noexcept {
+    worker* me = this_worker();
+    if (!me) return next_block.fetch_add(1) * ids_in_a_block; // a block for one: threads are few
+    if (me->next_id % ids_in_a_block == 0) me->next_id = next_block.fetch_add(1) * ids_in_a_block + 1;
+    return me->next_id++;
+}
+
+std::uint64_t current_id() noexcept {
+    if (activity* me = current_activity()) {
+        if (me->id == 0) me->id = fresh_id();
+        return me->id;
+    }
+    thread_state& mine = this_thread();
+    if (mine.number == 0) mine.number = fresh_id();
+    return mine.number;
+}
+
+local_value*& current_locals() {
+    activity* me = current_activity();
+    return me ? me->locals : this_thread().own.locals;
+}
+
+void destroy_locals(activity& ended) noexcept {
+    while (local_value* newest = std::exchange(ended.locals, ended.locals ? ended.locals->next : nullptr))
+        newest->destroy(newest);
+}
+
+} // namespace sennit::sched

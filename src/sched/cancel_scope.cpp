@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/sched/cancel_scope.hpp"
+
+#include "sennit/sched/wait.hpp"
+
+#include <mutex>
+
+namespace sennit::sched {
+
+cancel_scope::cancel_scope(cancel_scope* parent) noexcept : parent_(parent) {
+    if (!parent) return;
+    std::lock_guard guard(parent->lock_);
+    parent->children_.push_back(*this);
+    if (parent->cancelled()) cancelled_.store_rel(1); // pairs with cancelled()
+}
+
+cancel_scope::~cancel_scope() {
+    if (!parent_) return;
+    std::lock_guard guard(parent_->lock_);
+    parent_->children_.remove(*this);
+}
+
+// Locks are taken downwards, and a child leaves its parent's list under the parent's lock, so what we walk lives.
+void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
+    std::lock_guard guard(lock_);
+    if (cancelled()) return;
+    cancelled_.store_rel(1); // pairs with cancelled()
+    if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it) woken.push_back(*waits_);
+    for (cancel_scope* child = children_.front(); child; child = children_.after(*child)) child->cancel_into(woken);
+}
+
+void cancel_scope::cancel() noexcept {
+    base::intrusive_queue<waiter> woken;
+    cancel_into(woken);
+    while (waiter* who = woken.pop_front()) wake(*who);
+}
+
+bool cancel_scope::enter(wait_point& point) noexcept {
+    std::lock_guard guard(lock_);
+    if (cancelled()) return false;
+    waits_ = &point;
+    return true;
+}
+
+void cancel_scope::leave() noexcept {
+    std::lock_guard guard(lock_);
+    waits_ = nullptr;
+}
+
+} // namespace sennit::sched

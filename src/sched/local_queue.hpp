@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's own queue of runnables: what was woken or yielded there, oldest first; what was spawned there, newest
+// first. Thieves get the oldest.
+//
+// Why two orders. Arrival order is fair to those that wait for each other; newest first keeps new work depth-first, so
+// that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm.
+//
+// Who touches what. The worker pushes and pops, under its half of an owner_lock: no locked instruction, no fence. It
+// gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
+// does a thief come in by the other half of the lock (`steal`). `size` and `picks` may be read by anybody at any time.
+//
+// `size` is one side of the idle protocol (src/sched/README.md): a push is visible to whoever looks behind a barrier
+// that comes after it, and a push that is not sees what was announced before that barrier.
+#pragma once
+
+#include "sched/owner_lock.hpp"
+#include "sennit/base/cache_line.hpp"
+#include "sennit/base/intrusive_queue.hpp"
+#include "sennit/sched/runnable.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class alignas(base::destructive_distance) local_queue {
+public:
+    using list = base::intrusive_queue<runnable>;
+
+    // ---- the owner. Pushes return how many runnables are there now.
+    std::uint32_t push_ready(runnable& item) noexcept {
+        owner_section inside(lock_);
+        ready_.push_back(item);
+        return add(1);
+    }
+    // Before all others: it was here first and found nothing to wait for, or somebody waits for just this one.
+    std::uint32_t push_ready_first(runnable& item) noexcept {
+        owner_section inside(lock_);
+        ready_.push_front(item);
+        return add(1);
+    }
+    std::uint32_t push_spawned(runnable& item) noexcept {
+        owner_section inside(lock_);
+        spawned_.push_back(item);
+        return add(1);
+    }
+    std::uint32_t adopt(list& items, std::uint32_t count) noexcept {
+        owner_section inside(lock_);
+        ready_.append(items);
+        return add(count);
+    }
+
+    // The next one to run; null when there is none.
+    runnable* pop() noexcept {
+        if (size() == 0) return nullptr;
+        owner_section inside(lock_);
+        runnable* item = ready_.pop_front();
+        if (!item) item = spawned_.pop_back();
+        if (item) took(1);
+        return item;
+    }
+    // The same if it was woken or yielded and `run` is its function.
+    runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
+        if (size() == 0) return nullptr;
+        owner_section inside(lock_);
+        runnable* item = ready_.front();
+        if (!item || item->run != run) return nullptr;
+        took(1);
+        return ready_.pop_front();
+    }
+    // True when `item` was the newest spawned one; it is the caller's then.
+    bool pop_newest_if(const runnable& item) noexcept {
+        if (size() == 0) return false;
+        owner_section inside(lock_);
+        if (spawned_.back() != &item) return false;
+        spawned_.pop_back();
+        took(1);
+        return true;
+    }
+    // The oldest spawned one, if any, goes behind the ready ones: its turn comes before that of who yields now.
+    void promote_oldest_spawned() noexcept {
+        owner_section inside(lock_);
+        if (runnable* item = spawned_.pop_front()) ready_.push_back(*item);
+    }
+    // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays inside
+    // the lock, switches to it, and leaves the lock on the other side: thieves shall not find `self` before it is saved.
+    runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
+        lock_.enter();
+        runnable* item = ready_.front();
+        if (!item || item->run != run || !spawned_.empty()) {
+            lock_.leave();
+            return nullptr;
+        }
+        ready_.pop_front();
+        ready_.push_back(self);
+        picks_.store_rlx(picks_.load_rlx() + 1); // a hint
+        return item;
+    }
+    void end_exchange() noexcept { lock_.leave(); } // harmless outside one
+
+    // Moves the older half to `out`, but keeps one at least; returns how many went.
+    std::uint32_t give_half(list& out) noexcept {
+        owner_section inside(lock_);
+        return take(size() / 2, out);
+    }
+
+    // ---- any other thread
+    // Moves the older half to `out`, one at least; returns how many, zero when the queue is empty or nobody is let in.
+    std::uint32_t steal(list& out) noexcept {
+        if (size() == 0 || !lock_.claim()) return 0;
+        const std::uint32_t count = take((size() + 1) / 2, out);
+        lock_.release();
+        return count;
+    }
+
+    // ---- anybody
+    std::uint32_t size() const noexcept { return size_.load(); }
+    bool empty() const noexcept { return size() == 0; }
+    // Changes with every runnable that the owner takes: whether it gets on.
+    std::uint32_t picks() const noexcept { return picks_.load_rlx(); } // a hint: orders nothing
+
+private:
+    std::uint32_t add(std::uint32_t count) noexcept {
+        const std::uint32_t now = size_.load_rlx() + count; // whoever is inside is the only writer
+        if (lock_.fenced())
+            size_.store(now);
+        else
+            size_.store_rel(now); // pairs with size() behind the sleeper's barrier
+        return now;
+    }
+    void took(std::uint32_t count) noexcept {
+        size_.store_rel(size_.load_rlx() - count); // whoever is inside is the only writer; pairs with size()
+        picks_.store_rlx(picks_.load_rlx() + 1);   // a hint
+    }
+    std::uint32_t take(std::uint32_t count, list& out) noexcept {
+        std::uint32_t taken = 0;
+        for (; taken < count; ++taken) {
+            runnable* item = ready_.pop_front();
+            if (!item) item = spawned_.pop_front();
+            if (!item) break;
+            out.push_back(*item);
+        }
+        if (taken != 0) size_.store_rel(size_.load_rlx() - taken); // as in took
+        return taken;
+    }
+
+    owner_lock lock_;
+    list ready_;
+    list spawned_;
+    base::atomic<std::uint32_t> size_{0};
+    base::atomic<std::uint32_t> picks_{0};
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/timers.hpp"
+
+#include "sched/runtime_core.hpp"
+#include "sennit/sched/waiter.hpp"
+#include "sys/clock.hpp"
+
+#include <mutex>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::size_t batch = 64; // timers expired under one hold of the lock
+}
+
+timers::timers() noexcept : wheel_(sys::now_ns()) {}
+
+std::uint32_t timers::arm(timer& one) noexcept {
+    {
+        std::lock_guard guard(lock_);
+        wheel_.insert(one);
+        const std::int64_t before = next_.load();
+        const std::int64_t now = wheel_.next_event_ns();
+        if (now >= before) return nobody;
+        next_.store(now);
+    }
+    return keeper_.load();
+}
+
+bool timers::disarm(timer& one) noexcept {
+    std::lock_guard guard(lock_);
+    if (!one.armed) return false;
+    wheel_.remove(one);
+    if (wheel_.size() == 0) next_.store(never); // or an idle process would wake for nothing; else looking once is cheaper
+    return true;
+}
+
+void timers::expire(std::int64_t now_ns) noexcept {
+    for (bool all = false; !all;) {
+        timer_wheel::list due;
+        base::intrusive_queue<waiter> woken;
+        {
+            std::lock_guard guard(lock_);
+            all = wheel_.advance(now_ns, due, batch);
+            while (timer* one = due.pop_front())
+                if (waiter* who = one->expire(*one)) woken.push_back(*who); // from here `one` may be gone
+            update_next();
+        }
+        while (waiter* who = woken.pop_front()) wake(*who);
+    }
+}
+
+void arm(timer& what, runtime_core& where) noexcept {
+    const std::uint32_t keeper = where.clock().arm(what);
+    if (keeper != timers::nobody) where.wake_worker(keeper);
+}
+
+bool disarm(timer& what, runtime_core& where) noexcept {
+    return where.clock().disarm(what);
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A runtime's timers, for all threads: the wheel behind a lock, and who sleeps until the next one.
+//
+// One idle worker, the keeper, sleeps no longer than until `next_ns`. Busy workers look every so many picks. When the
+// keeper leaves its bed for other work while timers are armed, it wakes another to keep (src/sched/idle.cpp).
+//
+// Protocol. `arm` writes `next_` and then reads `keeper_`; the keeper writes `keeper_` and then reads `next_` (all
+// sequentially consistent): a keeper that goes to sleep with an older time is seen by `arm`, and woken.
+#pragma once
+
+#include "sched/timer_wheel.hpp"
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/cache_line.hpp"
+#include "sennit/base/spin_lock.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class alignas(base::destructive_distance) timers {
+public:
+    static constexpr std::uint32_t nobody = UINT32_MAX;
+
+    timers() noexcept;
+
+    // The keeper that must be woken because it would sleep too long; `nobody`: none.
+    std::uint32_t arm(timer& one) noexcept;
+    bool disarm(timer& one) noexcept;
+
+    // When somebody has to call `expire`; `never`: nothing is armed.
+    std::int64_t next_ns() const noexcept { return next_.load(); }
+
+    // Expires what is due at `now_ns` and wakes who waited for it. Any thread.
+    void expire(std::int64_t now_ns) noexcept;
+
+    bool become_keeper(std::uint32_t worker) noexcept {
+        std::uint32_t none = nobody;
+        return keeper_.cas(none, worker);
+    }
+    void resign() noexcept { keeper_.store(nobody); }
+
+private:
+    void update_next() noexcept { next_.store(wheel_.next_event_ns()); }
+
+    base::spin_lock lock_; // guards the wheel, and the nodes in it
+    timer_wheel wheel_;
+    base::atomic<std::int64_t> next_{never};
+    base::atomic<std::uint32_t> keeper_{nobody};
+};
+
+} // namespace sennit::sched

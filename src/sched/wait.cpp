@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/sched/wait.hpp"
+
+#include "sched/worker.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/cancel_scope.hpp"
+#include "sennit/sched/verbs.hpp"
+#include "sys/clock.hpp"
+#include "sys/futex.hpp"
+
+#include <utility>
+
+namespace sennit::sched {
+
+namespace {
+
+constexpr std::uint32_t preparing = static_cast<std::uint32_t>(wake_reason::preparing);
+constexpr std::uint32_t waiting = static_cast<std::uint32_t>(wake_reason::waiting);
+
+// A wait under way. Lives in the waiter's frame.
+struct pending : timer {
+    wait_point* point;
+    void (*publish)(void*) noexcept;
+    void* argument;
+    cancel_scope* scope;
+    runtime_core* runtime;
+
+    // The wheel calls it under its lock.
+    static waiter* expired(timer& self) noexcept {
+        wait_point& point = *static_cast<pending&>(self).point;
+        return claim(point, wake_reason::timed_out) == claim_result::wake_it ? &point : nullptr;
+    }
+
+    // When the waiter is saved completely. False: it has been claimed already. Up to the last step nobody wakes it, so
+    // this object lives; after it, it may be gone.
+    bool begin() noexcept {
+        if (runtime && deadline_ns != never) arm(*this, *runtime);
+        if (scope && !scope->enter(*point)) {
+            scope = nullptr; // nothing to leave
+            (void)claim(*point, wake_reason::cancelled);
+        }
+        wait_point& mine = *point;
+        if (publish) publish(argument);
+        std::uint32_t expected = preparing;
+        return mine.state.cas_acq_rel(expected, waiting); // pairs with claim
+    }
+
+    void end() noexcept {
+        if (runtime && deadline_ns != never) disarm(*this, *runtime);
+        if (scope) scope->leave();
+    }
+};
+
+// A thread that is no worker, or a worker without memory for another stack.
+void block_thread(pending& mine) noexcept {
+    mine.runtime = nullptr; // its own clock
+    if (!mine.begin()) return;
+    wait_point& point = *mine.point;
+    while (point.signal.load() == 0) {
+        if (mine.deadline_ns == never) {
+            sys::futex_wait(point.signal, 0);
+        } else if (!sys::futex_wait_until(point.signal, 0, mine.deadline_ns)) {
+            if (claim(point, wake_reason::timed_out) != claim_result::lost) break; // ours: nobody will wake us
+            mine.deadline_ns = never;                                              // somebody is about to
+        }
+    }
+}
+
+} // namespace
+
+claim_result claim(wait_point& point, wake_reason why) noexcept {
+    std::uint32_t seen = point.state.load_rlx(); // only a first guess: the CAS decides
+    while (seen == preparing || seen == waiting)
+        if (point.state.cas_acq_rel(seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
+            return seen == waiting ? claim_result::wake_it : claim_result::leave_it;
+    return claim_result::lost;
+}
+
+claimed claim_first(wait_list& list) noexcept {
+    while (wait_entry* entry = list.pop_front()) {
+        entry->queued = false;
+        wait_point& point = entry->point;
+        const auto why = static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + entry->number);
+        if (point.sole) {
+            point.state.store_rlx(static_cast<std::uint32_t>(why)); // carried by the wake
+            return {entry, &point, true};
+        }
+        switch (claim(point, why)) {
+        case claim_result::wake_it:
+            return {entry, &point, true};
+        case claim_result::leave_it:
+            return {entry, &point, false};
+        case claim_result::lost:
+            break;
+        }
+    }
+    return {};
+}
+
+void wake_all(wait_list& list) noexcept {
+    while (const claimed one = claim_first(list)) end_wait(one);
+}
+
+wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
+                 const wait_options& options) noexcept {
+    activity* me = current_activity();
+    const char* outer_reason = me ? std::exchange(me->waits_for, options.what) : nullptr;
+    if (point.sole) {
+        struct simple {
+            void (*publish)(void*) noexcept;
+            void* argument;
+        } mine{publish, argument};
+        park(
+            [](void* self, waiter&) noexcept {
+                const simple what = *static_cast<simple*>(self); // the frame may be gone as soon as the lock is free
+                what.publish(what.argument);
+                return true;
+            },
+            &mine, point);
+    } else {
+        pending mine;
+        mine.expire = &pending::expired;
+        mine.deadline_ns = options.deadline_ns;
+        mine.point = &point;
+        mine.publish = publish;
+        mine.argument = argument;
+        mine.scope = options.cancellable && me ? me->scope : nullptr;
+        mine.runtime = current_runtime();
+        const auto begin = [](void* self, waiter&) noexcept { return static_cast<pending*>(self)->begin(); };
+        if (!mine.runtime || !suspend(begin, &mine, point)) block_thread(mine);
+        mine.end();
+    }
+    if (me) me->waits_for = outer_reason;
+    return point.reason();
+}
+
+bool in_cancel_scope() noexcept {
+    const activity* me = current_activity();
+    return me && me->scope;
+}
+
+bool cancellation_requested() noexcept {
+    const activity* me = current_activity();
+    return me && me->scope && me->scope->cancelled();
+}
+
+} // namespace sennit::sched
