@@ -21,11 +21,6 @@ sched::runtime_core& runtime_for(const fiber_attributes& how) {
     return here ? *here : default_runtime().core();
 }
 
-// The scheduler's clock is std::chrono::steady_clock's: CLOCK_MONOTONIC.
-std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noexcept {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
-}
-
 } // namespace detail
 
 std::ostream& operator<<(std::ostream& out, fiber::id which) {
@@ -64,7 +59,7 @@ void fiber::detach() {
 void fiber::stop_and_join() noexcept {
     if (!block_) return;
     SENNIT_CHECK(sched::fiber_block::current() != block_, "a fiber destroys the object it is joined by");
-    block_->request_stop_if_asked_for();
+    block_->request_stop();
     block_->join({.cancellable = false, .what = "fiber::~fiber"});
     if (block_->error) base::fail("an exception left a fiber that was destroyed without join", __FILE__, __LINE__);
     std::exchange(block_, nullptr)->dispose();

@@ -14,8 +14,9 @@
 #pragma once
 
 #include "sennit/base/result.hpp"
-#include "sennit/sched/fiber_block.hpp"
 #include "sennit/runtime.hpp"
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/fiber_block.hpp"
 
 #include <chrono>
 #include <compare>
@@ -40,7 +41,7 @@ enum class launch {
 };
 
 struct fiber_attributes {
-    std::string_view name{};          // for reports; cut to 23 characters
+    std::string_view name{}; // for reports; cut to 23 characters
     sennit::launch policy = launch::enqueue;
     sennit::runtime* runtime = nullptr; // null: the one that the maker runs on, else the default runtime
 };
@@ -48,21 +49,8 @@ struct fiber_attributes {
 namespace detail {
 
 sched::runtime_core& runtime_for(const fiber_attributes& how);
-std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noexcept;
-
-// Time points of other clocks are converted once, at the beginning of the wait.
-template <class Clock, class Duration>
-std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
-    const auto left = when - Clock::now();
-    return deadline_of(std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(left));
-}
-template <class Rep, class Period>
-std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
-    using clock = std::chrono::steady_clock;
-    using real = std::chrono::duration<double>;
-    if (real(duration) > real(clock::duration::max()) / 2) return sched::never;
-    return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
-}
+using sched::deadline_in;
+using sched::deadline_of;
 
 template <class F, class... A>
 inline constexpr bool takes_stop_token = std::is_invocable_v<F, std::stop_token, A...>;
@@ -160,7 +148,8 @@ public:
     // Calls `function(arguments...)` in a new fiber, with copies; with a std::stop_token before the arguments if the
     // function takes one. Throws std::bad_alloc, and what copying throws.
     template <class F, class... A>
-        requires(!std::same_as<std::remove_cvref_t<F>, fiber> && !std::same_as<std::remove_cvref_t<F>, fiber_attributes>)
+        requires(!std::same_as<std::remove_cvref_t<F>, fiber> &&
+                 !std::same_as<std::remove_cvref_t<F>, fiber_attributes>)
     explicit fiber(F&& function, A&&... arguments)
         : fiber(fiber_attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
@@ -179,8 +168,7 @@ public:
         launch(how.policy);
     }
 
-    fiber(fiber&& other) noexcept
-        : block_(std::exchange(other.block_, nullptr)), result_type_(other.result_type_) {}
+    fiber(fiber&& other) noexcept : block_(std::exchange(other.block_, nullptr)), result_type_(other.result_type_) {}
     // As std::jthread: an assigned-to fiber that is joinable is asked to stop and joined first.
     fiber& operator=(fiber&& other) noexcept {
         if (this != &other) {
@@ -206,11 +194,12 @@ public:
     std::string_view name() const noexcept { return block_ ? block_->name() : ""; }
 
     // Blocks until the function has returned; throws what left it. Not a point of cancellation.
-    // Throws std::system_error: invalid_argument when not joinable, resource_deadlock_would_occur from the fiber itself.
+    // Throws std::system_error: invalid_argument when not joinable, resource_deadlock_would_occur from the fiber
+    // itself.
     void join();
 
-    // The same, and returns the function's result. Throws std::bad_cast, and leaves the fiber joinable, when it is not of
-    // type R.
+    // The same, and returns the function's result. Throws std::bad_cast, and leaves the fiber joinable, when it is not
+    // of type R.
     template <class R>
     R join() {
         check_joinable();

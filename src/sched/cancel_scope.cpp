@@ -3,11 +3,13 @@
 
 #include "sennit/sched/wait.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 namespace sennit::sched {
 
-cancel_scope::cancel_scope(cancel_scope* parent) noexcept : parent_(parent) {
+cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexcept
+    : parent_(parent), deadline_ns_(std::min(deadline_ns, parent ? parent->deadline_ns_ : never)) {
     if (!parent) return;
     std::lock_guard guard(parent->lock_);
     parent->children_.push_back(*this);
@@ -23,8 +25,8 @@ cancel_scope::~cancel_scope() {
 // Locks are taken downwards, and a child leaves its parent's list under the parent's lock, so what we walk lives.
 void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
     std::lock_guard guard(lock_);
-    if (cancelled()) return;
-    cancelled_.store_rel(1); // pairs with cancelled()
+    if (cancelled_.load_rlx() != 0) return; // written under the lock
+    cancelled_.store_rel(1);                // pairs with cancelled()
     if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it) woken.push_back(*waits_);
     for (cancel_scope* child = children_.front(); child; child = children_.after(*child)) child->cancel_into(woken);
 }

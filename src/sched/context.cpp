@@ -27,8 +27,7 @@ context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, 
     : runnable(&context::resume_ready),
       // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
       fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), saved_activity(&own),
-      runtime(owner),
-      stack(stack_memory), fork_memory(forks_memory), index(number) {
+      runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
     // Tops differ in their last twelve bits: processors take a load for one of a store that is pending to an address
     // with the same twelve, and equal tops would make every switch wait for that.
     machine.sp = sys::prepare_stack(stack.high - number % stagger_steps * stagger_bytes, [] { enter_context(); });

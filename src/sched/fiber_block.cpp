@@ -40,7 +40,7 @@ void fiber_block::run_here() noexcept {
 }
 
 void fiber_block::end() noexcept {
-    std::uint32_t seen = state_.load_acq(); // pairs with let_go
+    std::uint32_t seen = state_.load_acq();                                     // pairs with let_go
     if (seen == running_state && state_.cas_acq_rel(seen, ended_state)) return; // pairs with ended, join and let_go
     if (seen == detached_state) {
         if (error) {
@@ -135,21 +135,21 @@ std::stop_source& fiber_block::stop_source() {
     }
     std::stop_source fresh; // may allocate: outside the lock
     std::lock_guard guard(lock_);
-    if (!stop_.stop_possible()) stop_ = std::move(fresh);
+    if (!stop_.stop_possible()) {
+        if (stop_wanted_) fresh.request_stop(); // it has no callbacks yet
+        stop_ = std::move(fresh);
+    }
     return stop_;
 }
 
-void fiber_block::request_stop_if_asked_for() noexcept {
+bool fiber_block::request_stop() noexcept {
     std::stop_source source{std::nostopstate};
     {
         std::lock_guard guard(lock_);
+        if (!stop_.stop_possible()) return !std::exchange(stop_wanted_, true);
         source = stop_;
     }
-    source.request_stop(); // runs callbacks: outside the lock
-}
-
-bool fiber_block::request_stop() {
-    return stop_source().request_stop();
+    return source.request_stop(); // runs callbacks: outside the lock
 }
 
 } // namespace sennit::sched

@@ -129,13 +129,13 @@ bool worker::steal_fork_from(context& victim) noexcept {
 
 void worker::run_stolen(fork_slot& slot) noexcept {
     base::plain_read(&slot);
-    stress_one_in(2);                    // the owner may come to its join first
+    stress_one_in(2); // the owner may come to its join first
     bool failed = false;
     {
         activity_frame child;
         failed = slot.run(&slot); // may suspend, and go on in another worker
     }
-    base::plain_write(&slot);            // the result
+    base::plain_write(&slot); // the result
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
     if (parent->parked && &parent->parked->runtime == current_runtime())

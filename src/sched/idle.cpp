@@ -25,8 +25,8 @@ bool worker::work_in_sight() noexcept {
     return false;
 }
 
-// The queues of the others. A piece that its worker comes to soon is left alone; what lies longer, or is much, is taken.
-// `since_a_while`: it is some 20 us or more since the last look.
+// The queues of the others. A piece that its worker comes to soon is left alone; what lies longer, or is much, is
+// taken. `since_a_while`: it is some 20 us or more since the last look.
 worker::sight worker::look_at_queues(bool since_a_while) noexcept {
     sight seen = sight::nothing;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i) {

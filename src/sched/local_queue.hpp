@@ -81,8 +81,9 @@ public:
         owner_section inside(lock_);
         if (runnable* item = spawned_.pop_front()) ready_.push_back(*item);
     }
-    // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays inside
-    // the lock, switches to it, and leaves the lock on the other side: thieves shall not find `self` before it is saved.
+    // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays
+    // inside the lock, switches to it, and leaves the lock on the other side: thieves shall not find `self` before it
+    // is saved.
     runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         lock_.enter();
         runnable* item = ready_.front();

@@ -19,8 +19,8 @@ class alignas(base::destructive_distance) parker {
 public:
     void announce() noexcept { word_.store(asleep); }
     void sleep() noexcept { (void)sleep_until(never); } // until notified
-    // Blocks until notified, or until the deadline (`never`: none); false then. Who gives up then must take its bit from
-    // the idle map before it cancels: if the bit is gone, the token is on its way.
+    // Blocks until notified, or until the deadline (`never`: none); false then. Who gives up then must take its bit
+    // from the idle map before it cancels: if the bit is gone, the token is on its way.
     bool sleep_until(std::int64_t deadline_ns) noexcept {
         while (word_.load_acq() != notified) // pairs with notify
             if (deadline_ns == never)

@@ -64,7 +64,9 @@ timer_wheel::event timer_wheel::next_event() const noexcept {
         if (wheels_[level].occupied == 0) continue;
         // In wheel `level` all timers lie behind the present's own slot, within one turn.
         const unsigned now = (present_ >> (bits * level)) % slots;
-        const unsigned slot = (static_cast<unsigned>(std::countr_zero(std::rotr(wheels_[level].occupied, static_cast<int>(now)))) + now) % slots;
+        const unsigned slot =
+            (static_cast<unsigned>(std::countr_zero(std::rotr(wheels_[level].occupied, static_cast<int>(now)))) + now) %
+            slots;
         const std::uint64_t turn = present_ >> (bits * (level + 1)) << (bits * (level + 1));
         return {level, slot, turn + (std::uint64_t{slot} << (bits * level))};
     }

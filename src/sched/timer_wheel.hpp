@@ -3,8 +3,8 @@
 //
 // Eight wheels of 64 slots; a slot of the first is one tick long, a slot of the next as long as the whole wheel before.
 // A timer sits in the wheel in which its deadline and the present differ first, and moves down when its slot's time has
-// come: inserting and removing take constant time, and a timer is touched at most eight times. After Varghese and Lauck,
-// "Hashed and Hierarchical Timing Wheels" (SOSP 1987), scheme 6.
+// come: inserting and removing take constant time, and a timer is touched at most eight times. After Varghese and
+// Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987), scheme 6.
 //
 // Deadlines are rounded up to a tick, so nothing expires early.
 #pragma once

@@ -31,7 +31,8 @@ bool timers::disarm(timer& one) noexcept {
     std::lock_guard guard(lock_);
     if (!one.armed) return false;
     wheel_.remove(one);
-    if (wheel_.size() == 0) next_.store(never); // or an idle process would wake for nothing; else looking once is cheaper
+    if (wheel_.size() == 0)
+        next_.store(never); // or an idle process would wake for nothing; else looking once is cheaper
     return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/wait.hpp"
 
+#include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -8,6 +9,8 @@
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
 
+#include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace sennit::sched {
@@ -76,8 +79,10 @@ claim_result claim(wait_point& point, wake_reason why) noexcept {
     return claim_result::lost;
 }
 
-claimed claim_first(wait_list& list) noexcept {
-    while (wait_entry* entry = list.pop_front()) {
+claimed claim_first(wait_list& list, std::size_t most) noexcept {
+    for (; most > 0; --most) {
+        wait_entry* entry = list.pop_front();
+        if (!entry) break;
         entry->queued = false;
         wait_point& point = entry->point;
         const auto why = static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + entry->number);
@@ -95,10 +100,6 @@ claimed claim_first(wait_list& list) noexcept {
         }
     }
     return {};
-}
-
-void wake_all(wait_list& list) noexcept {
-    while (const claimed one = claim_first(list)) end_wait(one);
 }
 
 wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
@@ -120,23 +121,52 @@ wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argum
     } else {
         pending mine;
         mine.expire = &pending::expired;
-        mine.deadline_ns = options.deadline_ns;
         mine.point = &point;
         mine.publish = publish;
         mine.argument = argument;
         mine.scope = options.cancellable && me ? me->scope : nullptr;
+        mine.deadline_ns = std::min(options.deadline_ns, mine.scope ? mine.scope->deadline_ns() : never);
         mine.runtime = current_runtime();
         const auto begin = [](void* self, waiter&) noexcept { return static_cast<pending*>(self)->begin(); };
         if (!mine.runtime || !suspend(begin, &mine, point)) block_thread(mine);
         mine.end();
     }
     if (me) me->waits_for = outer_reason;
-    return point.reason();
+    const wake_reason why = point.reason();
+    const bool by_scope = options.cancellable && me && me->scope && me->scope->deadline_ns() < options.deadline_ns;
+    return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
+}
+
+wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options, void* data,
+                  bool first) noexcept {
+    wait_point point(options.deadline_ns == never && !(options.cancellable && in_cancel_scope()));
+    wait_entry entry(point, 0, data);
+    if (first)
+        list.push_front(entry);
+    else
+        list.push_back(entry);
+    entry.queued = true;
+    const wake_reason why = wait_unlocking(point, held, options);
+    if (!point.sole) { // also after a claim: one that came before we slept may still be handing over
+        std::lock_guard guard(held);
+        dequeue(list, entry);
+    }
+    return why;
+}
+
+bool others_run() noexcept {
+    worker* me = this_worker();
+    return !me || me->runtime().worker_count() > 1;
 }
 
 bool in_cancel_scope() noexcept {
     const activity* me = current_activity();
     return me && me->scope;
+}
+
+cancel_scope* current_scope() noexcept {
+    const activity* me = current_activity();
+    return me ? me->scope : nullptr;
 }
 
 bool cancellation_requested() noexcept {

@@ -11,13 +11,14 @@
 //
 // Order of picking: every `fair_period` picks timers, the shared queue and the forks of suspended contexts first; then
 // what was woken or yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then
-// stealing: forks of running contexts, forks of suspended ones. A thief asks for queues' contents, too, and gets half of
-// them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
+// stealing: forks of running contexts, forks of suspended ones. A thief asks for queues' contents, too, and gets half
+// of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
 #include "sched/runtime_core.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/sched/random.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
@@ -103,9 +104,9 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     hot.activity = target.saved_activity;
     current_ = &target;
     // Release, in this order: what a thief that forces sees of `head` has overwritten its claim in `split` before.
-    hot.context.store_rel(&target);                                           // pairs with running
+    hot.context.store_rel(&target);                                              // pairs with running
     hot.split.store_rel(target.slot(fork_range::of(target.forks.load()).split)); // pairs with force_publication
-    hot.head.store_rel(target.saved_head);                                    // pairs with force_publication
+    hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
     counted.switches.add();
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
 }
@@ -246,8 +247,8 @@ bool worker::look_outside() noexcept {
 
 // ---- the own queue -------------------------------------------------------------------------------------------------
 
-// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches that
-// we come to it.
+// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches
+// that we come to it.
 void worker::posted(std::uint32_t queued) noexcept {
     base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
     if (queued > 1 && asked()) {
@@ -328,12 +329,13 @@ bool worker::run_instead(runnable& item) noexcept {
     if (!next) return false;
     run_first_ = &item;
     waiter who;
-    leave_for(*next,
-              [](void*, waiter& self) noexcept {
-                  this_worker()->post_ready(*self.parked);
-                  return true;
-              },
-              nullptr, who);
+    leave_for(
+        *next,
+        [](void*, waiter& self) noexcept {
+            this_worker()->post_ready(*self.parked);
+            return true;
+        },
+        nullptr, who);
     return true;
 }
 
@@ -371,6 +373,13 @@ bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who
 
 void yield() noexcept {
     if (worker* me = this_worker()) me->yield();
+}
+
+std::uint32_t random_below(std::uint32_t n) noexcept {
+    if (worker* me = this_worker()) return me->random_below(n);
+    base::random once(static_cast<std::uint64_t>(sys::now_ns()));
+    once.next(); // neighbouring seeds begin alike
+    return once.below(n);
 }
 
 void yield_thread() noexcept {

@@ -77,6 +77,8 @@ public:
     // once in a while.
     bool stress_one_in(unsigned n) noexcept;
 
+    std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
+
     runtime_core& runtime() noexcept { return runtime_; }
     context& self() noexcept { return *current_; }
     unsigned index() const noexcept { return index_; }

@@ -17,11 +17,11 @@ class cancel_scope;
 struct local_value; // see sennit/fiber_local.hpp
 
 struct alignas(16) activity {
-    std::uint64_t id = 0;             // 0: none was asked for yet
-    cancel_scope* scope = nullptr;    // innermost; what ends its waits
-    local_value* locals = nullptr;    // newest first
-    void* fiber = nullptr;            // the fiber's control block; null: this is no fiber
-    const char* waits_for = nullptr;  // what a blocked one is blocked in; for reports
+    std::uint64_t id = 0;            // 0: none was asked for yet
+    cancel_scope* scope = nullptr;   // innermost; what ends its waits
+    local_value* locals = nullptr;   // newest first
+    void* fiber = nullptr;           // the fiber's control block; null: this is no fiber
+    const char* waits_for = nullptr; // what a blocked one is blocked in; for reports
 };
 
 // The running one. Null on a thread that is no worker and has none.

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A part of an activity's life that can be ended from outside: its blocked calls return at once, cancelled.
 //
-// Who uses it: `nursery` gives each child one, `with_timeout` its function. Scopes nest as a tree; cancelling one cancels
-// all below it. Only one activity at a time runs in a scope, so at most one waits in it.
+// Who uses it: `nursery` gives each child one, `with_timeout` its function. Scopes nest as a tree; cancelling one
+// cancels all below it. Only one activity at a time runs in a scope, so at most one waits in it. A scope may have a
+// deadline, by which it is cancelled without anybody's doing: each wait in it ends then.
 //
-// Protocol. A waiter registers under the scope's lock, which also tells it whether it comes too late; it leaves under the
-// lock before its frame dies. `cancel` marks the scope and claims the registered wait under that lock; so either the
-// waiter sees the mark, or the canceller sees the waiter.
+// Protocol. A waiter registers under the scope's lock, which also tells it whether it comes too late; it leaves under
+// the lock before its frame dies. `cancel` marks the scope and claims the registered wait under that lock; so either
+// the waiter sees the mark, or the canceller sees the waiter.
 #pragma once
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/intrusive_queue.hpp"
 #include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/now.hpp"
+#include "sennit/sched/timer.hpp"
 
 #include <cstdint>
 
@@ -22,14 +25,19 @@ struct waiter;
 
 class cancel_scope : public base::list_node {
 public:
-    // Below `parent`, which must outlive it; null: a root. Cancelled at once if the parent is.
-    explicit cancel_scope(cancel_scope* parent) noexcept;
+    // Below `parent`, which must outlive it; null: a root. Cancelled at once if the parent is; the earliest deadline of
+    // those above counts, too.
+    explicit cancel_scope(cancel_scope* parent, std::int64_t deadline_ns = never) noexcept;
     ~cancel_scope();
     cancel_scope(const cancel_scope&) = delete;
 
     // Thread-safe; any number of times. Wakes what waits in the scope and below.
     void cancel() noexcept;
-    bool cancelled() const noexcept { return cancelled_.load_acq() != 0; } // pairs with cancel
+    bool cancelled() const noexcept { return cancelled_.load_acq() != 0 || expired(); } // pairs with cancel
+    cancel_scope* parent() const noexcept { return parent_; }
+    std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
+    // By a deadline of its own or above.
+    bool expired() const noexcept { return deadline_ns_ != never && now_ns() >= deadline_ns_; }
 
     // For wait(): false when the scope is cancelled; then nothing was registered.
     bool enter(wait_point& point) noexcept;
@@ -39,6 +47,7 @@ private:
     void cancel_into(base::intrusive_queue<waiter>& woken) noexcept;
 
     cancel_scope* const parent_;
+    const std::int64_t deadline_ns_;
     base::atomic<std::uint32_t> cancelled_{0};
     base::spin_lock lock_; // guards the two below
     wait_point* waits_ = nullptr;

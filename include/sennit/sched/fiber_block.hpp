@@ -6,9 +6,9 @@
 // that picks it, and that stack becomes its own when it suspends.
 //
 // State word: running (0: from creation on); watched: somebody waits in `joiners`; ended; detached: nobody holds it.
-// Protocol. Running to ended, watched or detached by compare-and-swap. Who ends while watched takes the lock, says ended,
-// claims the joiner and frees the lock as the last access; a joiner that gives up (its deadline) takes the lock, too, so
-// it either withdraws or sees the end. Nobody else may use the handle meanwhile.
+// Protocol. Running to ended, watched or detached by compare-and-swap. Who ends while watched takes the lock, says
+// ended, claims the joiner and frees the lock as the last access; a joiner that gives up (its deadline) takes the lock,
+// too, so it either withdraws or sees the end. Nobody else may use the handle meanwhile.
 #pragma once
 
 #include "sennit/base/spin_lock.hpp"
@@ -42,6 +42,9 @@ public:
     // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on later.
     void launch(start how) noexcept;
 
+    // Before launch: nobody will join it; it frees itself.
+    void detach_unstarted() noexcept { state_.store_rlx(detached_state); } // nobody else knows it yet
+
     // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A fiber that nobody has
     // started yet may run inside, on the caller's stack. One caller at a time, not the fiber itself.
     wake_reason join(const wait_options& options) noexcept;
@@ -63,8 +66,7 @@ public:
 
     // The first call allocates and may throw std::bad_alloc.
     std::stop_source& stop_source();
-    bool request_stop();
-    void request_stop_if_asked_for() noexcept; // only if somebody may have a token
+    bool request_stop() noexcept; // true: nobody had before
 
     std::exception_ptr error; // what left the closure; for the holder once it has ended
 
@@ -84,9 +86,10 @@ private:
     void (*const body_)(fiber_block&) noexcept;
     void (*const destroy_)(fiber_block*) noexcept;
     base::atomic<std::uint32_t> state_{running_state};
-    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
+    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made, and the id
     wait_list joiners_;
     std::stop_source stop_{std::nostopstate};
+    bool stop_wanted_ = false; // before there was a source
     std::array<char, 24> name_{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for small objects that are made and freed all the time, such as the control blocks of fibers: each worker keeps
-// what it frees in lists by size.
+// Memory for small objects that are made and freed all the time, such as the control blocks of fibers: each worker
+// keeps what it frees in lists by size.
 #pragma once
 
 #include <cstddef>

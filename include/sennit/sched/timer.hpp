@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something that happens at a point in time, on the scheduler of one runtime.
 //
-// The node is its user's memory; arming and disarming allocate nothing. An idle worker sleeps until the next one is due;
-// busy workers look every so many picks.
+// The node is its user's memory; arming and disarming allocate nothing. An idle worker sleeps until the next one is
+// due; busy workers look every so many picks.
 #pragma once
 
 #include "sennit/base/intrusive_queue.hpp"
@@ -17,8 +17,8 @@ struct waiter;
 inline constexpr std::int64_t never = INT64_MAX; // a deadline
 
 struct timer : base::list_node {
-    // Called once when the deadline has passed, under the lock of all timers: it must not block, arm or disarm. A waiter
-    // that it returns is woken afterwards.
+    // Called once when the deadline has passed, under the lock of all timers: it must not block, arm or disarm. A
+    // waiter that it returns is woken afterwards.
     waiter* (*expire)(timer&) noexcept = nullptr;
     std::int64_t deadline_ns = never; // by now_ns()
 
@@ -27,8 +27,8 @@ struct timer : base::list_node {
     bool armed = false;
 };
 
-// Thread-safe, a few tens of ns. A deadline in the past is due at once. `expire` is called within 20 us after the deadline
-// if a worker is idle, else when one gets to it.
+// Thread-safe, a few tens of ns. A deadline in the past is due at once. `expire` is called within 20 us after the
+// deadline if a worker is idle, else when one gets to it.
 void arm(timer& what, runtime_core& where) noexcept;
 
 // True: it will not expire. False: it was not armed, or has expired. In both cases `expire` is not running and will not

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// barrier: as std::barrier, for fibers, forked children and OS threads at once. Waiting is a point of cancellation; who
+// leaves by it has arrived all the same.
+#pragma once
+
+#include "sennit/sched/wait.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+namespace detail {
+
+struct nothing_on_completion {
+    void operator()() const noexcept {}
+};
+
+class barrier_core {
+public:
+    explicit barrier_core(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {}
+    ~barrier_core();
+    barrier_core(const barrier_core&) = delete;
+
+    // The phase that the caller arrived in, and whether it completes it: then it must call `complete`.
+    struct arrival {
+        std::uint64_t phase;
+        bool last;
+    };
+    arrival arrive(std::ptrdiff_t count, bool drop) noexcept;
+    void complete() noexcept;
+    void wait(std::uint64_t phase); // until that phase is complete; throws cancelled
+
+private:
+    base::spin_lock lock_;
+    std::ptrdiff_t expected_;
+    std::ptrdiff_t left_;
+    std::uint64_t phase_ = 0;
+    sched::wait_list waiters_;
+};
+
+} // namespace detail
+
+template <class Completion = detail::nothing_on_completion>
+class barrier {
+    static_assert(std::is_nothrow_invocable_v<Completion&>, "sennit: a barrier's completion must not throw");
+
+public:
+    class arrival_token {
+        friend class barrier;
+        explicit arrival_token(std::uint64_t phase) noexcept : phase_(phase) {}
+        std::uint64_t phase_;
+    };
+    static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
+
+    explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
+        : core_(expected), completion_(std::move(completion)) {}
+    barrier(const barrier&) = delete;
+
+    // Who arrives last runs the completion before anybody goes on.
+    [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) { return arrived(core_.arrive(count, false)); }
+    void wait(arrival_token&& token) { core_.wait(token.phase_); }
+    void arrive_and_wait() { wait(arrive()); }
+    // Arrives, and is expected no more in later phases.
+    void arrive_and_drop() { (void)arrived(core_.arrive(1, true)); }
+
+private:
+    arrival_token arrived(detail::barrier_core::arrival how) {
+        if (how.last) {
+            completion_();
+            core_.complete();
+        }
+        return arrival_token(how.phase);
+    }
+    detail::barrier_core core_;
+    [[no_unique_address]] Completion completion_;
+};
+
+} // namespace sennit

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// channel: a queue between fibers, forked children and OS threads; any number of them on both sides.
+//
+//     sennit::channel<int> numbers(16);
+//     sennit::fiber producer([&] { for (int i = 0; i < 100; ++i) numbers.push(i); numbers.close(); });
+//     for (int i : numbers) use(i);
+//
+// Capacity: 0 makes a rendezvous, push returns when the value has been taken; `unbounded` never blocks a push. Values
+// arrive in the order of their pushes. Who waits is served in the order of coming.
+// Closing: pushes fail from then on, those that wait as well (they keep their values); pops get what is left, then
+// learn of the end. An exception given to `close` is thrown by pops at the end. Points of cancellation: push and pop
+// throw `cancelled` when they would wait in a cancelled nursery or with_timeout; the value then is not in the channel.
+// The channel may be destroyed when no call is under way any more.
+// Cost: one spin lock, held for some ten instructions.
+#pragma once
+
+#include "sennit/cancelled.hpp"
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/small_memory.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+enum class channel_status : std::uint8_t {
+    success,
+    empty,   // try_pop: nothing there
+    full,    // try_push: no room, and nobody waits for a value
+    timeout, // the deadline came first
+    closed,  // push: the value was not taken; pop: nothing will come any more
+};
+
+namespace detail {
+
+template <class T>
+class ring; // below
+template <class T>
+class receive_case;
+template <class T>
+class send_case;
+
+} // namespace detail
+
+template <class T>
+class channel {
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>, "sennit: a channel carries objects; send pointers");
+    static_assert(std::is_nothrow_move_constructible_v<T>, "sennit: a channel's values must move without throwing");
+
+public:
+    using value_type = T;
+    static constexpr std::size_t unbounded = SIZE_MAX;
+
+    // Throws std::bad_alloc.
+    explicit channel(std::size_t capacity = 0) : capacity_(capacity) {
+        if (capacity != unbounded) values_.reserve(capacity);
+    }
+    channel(const channel&) = delete;
+    channel& operator=(const channel&) = delete;
+
+    // success or closed. An unbounded channel's may throw std::bad_alloc; the value is lost then.
+    channel_status push(T value) { return push_before(value, sched::never); }
+    // The value is moved from on success only.
+    channel_status try_push(T&& value) {
+        make_room();
+        sched::wake_ups woken;
+        std::lock_guard guard(lock_);
+        return closed_ ? channel_status::closed : offer(value, woken) ? channel_status::success : channel_status::full;
+    }
+    channel_status try_push(const T& value) { return try_push(T(value)); }
+    template <class Rep, class Period>
+    channel_status push_for(T&& value, const std::chrono::duration<Rep, Period>& duration) {
+        return push_before(value, sched::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    channel_status push_until(T&& value, const std::chrono::time_point<Clock, Duration>& when) {
+        return push_before(value, sched::deadline_of(when));
+    }
+
+    // Nothing: closed and drained.
+    std::optional<T> pop() {
+        std::optional<T> value;
+        (void)pop_before(value, sched::never);
+        return value;
+    }
+    // `to` is written on success only.
+    channel_status try_pop(T& to) {
+        std::optional<T> value;
+        sched::wake_ups woken;
+        std::unique_lock guard(lock_);
+        if (!take(value, woken)) {
+            if (!closed_) return channel_status::empty;
+            guard.unlock();
+            throw_error();
+            return channel_status::closed;
+        }
+        guard.unlock();
+        to = std::move(*value);
+        return channel_status::success;
+    }
+    channel_status pop(T& to) { return assigned(to, sched::never); }
+    template <class Rep, class Period>
+    channel_status pop_for(T& to, const std::chrono::duration<Rep, Period>& duration) {
+        return assigned(to, sched::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    channel_status pop_until(T& to, const std::chrono::time_point<Clock, Duration>& when) {
+        return assigned(to, sched::deadline_of(when));
+    }
+
+    // Any number of times; the first one counts.
+    void close() noexcept { close(nullptr); }
+    void close(std::exception_ptr error) noexcept {
+        sched::wake_ups woken;
+        std::lock_guard guard(lock_);
+        if (closed_) return;
+        closed_ = true;
+        error_ = std::move(error);
+        while (const sched::claimed one = sched::claim_first(senders_)) {
+            static_cast<sending*>(one.entry->data)->closed = true;
+            woken.add(one);
+        }
+        woken.take_all(receivers_); // they find nothing
+    }
+    bool is_closed() const noexcept {
+        std::lock_guard guard(lock_);
+        return closed_;
+    }
+    // Values that lie in the channel.
+    std::size_t size() const noexcept {
+        std::lock_guard guard(lock_);
+        return values_.size();
+    }
+    std::size_t capacity() const noexcept { return capacity_; }
+
+    // For `for (T& value : channel)`: pops until the end.
+    class iterator {
+    public:
+        using iterator_concept = std::input_iterator_tag;
+        using value_type = T;
+        using difference_type = std::ptrdiff_t;
+
+        iterator() noexcept = default;
+        explicit iterator(channel& from) : from_(&from) { ++*this; }
+        iterator(iterator&&) noexcept = default;
+        iterator& operator=(iterator&&) noexcept = default;
+
+        T& operator*() const noexcept { return *value_; }
+        T* operator->() const noexcept { return &*value_; }
+        iterator& operator++() {
+            value_.reset();
+            (void)from_->pop_before(value_, sched::never);
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept { return !it.value_; }
+
+    private:
+        channel* from_ = nullptr;
+        mutable std::optional<T> value_;
+    };
+    iterator begin() { return iterator(*this); }
+    std::default_sentinel_t end() noexcept { return {}; }
+
+private:
+    friend class detail::receive_case<T>;
+    friend class detail::send_case<T>;
+
+    // What the other side finds in a waiter's entry.
+    struct sending {
+        T* value;
+        bool closed = false;
+    };
+    using receiving = std::optional<T>; // stays empty when the channel is closed
+
+    // ---- with the lock held. False: nothing was done.
+    bool offer(T& value, sched::wake_ups& woken) noexcept {
+        if (const sched::claimed one = sched::claim_first(receivers_)) {
+            static_cast<receiving*>(one.entry->data)->emplace(std::move(value));
+            woken.add(one);
+            return true;
+        }
+        if (values_.size() >= std::min(capacity_, values_.room())) return false;
+        values_.push(std::move(value));
+        return true;
+    }
+    bool take(std::optional<T>& to, sched::wake_ups& woken) noexcept {
+        if (values_.size() > 0) {
+            to.emplace(values_.pop());
+            if (const sched::claimed one = claim_sender(woken)) values_.push(std::move(*sent_by(one)));
+            return true;
+        }
+        const sched::claimed one = claim_sender(woken); // a rendezvous
+        if (one) to.emplace(std::move(*sent_by(one)));
+        return static_cast<bool>(one);
+    }
+    sched::claimed claim_sender(sched::wake_ups& woken) noexcept {
+        const sched::claimed one = sched::claim_first(senders_);
+        woken.add(one);
+        return one;
+    }
+    static T* sent_by(const sched::claimed& one) noexcept { return static_cast<sending*>(one.entry->data)->value; }
+
+    channel_status push_before(T& value, std::int64_t deadline_ns) {
+        make_room();
+        sched::wake_ups woken;
+        lock_.lock();
+        if (closed_ || offer(value, woken)) {
+            const bool closed = closed_;
+            lock_.unlock();
+            return closed ? channel_status::closed : channel_status::success;
+        }
+        sending mine{&value};
+        switch (sched::block(senders_, lock_, {.deadline_ns = deadline_ns, .what = "channel::push"}, &mine)) {
+        case sched::wake_reason::cancelled:
+            throw cancelled();
+        case sched::wake_reason::timed_out:
+            return channel_status::timeout;
+        default:
+            return mine.closed ? channel_status::closed : channel_status::success;
+        }
+    }
+
+    channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
+        {
+            sched::wake_ups woken;
+            lock_.lock();
+            if (take(to, woken)) {
+                lock_.unlock();
+                return channel_status::success;
+            }
+        }
+        if (!closed_) {
+            switch (sched::block(receivers_, lock_, {.deadline_ns = deadline_ns, .what = "channel::pop"}, &to)) {
+            case sched::wake_reason::cancelled:
+                throw cancelled();
+            case sched::wake_reason::timed_out:
+                return channel_status::timeout;
+            default:
+                if (to) return channel_status::success;
+            }
+        } else {
+            lock_.unlock();
+        }
+        throw_error();
+        return channel_status::closed;
+    }
+
+    channel_status assigned(T& to, std::int64_t deadline_ns) {
+        std::optional<T> value;
+        const channel_status how = pop_before(value, deadline_ns);
+        if (how == channel_status::success) to = std::move(*value);
+        return how;
+    }
+
+    // Unbounded channels grow outside the lock.
+    void make_room() {
+        if (capacity_ != unbounded) return;
+        for (;;) {
+            std::size_t room = 0;
+            {
+                std::lock_guard guard(lock_);
+                if (values_.size() < values_.room()) return;
+                room = values_.room();
+            }
+            detail::ring<T> larger; // freed, or the old one, outside the lock
+            larger.reserve(room == 0 ? 16 : 2 * room);
+            std::lock_guard guard(lock_);
+            if (values_.room() == room) values_.move_to(larger);
+        }
+    }
+
+    // Written before `closed_` is, and not changed any more.
+    void throw_error() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+    const std::size_t capacity_;
+    mutable base::spin_lock lock_; // guards all below
+    bool closed_ = false;
+    std::exception_ptr error_;
+    detail::ring<T> values_;
+    sched::wait_list senders_;
+    sched::wait_list receivers_;
+};
+
+namespace detail {
+
+// A queue in one piece of memory that is asked for once. Not thread-safe.
+template <class T>
+class ring {
+public:
+    ring() noexcept = default;
+    ring(const ring&) = delete;
+    ~ring() {
+        while (size_ > 0) (void)pop();
+        if (slots_) release(slots_, room_);
+    }
+
+    // While empty and without memory. Throws std::bad_alloc.
+    void reserve(std::size_t room) {
+        if (room == 0) return;
+        if (room > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
+        slots_ = acquire(room);
+        room_ = room;
+    }
+    std::size_t size() const noexcept { return size_; }
+    std::size_t room() const noexcept { return room_; }
+
+    void push(T&& value) noexcept {
+        std::construct_at(slots_ + wrapped(first_ + size_), std::move(value));
+        ++size_;
+    }
+    T pop() noexcept {
+        T* slot = slots_ + first_;
+        T value = std::move(*slot);
+        std::destroy_at(slot);
+        first_ = wrapped(first_ + 1);
+        --size_;
+        return value;
+    }
+    // `other` becomes this one's memory, and this one `other`'s with all values.
+    void move_to(ring& other) noexcept {
+        while (size_ > 0) other.push(pop());
+        std::swap(slots_, other.slots_);
+        std::swap(room_, other.room_);
+        std::swap(first_, other.first_);
+        std::swap(size_, other.size_);
+    }
+
+private:
+    static constexpr bool over_aligned = alignof(T) > 16;
+    static T* acquire(std::size_t room) {
+        if constexpr (over_aligned)
+            return static_cast<T*>(::operator new(room * sizeof(T), std::align_val_t{alignof(T)}));
+        else
+            return static_cast<T*>(sched::take_memory(room * sizeof(T)));
+    }
+    static void release(T* slots, std::size_t room) noexcept {
+        if constexpr (over_aligned)
+            ::operator delete(slots, std::align_val_t{alignof(T)});
+        else
+            sched::give_memory(slots, room * sizeof(T));
+    }
+    std::size_t wrapped(std::size_t index) const noexcept { return index >= room_ ? index - room_ : index; }
+
+    T* slots_ = nullptr;
+    std::size_t room_ = 0;
+    std::size_t first_ = 0;
+    std::size_t size_ = 0;
+};
+
+} // namespace detail
+
+} // namespace sennit

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// event: something that has happened or not yet, for fibers, forked children and OS threads at once.
+//
+// `manual_reset` stays set until `reset`, and lets all through; `auto_reset` lets one through for each `set` and is
+// clear again (sets that nobody has used count once). Waiting is a point of cancellation.
+#pragma once
+
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace sennit {
+
+class event {
+public:
+    enum class mode : std::uint8_t { manual_reset, auto_reset };
+
+    explicit event(mode how = mode::manual_reset, bool initially_set = false) noexcept
+        : mode_(how), set_(initially_set) {}
+    ~event();
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+
+    void set() noexcept;
+    void reset() noexcept;
+    // Whether a wait would have returned at once; uses up an auto_reset event.
+    bool try_wait() noexcept;
+
+    void wait() { (void)wait_before(sched::never); } // throws cancelled, as the others
+    template <class Rep, class Period>
+    bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
+        return wait_before(sched::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    bool wait_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return wait_before(sched::deadline_of(when));
+    }
+
+private:
+    bool wait_before(std::int64_t deadline_ns);
+
+    const mode mode_;
+    base::spin_lock lock_; // guards the two below
+    bool set_;
+    sched::wait_list waiters_;
+};
+
+} // namespace sennit

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is thrown when several attempts have all failed: the exceptions of all of them.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace sennit {
+
+class exception_list : public std::exception {
+public:
+    using iterator = std::vector<std::exception_ptr>::const_iterator;
+
+    exception_list() = default;
+    explicit exception_list(std::vector<std::exception_ptr> errors) noexcept : errors_(std::move(errors)) {}
+
+    const char* what() const noexcept override { return "sennit: all have failed"; }
+
+    std::size_t size() const noexcept { return errors_.size(); }
+    const std::exception_ptr& operator[](std::size_t i) const noexcept { return errors_[i]; }
+    iterator begin() const noexcept { return errors_.begin(); }
+    iterator end() const noexcept { return errors_.end(); }
+
+private:
+    std::vector<std::exception_ptr> errors_;
+};
+
+} // namespace sennit

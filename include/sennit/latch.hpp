@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// latch: as std::latch, for fibers, forked children and OS threads at once. Waiting is a point of cancellation.
+//
+// It may be destroyed as soon as one wait has returned and all have, also while the last count_down is on its way out.
+#pragma once
+
+#include "sennit/sched/wait.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+class latch {
+public:
+    static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
+
+    explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {}
+    ~latch();
+    latch(const latch&) = delete;
+    latch& operator=(const latch&) = delete;
+
+    // Never blocks. The program ends with a message when more is counted down than was expected.
+    void count_down(std::ptrdiff_t update = 1) noexcept;
+    bool try_wait() const noexcept;
+    void wait() const; // throws cancelled
+    void arrive_and_wait(std::ptrdiff_t update = 1) {
+        count_down(update);
+        wait();
+    }
+
+private:
+    mutable base::spin_lock lock_; // guards the two below
+    std::ptrdiff_t left_;
+    mutable sched::wait_list waiters_;
+};
+
+} // namespace sennit

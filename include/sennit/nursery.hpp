@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// nursery: fibers that end before the block that made them; the first error cancels the others.
+//
+//     sennit::nursery pages;
+//     for (const url& u : urls) pages.start([&, u] { store(fetch(u)); });
+//     pages.join();                         // rethrows the first error, when all have ended
+//
+// Guarantees. All children have ended when `join` returns or throws, and when the nursery is destroyed, however the
+// block is left. The first exception of a child cancels the rest. Cancelling wakes every blocked call of every child,
+// and of what children have in nurseries of their own: it throws `cancelled`, which ends the child and is no error of
+// the nursery. Children that have not started yet do not start. Locks are not interrupted; their owners are, and free
+// them. A child that computes sees it by its stop token or this_fiber::checkpoint(). Nesting: a nursery made by a child
+// belongs to it; a nursery made inside with_timeout or another nursery's child is cancelled with it. Destruction
+// without join cancels, waits, and drops errors if the block is left by an exception, else throws the first. Thread
+// safety: `start`, `cancel`, `cancelled` from anywhere while the nursery lives and is not yet joined; children may
+// start siblings. The rest from the fiber that made it.
+// Cost of a child: that of a fiber, and an entry in the nursery's list of scopes, about 40 ns together.
+#pragma once
+
+#include "sennit/cancelled.hpp"
+#include "sennit/fiber.hpp"
+#include "sennit/sched/cancel_scope.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+class nursery {
+public:
+    nursery();
+    ~nursery() noexcept(false);
+    nursery(const nursery&) = delete;
+    nursery& operator=(const nursery&) = delete;
+
+    // Calls `function()` in a new fiber, with a std::stop_token if it takes one. Throws std::bad_alloc, and what
+    // copying the function throws. Ignored once the nursery is cancelled.
+    template <class F>
+        requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
+    void start(F&& function) {
+        start({}, std::forward<F>(function));
+    }
+    template <class F>
+        requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
+    void start(const fiber_attributes& how, F&& function) {
+        if (cancelled()) return;
+        auto* one = new (sched::take_memory(sizeof(child<std::decay_t<F>>)))
+            child<std::decay_t<F>>(*this, detail::runtime_for(how), std::forward<F>(function));
+        if (!how.name.empty()) one->set_name(how.name);
+        begin(*one, how.policy);
+    }
+
+    // Waits for all children and throws the first error of one. If the wait itself is cancelled from outside, so are
+    // the children; `cancelled` is thrown when they have ended. The nursery may be used again when it was not
+    // cancelled.
+    void join();
+
+    // Ends the children early, as said above. Any number of times.
+    void cancel() noexcept;
+    bool cancelled() const noexcept { return scope_.cancelled(); }
+
+    // Tells children that compute. May throw std::bad_alloc at the first call.
+    std::stop_token get_stop_token();
+
+private:
+    // A child's cancel scope lives in its block: the block outlives what runs in it.
+    template <class F>
+    struct child final : sched::fiber_block {
+        template <class G>
+        child(nursery& family, sched::runtime_core& runtime, G&& given)
+            : fiber_block(runtime, &child::body, &child::destroy), owner(family), scope(&family.scope_),
+              function(std::forward<G>(given)) {
+            self().scope = &scope;
+        }
+        static void body(sched::fiber_block& block) noexcept {
+            auto& me = static_cast<child&>(block);
+            me.owner.run_child([&me] {
+                if constexpr (std::invocable<F&>)
+                    me.function();
+                else
+                    me.function(me.owner.get_stop_token());
+            });
+        }
+        // The nursery may be gone as soon as it has been told.
+        static void destroy(sched::fiber_block* block) noexcept {
+            auto* me = static_cast<child*>(block);
+            nursery& family = me->owner;
+            me->~child();
+            sched::give_memory(me, sizeof(child));
+            family.child_ended();
+        }
+        nursery& owner;
+        sched::cancel_scope scope;
+        F function;
+    };
+
+    template <class Body>
+    void run_child(Body&& body) noexcept {
+        if (cancelled()) return;
+        try {
+            body();
+        } catch (const sennit::cancelled&) {
+            if (!cancelled()) record(std::current_exception()); // thrown by hand: an error like others
+        } catch (...) {
+            record(std::current_exception());
+        }
+    }
+    void begin(sched::fiber_block& fresh, launch policy) noexcept;
+    void child_ended() noexcept;
+    void record(std::exception_ptr error) noexcept;
+    bool wait_for_children() noexcept; // false: the wait was cancelled from outside
+
+    sched::cancel_scope scope_;
+    const int uncaught_at_start_;
+    base::spin_lock lock_; // guards all below
+    std::size_t children_ = 0;
+    sched::wait_list joiner_;
+    std::exception_ptr error_;
+    std::unique_ptr<std::stop_source> stop_source_;
+};
+
+} // namespace sennit

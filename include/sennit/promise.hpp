@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// promise: as in std, the end of a future at which the value is put in; and futures that are ready from the beginning.
+//
+//     sennit::promise<int> answer;
+//     sennit::fiber asker([wanted = answer.get_future()]() mutable { use(wanted.get()); });
+//     answer.set_value(42);
+//
+// Thread safety: as std; set_value and set_exception may race, and all but one throw future_error
+// (promise_already_satisfied), also while the winner still copies its value. If that copy throws, nothing is set.
+// No member blocks. set_value wakes who waits and starts continuations; the promise may be destroyed as soon as its
+// future is ready, even before set_value has returned. Left out: allocators, set_value_at_thread_exit.
+#pragma once
+
+#include "sennit/future.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+namespace detail {
+
+// All of a promise but set_value.
+template <class T>
+class basic_promise {
+public:
+    basic_promise() : state_(make_state<plain_state<T>>()) {}
+    basic_promise(basic_promise&& other) noexcept = default;
+    basic_promise& operator=(basic_promise&& other) noexcept {
+        basic_promise(std::move(other)).swap(*this);
+        return *this;
+    }
+    // Leaves a broken_promise behind, unless a value or an exception was set.
+    ~basic_promise() {
+        if (state_) state_->abandon();
+    }
+
+    void swap(basic_promise& other) noexcept {
+        std::swap(state_, other.state_);
+        std::swap(retrieved_, other.retrieved_);
+    }
+
+    // Once. Throws future_error: no_state, future_already_retrieved.
+    future<T> get_future() {
+        const auto shared = state();
+        if (std::exchange(retrieved_, true)) throw_future_error(future_errc::future_already_retrieved);
+        return future_access::make<T>(shared);
+    }
+
+    // Throws future_error: no_state, promise_already_satisfied.
+    void set_exception(std::exception_ptr error) {
+        const auto shared = state();
+        shared->begin();
+        shared->publish_error(std::move(error));
+    }
+
+protected:
+    explicit basic_promise(std::nullptr_t) noexcept {}
+
+    // A reference that outlives the promise, should that be destroyed by whoever sees the value.
+    state_ref<future_value<T>> state() const {
+        if (!state_) throw_future_error(future_errc::no_state);
+        return state_;
+    }
+
+private:
+    state_ref<future_value<T>> state_;
+    bool retrieved_ = false;
+};
+
+} // namespace detail
+
+template <class T>
+class promise : public detail::basic_promise<T> {
+public:
+    // Throw future_error: no_state, promise_already_satisfied; and what copying or moving the value throws.
+    void set_value(const T& value) { this->state()->set_value(value); }
+    void set_value(T&& value) { this->state()->set_value(std::move(value)); }
+};
+
+template <class T>
+class promise<T&> : public detail::basic_promise<T&> {
+public:
+    void set_value(T& value) { this->state()->set_value(std::addressof(value)); }
+};
+
+template <>
+class promise<void> : public detail::basic_promise<void> {
+public:
+    void set_value() { state()->set_value(); }
+};
+
+template <class T>
+void swap(promise<T>& a, promise<T>& b) noexcept {
+    a.swap(b);
+}
+
+// A future of a copy of `value`; of a T& for a std::reference_wrapper<T>.
+template <class T>
+auto make_ready_future(T&& value) {
+    promise<std::unwrap_ref_decay_t<T>> made;
+    made.set_value(std::forward<T>(value));
+    return made.get_future();
+}
+inline future<void> make_ready_future() {
+    promise<void> made;
+    made.set_value();
+    return made.get_future();
+}
+
+template <class T>
+future<T> make_exceptional_future(std::exception_ptr error) {
+    promise<T> made;
+    made.set_exception(std::move(error));
+    return made.get_future();
+}
+template <class T, class E>
+    requires(!std::is_convertible_v<E, std::exception_ptr>)
+future<T> make_exceptional_future(E error) {
+    return make_exceptional_future<T>(std::make_exception_ptr(std::move(error)));
+}
+
+} // namespace sennit

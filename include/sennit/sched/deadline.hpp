@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// From std::chrono to the scheduler's clock.
+#pragma once
+
+#include "sennit/sched/timer.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace sennit::sched {
+
+// The scheduler's clock is that of std::chrono::steady_clock: CLOCK_MONOTONIC.
+inline std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
+}
+
+// Never early; a duration too long to count is `never`.
+template <class Rep, class Period>
+std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
+    using clock = std::chrono::steady_clock;
+    using real = std::chrono::duration<double>;
+    if (real(duration) > real(clock::duration::max()) / 2) return never;
+    return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
+}
+
+// Time points of other clocks are converted once, at the beginning of the wait.
+template <class Clock, class Duration>
+std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
+    return deadline_in(when - Clock::now());
+}
+
+} // namespace sennit::sched

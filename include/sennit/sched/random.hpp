@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A random number for choices that only have to be fair.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+// 0 to n-1; n > 0. The worker's own generator; on other threads one from the clock.
+std::uint32_t random_below(std::uint32_t n) noexcept;
+
+} // namespace sennit::sched

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cancel scope with a deadline, around what the running activity does while the object lives.
+#pragma once
+
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/cancel_scope.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class time_limit {
+public:
+    explicit time_limit(std::int64_t deadline_ns) noexcept;
+    ~time_limit();
+    time_limit(const time_limit&) = delete;
+
+    bool expired() const noexcept { return scope_.expired(); }
+
+private:
+    activity thread_activity_; // for a thread that has none
+    cancel_scope scope_;
+};
+
+} // namespace sennit::sched

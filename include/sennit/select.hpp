@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// select: waits for the first of several events (channels, futures, times, stop tokens) and does what belongs to it.
+//
+//     sennit::select(sennit::on_pop(requests, [&](request r) { … }, [&] { … closed … }),
+//                    sennit::on_push(replies, next, [&] { … }),
+//                    sennit::after(10ms, [&] { … }),
+//                    sennit::on_stop(token, [&] { … }));
+//
+// Exactly one case happens; its function runs after all waiting has ended. Among cases that are ready the choice is
+// random, so none starves. `otherwise` makes it not wait at all. Returns the number of the case, counted from 0.
+// A case can be switched off by `when(condition, case)`. Throws std::logic_error when all cases are off and there is no
+// `otherwise`: it would wait for ever.
+// A closed channel is ready: pop calls its second function (without one: the first is not called), push its second.
+// Point of cancellation: throws `cancelled`.
+// Cost: the locks of all channels in it, and one entry for each case; no allocation.
+#pragma once
+
+#include "sennit/channel.hpp"
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+namespace detail {
+
+// One case, as `run_select` sees it. The driver holds `lock()` while it calls `try_now`, `enlist` and `unlist`.
+class select_case {
+public:
+    virtual ~select_case() = default;
+    virtual base::spin_lock* lock() noexcept { return nullptr; }
+    // Does it if that needs no waiting.
+    virtual bool try_now(sched::wake_ups&) noexcept { return false; }
+    // Enters the list of its source. False: it has become ready meanwhile.
+    virtual bool enlist(sched::wait_entry&) noexcept { return true; }
+    virtual void unlist(sched::wait_entry&) noexcept {}
+    // For times; `never`: none.
+    virtual std::int64_t deadline_ns() const noexcept { return sched::never; }
+    virtual bool is_default() const noexcept { return false; }
+    // Stop tokens: claims `point` with `why` when stop is requested, from now on.
+    virtual void watch(sched::wait_point&, sched::wake_reason) noexcept {}
+    virtual void unwatch() noexcept {}
+    // The user's function.
+    virtual void happen() = 0;
+
+    bool enabled = true;
+};
+
+inline constexpr std::size_t most_select_cases = 64;
+std::size_t run_select(std::span<select_case* const> cases);
+
+template <class T>
+class receive_case : public select_case {
+public:
+    explicit receive_case(channel<T>& from) noexcept : from_(&from) {}
+    base::spin_lock* lock() noexcept override { return &from_->lock_; }
+    bool try_now(sched::wake_ups& woken) noexcept override { return from_->take(value_, woken) || from_->closed_; }
+    bool enlist(sched::wait_entry& entry) noexcept override {
+        entry.data = &value_;
+        sched::enqueue(from_->receivers_, entry);
+        return true;
+    }
+    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(from_->receivers_, entry); }
+
+protected:
+    channel<T>* from_;
+    std::optional<T> value_;
+};
+
+template <class T>
+class send_case : public select_case {
+public:
+    send_case(channel<T>& to, T value) : to_(&to), value_(std::move(value)) {}
+    send_case(send_case&& other) noexcept : select_case(other), to_(other.to_), value_(std::move(other.value_)) {}
+    base::spin_lock* lock() noexcept override { return &to_->lock_; }
+    bool try_now(sched::wake_ups& woken) noexcept override {
+        request_.closed = to_->closed_;
+        return request_.closed || to_->offer(value_, woken);
+    }
+    bool enlist(sched::wait_entry& entry) noexcept override {
+        request_.value = &value_;
+        entry.data = &request_;
+        sched::enqueue(to_->senders_, entry);
+        return true;
+    }
+    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(to_->senders_, entry); }
+
+protected:
+    channel<T>* to_;
+    T value_;
+    typename channel<T>::sending request_{nullptr};
+};
+
+struct ignore_end {
+    void operator()() const noexcept {}
+};
+
+template <class T, class F, class C>
+class on_pop_case final : public receive_case<T> {
+public:
+    on_pop_case(channel<T>& from, F function, C closed)
+        : receive_case<T>(from), function_(std::move(function)), closed_(std::move(closed)) {}
+    void happen() override {
+        if (this->value_)
+            std::invoke(function_, std::move(*this->value_));
+        else
+            std::invoke(closed_);
+    }
+
+private:
+    F function_;
+    C closed_;
+};
+
+template <class T, class F, class C>
+class on_push_case final : public send_case<T> {
+public:
+    on_push_case(channel<T>& to, T value, F function, C closed)
+        : send_case<T>(to, std::move(value)), function_(std::move(function)), closed_(std::move(closed)) {}
+    void happen() override {
+        if (this->request_.closed)
+            std::invoke(closed_);
+        else
+            std::invoke(function_);
+    }
+
+private:
+    F function_;
+    C closed_;
+};
+
+template <class F>
+class time_case final : public select_case {
+public:
+    time_case(std::int64_t deadline_ns, F function) : deadline_ns_(deadline_ns), function_(std::move(function)) {}
+    std::int64_t deadline_ns() const noexcept override { return deadline_ns_; }
+    void happen() override { std::invoke(function_); }
+
+private:
+    std::int64_t deadline_ns_;
+    F function_;
+};
+
+template <class F>
+class stop_case final : public select_case {
+public:
+    stop_case(std::stop_token token, F function) : token_(std::move(token)), function_(std::move(function)) {}
+    stop_case(stop_case&& other) noexcept
+        : select_case(other), token_(std::move(other.token_)), function_(std::move(other.function_)) {}
+    bool try_now(sched::wake_ups&) noexcept override { return token_.stop_requested(); }
+    void watch(sched::wait_point& point, sched::wake_reason why) noexcept override {
+        callback_.emplace(token_, claimer{&point, why});
+    }
+    void unwatch() noexcept override { callback_.reset(); }
+    void happen() override { std::invoke(function_); }
+
+private:
+    struct claimer {
+        sched::wait_point* point;
+        sched::wake_reason why;
+        void operator()() const noexcept {
+            if (sched::claim(*point, why) == sched::claim_result::wake_it) sched::wake(*point);
+        }
+    };
+    std::stop_token token_;
+    F function_;
+    std::optional<std::stop_callback<claimer>> callback_;
+};
+
+template <class F>
+class default_case final : public select_case {
+public:
+    explicit default_case(F function) : function_(std::move(function)) {}
+    bool is_default() const noexcept override { return true; }
+    void happen() override { std::invoke(function_); }
+
+private:
+    F function_;
+};
+
+} // namespace detail
+
+// A value from the channel; `closed()` when it is closed and drained.
+template <class T, class F, class C = detail::ignore_end>
+    requires std::invocable<F&, T> && std::invocable<C&>
+detail::on_pop_case<T, F, C> on_pop(channel<T>& from, F function, C closed = {}) {
+    return {from, std::move(function), std::move(closed)};
+}
+
+// The value goes into the channel; `closed()` when that is closed. The value is lost when another case happens.
+template <class T, class F, class C = detail::ignore_end>
+    requires std::invocable<F&> && std::invocable<C&>
+detail::on_push_case<T, F, C> on_push(channel<T>& to, std::type_identity_t<T> value, F function, C closed = {}) {
+    return {to, std::move(value), std::move(function), std::move(closed)};
+}
+
+template <class Rep, class Period, class F>
+detail::time_case<F> after(const std::chrono::duration<Rep, Period>& duration, F function) {
+    return {sched::deadline_in(duration), std::move(function)};
+}
+template <class Clock, class Duration, class F>
+detail::time_case<F> at(const std::chrono::time_point<Clock, Duration>& when, F function) {
+    return {sched::deadline_of(when), std::move(function)};
+}
+
+template <class F>
+detail::stop_case<F> on_stop(std::stop_token token, F function) {
+    return {std::move(token), std::move(function)};
+}
+
+// When nothing else is ready.
+template <class F>
+detail::default_case<F> otherwise(F function) {
+    return detail::default_case<F>(std::move(function));
+}
+
+// The case, if `condition` holds; else it is left out.
+template <std::derived_from<detail::select_case> Case>
+Case when(bool condition, Case which) {
+    which.enabled = which.enabled && condition;
+    return which;
+}
+
+template <std::derived_from<detail::select_case>... Cases>
+std::size_t select(Cases&&... cases) {
+    static_assert(sizeof...(Cases) > 0 && sizeof...(Cases) <= detail::most_select_cases);
+    const std::array<detail::select_case*, sizeof...(Cases)> all{&cases...};
+    return detail::run_select(all);
+}
+
+} // namespace sennit

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// counting_semaphore, binary_semaphore: as in std, for fibers, forked children and OS threads at once.
+//
+// Who waits is served in the order of coming: a token that is released while somebody waits is his.
+// Points of cancellation: acquire throws `cancelled`; the timed forms, too. No token is lost then.
+// The object may be destroyed when the last acquire has returned, as in std.
+#pragma once
+
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+namespace detail {
+
+class semaphore_core {
+public:
+    explicit semaphore_core(std::ptrdiff_t tokens) noexcept : tokens_(tokens) {}
+    ~semaphore_core();
+    semaphore_core(const semaphore_core&) = delete;
+
+    void release(std::ptrdiff_t count, std::ptrdiff_t most);
+    bool try_acquire() noexcept;
+    bool acquire_before(std::int64_t deadline_ns); // throws cancelled
+
+private:
+    base::spin_lock lock_;
+    std::ptrdiff_t tokens_;
+    sched::wait_list waiters_;
+};
+
+} // namespace detail
+
+template <std::ptrdiff_t LeastMaxValue = PTRDIFF_MAX>
+class counting_semaphore {
+    static_assert(LeastMaxValue >= 0);
+
+public:
+    static constexpr std::ptrdiff_t max() noexcept { return LeastMaxValue; }
+
+    // `desired` from 0 to max().
+    explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {}
+
+    // Adds tokens and wakes as many. Throws std::system_error(value_too_large), and adds none, when there would be more
+    // than max().
+    void release(std::ptrdiff_t update = 1) { core_.release(update, LeastMaxValue); }
+
+    void acquire() { (void)core_.acquire_before(sched::never); }
+    bool try_acquire() noexcept { return core_.try_acquire(); }
+    template <class Rep, class Period>
+    bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) {
+        return core_.acquire_before(sched::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return core_.acquire_before(sched::deadline_of(when));
+    }
+
+private:
+    detail::semaphore_core core_;
+};
+
+using binary_semaphore = counting_semaphore<1>;
+
+} // namespace sennit

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// shared_mutex, shared_timed_mutex: many readers or one writer; as in std, for fibers, forked children and OS threads
+// at once. Use them with std::shared_lock and std::unique_lock.
+//
+// Served in the order of coming: a reader that comes while a writer waits waits behind it, so neither side starves.
+// Waiting is not a point of cancellation.
+// Errors: a writer that locks again, in either way, throws std::system_error(resource_deadlock_would_occur); unlock by
+// somebody else operation_not_permitted. Readers are counted, not known: a reader that locks again may wait for itself.
+// Cost: one locked instruction for each call.
+#pragma once
+
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+class shared_mutex {
+public:
+    shared_mutex() noexcept = default;
+    ~shared_mutex();
+    shared_mutex(const shared_mutex&) = delete;
+    shared_mutex& operator=(const shared_mutex&) = delete;
+
+    void lock() { (void)lock_until(sched::never); }
+    bool try_lock() noexcept;
+    void unlock();
+
+    void lock_shared() { (void)lock_shared_until(sched::never); }
+    bool try_lock_shared() noexcept;
+    void unlock_shared();
+
+protected:
+    bool lock_until(std::int64_t deadline_ns);
+    bool lock_shared_until(std::int64_t deadline_ns);
+
+private:
+    enum class kind : std::uint8_t { reader, writer };
+    struct request {
+        kind what;
+        void* who;
+    };
+
+    bool enter(kind what, std::int64_t deadline_ns);
+    bool admits(kind what) const noexcept { return !writer_ && (what == kind::reader || readers_ == 0); }
+    void admit(kind what, void* who) noexcept;
+    void admit_waiters(sched::wake_ups& woken) noexcept;
+
+    base::spin_lock lock_; // guards all below
+    std::size_t readers_ = 0;
+    void* writer_ = nullptr;
+    sched::wait_list waiters_;
+};
+
+class shared_timed_mutex : public shared_mutex {
+public:
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
+        return lock_until(sched::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return lock_until(sched::deadline_of(when));
+    }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration) {
+        return lock_shared_until(sched::deadline_in(duration));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return lock_shared_until(sched::deadline_of(when));
+    }
+};
+
+} // namespace sennit

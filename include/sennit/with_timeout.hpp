@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// with_timeout: a function with a time limit on all its blocked calls.
+//
+//     auto reply = sennit::with_timeout(50ms, [&] { return requests.push(q), replies.pop(); });
+//
+// When the time is over, the blocked call under way, and every later one, throws `cancelled`, also in nurseries that
+// the function has made; with_timeout then throws `timed_out` instead. Locks are not interrupted. A function that
+// computes runs on: let it ask this_fiber::checkpoint(). Limits nest; the earliest counts. Works in fibers, forked
+// children and OS threads. Cost: two readings of the clock, and a timer for each call that blocks.
+#pragma once
+
+#include "sennit/base/result.hpp"
+#include "sennit/cancelled.hpp"
+#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/time_limit.hpp"
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+class timed_out : public std::exception {
+public:
+    const char* what() const noexcept override { return "sennit: timed out"; }
+};
+
+namespace detail {
+
+template <class F>
+std::invoke_result_t<F&> with_deadline(std::int64_t deadline_ns, F& function) {
+    sched::time_limit limit(deadline_ns);
+    try {
+        return std::invoke(function);
+    } catch (const cancelled&) {
+        if (limit.expired()) throw timed_out();
+        throw;
+    }
+}
+
+} // namespace detail
+
+// Returns what the function returns, or throws what it throws.
+template <class Rep, class Period, class F>
+std::invoke_result_t<F&> with_timeout(const std::chrono::duration<Rep, Period>& duration, F&& function) {
+    return detail::with_deadline(sched::deadline_in(duration), function);
+}
+template <class Clock, class Duration, class F>
+std::invoke_result_t<F&> with_deadline(const std::chrono::time_point<Clock, Duration>& when, F&& function) {
+    return detail::with_deadline(sched::deadline_of(when), function);
+}
+
+} // namespace sennit

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/mutex.hpp"
+
+#include "sennit/base/check.hpp"
+#include "sennit/sched/now.hpp"
+
+#include <mutex>
+#include <system_error>
+
+namespace sennit {
+
+namespace {
+
+constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is handed the lock
+constexpr unsigned looks_before_waiting = 40;
+
+[[noreturn]] void fail(std::errc what, const char* where) {
+    throw std::system_error(std::make_error_code(what), where);
+}
+
+} // namespace
+
+// What unlock finds in the entry of one who waits.
+struct mutex::attempt {
+    std::uintptr_t who;
+    bool starving; // hand it over
+    bool handed;   // the word says already that it is ours
+};
+
+mutex::~mutex() {
+    SENNIT_CHECK(waiters_.empty(), "a mutex is destroyed while somebody waits for it");
+}
+
+bool mutex::try_lock_slowly() noexcept {
+    std::uintptr_t seen = word_.load_rlx(); // the CAS decides
+    while ((seen & ~bits) == 0)
+        if (word_.cas_acq(seen, seen | self())) return true; // pairs with unlock
+    return false;
+}
+
+bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
+    if (owned()) fail(std::errc::resource_deadlock_would_occur, "sennit: mutex::lock");
+    for (unsigned i = 0; i < looks_before_waiting && sched::others_run(); ++i) {
+        if (try_lock_slowly()) return true;
+        base::spin_pause(0);
+    }
+    attempt mine{me, false, false};
+    std::uintptr_t my_bit = 0; // `woken`, when it is we who are on the way
+    std::int64_t began = 0;
+    for (;;) {
+        lock_.lock();
+        std::uintptr_t seen = word_.load_rlx(); // the CAS decides
+        for (;;) {
+            const std::uintptr_t others = (seen & bits & ~my_bit) | (waiters_.empty() ? 0 : waiting);
+            if ((seen & ~bits) == 0) {
+                if (!word_.cas_acq(seen, me | others)) continue; // pairs with unlock
+                lock_.unlock();
+                return true;
+            }
+            if (word_.cas_acq(seen, (seen & ~bits) | others | waiting)) break; // pairs with unlock
+        }
+        if (began == 0) began = sched::now_ns();
+        const sched::wake_reason why = sched::block(
+            waiters_, lock_, {.deadline_ns = deadline_ns, .cancellable = false, .what = "mutex"}, &mine, my_bit != 0);
+        if (why != sched::wake_reason::source) return false;
+        if (mine.handed) return true;
+        my_bit = woken;
+        mine.starving = sched::now_ns() - began > patience_ns;
+    }
+}
+
+void mutex::unlock_slowly() {
+    if (!owned()) fail(std::errc::operation_not_permitted, "sennit: mutex::unlock");
+    sched::claimed next;
+    {
+        std::lock_guard guard(lock_);
+        const std::uintptr_t seen = word_.load_rlx(); // with the lock held and the word ours nobody else writes it
+        std::uintptr_t after = seen & woken;
+        if (after == 0 && (next = sched::claim_first(waiters_))) {
+            auto& its = *static_cast<attempt*>(next.entry->data);
+            its.handed = its.starving;
+            after = its.handed ? its.who : woken;
+        }
+        if (!waiters_.empty()) after |= waiting;
+        word_.store_rel(after); // pairs with lock
+    }
+    if (next) sched::end_wait(next);
+}
+
+} // namespace sennit

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/nursery.hpp"
+
+#include "sennit/sched/activity.hpp"
+
+namespace sennit {
+
+nursery::nursery() : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()) {}
+
+nursery::~nursery() noexcept(false) {
+    {
+        std::unique_lock guard(lock_);
+        if (children_ != 0) {
+            guard.unlock();
+            cancel();
+        }
+    }
+    (void)wait_for_children();
+    if (error_ && std::uncaught_exceptions() == uncaught_at_start_) std::rethrow_exception(std::move(error_));
+}
+
+void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
+    {
+        std::lock_guard guard(lock_);
+        ++children_;
+    }
+    fresh.detach_unstarted();
+    fresh.launch(policy == launch::now ? sched::fiber_block::start::now : sched::fiber_block::start::enqueue);
+}
+
+void nursery::child_ended() noexcept {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (--children_ == 0) woken.take_all(joiner_);
+}
+
+bool nursery::wait_for_children() noexcept {
+    bool undisturbed = true;
+    for (;;) {
+        lock_.lock();
+        if (children_ == 0) {
+            lock_.unlock();
+            return undisturbed;
+        }
+        const auto why = sched::block(joiner_, lock_, {.cancellable = undisturbed, .what = "nursery::join"});
+        if (why == sched::wake_reason::cancelled) {
+            undisturbed = false;
+            cancel();
+        }
+    }
+}
+
+void nursery::join() {
+    const bool undisturbed = wait_for_children();
+    if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
+    if (!undisturbed) throw sennit::cancelled();
+}
+
+void nursery::record(std::exception_ptr error) noexcept {
+    {
+        std::lock_guard guard(lock_);
+        if (!error_) error_ = std::move(error);
+    }
+    cancel();
+}
+
+void nursery::cancel() noexcept {
+    scope_.cancel();
+    std::stop_source source{std::nostopstate};
+    {
+        std::lock_guard guard(lock_);
+        if (stop_source_) source = *stop_source_;
+    }
+    source.request_stop(); // runs callbacks: outside the lock
+}
+
+std::stop_token nursery::get_stop_token() {
+    {
+        std::lock_guard guard(lock_);
+        if (stop_source_) return stop_source_->get_token();
+    }
+    auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
+    std::unique_lock guard(lock_);
+    if (!stop_source_) stop_source_ = std::move(fresh);
+    std::stop_token token = stop_source_->get_token();
+    guard.unlock();
+    if (cancelled()) cancel(); // whoever cancelled before may not have seen the source
+    return token;
+}
+
+} // namespace sennit

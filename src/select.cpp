@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver of select. All sources' locks are held, in the order of their addresses, while it looks what is ready and
+// while it enters their lists: so it either finds its partner or is found, and no other source can claim it while it
+// claims a partner. (Go's select works the same way.) Only then it waits; afterwards it leaves list by list.
+#include "sennit/select.hpp"
+
+#include "sennit/sched/random.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+namespace sennit::detail {
+
+namespace {
+
+constexpr std::size_t most = most_select_cases;
+
+class selection {
+public:
+    explicit selection(std::span<select_case* const> cases) noexcept : cases_(cases) {
+        for (select_case* one : cases)
+            if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr) locks_[lock_count_++] = lock;
+        std::sort(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_), std::less<>());
+        const auto end = std::unique(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_));
+        lock_count_ = static_cast<std::size_t>(end - locks_.begin());
+    }
+
+    void lock() noexcept {
+        for (std::size_t i = 0; i < lock_count_; ++i) locks_[i]->lock();
+    }
+    void unlock() noexcept {
+        for (std::size_t i = lock_count_; i-- > 0;) locks_[i]->unlock();
+    }
+
+    // With the locks held. The number of a case that has happened, or none.
+    std::size_t try_now(sched::wake_ups& woken) noexcept {
+        const std::size_t start = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
+        for (std::size_t i = 0; i < cases_.size(); ++i) {
+            const std::size_t which = (start + i) % cases_.size();
+            if (cases_[which]->enabled && cases_[which]->try_now(woken)) return which;
+        }
+        return none;
+    }
+
+    // With the locks held, which are free afterwards.
+    std::size_t wait() {
+        std::size_t entered = 0;
+        std::int64_t deadline = sched::never;
+        std::size_t timed = none;
+        for (; entered < cases_.size(); ++entered) {
+            select_case& one = *cases_[entered];
+            if (!one.enabled) continue;
+            if (one.deadline_ns() < deadline) {
+                deadline = one.deadline_ns();
+                timed = entered;
+            }
+            sched::wait_entry& entry = *std::construct_at(entry_at(entered), point_, static_cast<unsigned>(entered));
+            if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(entered));
+        }
+        const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
+        const sched::wake_reason why = sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = "select"});
+        for (std::size_t i = 0; i < cases_.size(); ++i) {
+            select_case& one = *cases_[i];
+            if (!one.enabled) continue;
+            one.unwatch();
+            if (base::spin_lock* lock = one.lock()) {
+                lock->lock();
+                one.unlist(*entry_at(i));
+                lock->unlock();
+            } else {
+                one.unlist(*entry_at(i));
+            }
+        }
+        if (why == sched::wake_reason::cancelled) throw cancelled();
+        if (why == sched::wake_reason::timed_out) return timed;
+        return static_cast<std::size_t>(why) - static_cast<std::size_t>(sched::wake_reason::source);
+    }
+
+    static constexpr std::size_t none = SIZE_MAX;
+
+private:
+    static sched::wake_reason reason_of(std::size_t which) noexcept {
+        return static_cast<sched::wake_reason>(static_cast<std::uint32_t>(sched::wake_reason::source) + which);
+    }
+    // Stop tokens last: a callback may claim at once.
+    void publish() noexcept {
+        unlock();
+        for (std::size_t i = 0; i < cases_.size(); ++i)
+            if (cases_[i]->enabled) cases_[i]->watch(point_, reason_of(i));
+    }
+    sched::wait_entry* entry_at(std::size_t i) noexcept {
+        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i; // SAFETY: made by wait before
+    }
+
+    std::span<select_case* const> cases_;
+    std::array<base::spin_lock*, most> locks_{};
+    std::size_t lock_count_ = 0;
+    sched::wait_point point_;
+    alignas(sched::wait_entry) std::byte entries_[most * sizeof(sched::wait_entry)];
+};
+
+} // namespace
+
+std::size_t run_select(std::span<select_case* const> cases) {
+    select_case* fallback = nullptr;
+    std::size_t fallback_number = 0;
+    bool any = false;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!cases[i]->enabled) continue;
+        any = true;
+        if (cases[i]->is_default()) {
+            fallback = cases[i];
+            fallback_number = i;
+        }
+    }
+    if (!any) throw std::logic_error("sennit: select without an enabled case would wait for ever");
+    selection mine(cases);
+    std::size_t which = selection::none;
+    {
+        sched::wake_ups woken;
+        mine.lock();
+        which = mine.try_now(woken);
+        if (which != selection::none || fallback) mine.unlock();
+    }
+    if (which == selection::none && fallback) which = fallback_number;
+    if (which == selection::none) which = mine.wait();
+    cases[which]->happen();
+    return which;
+}
+
+} // namespace sennit::detail
