@@ -13,10 +13,10 @@
 // Cost: two allocations and, for each future, a few tens of ns.
 #pragma once
 
-#include "sennit/detail/when_gather.hpp"
 #include "sennit/exception_list.hpp"
 #include "sennit/future.hpp"
 #include "sennit/promise.hpp"
+#include "sennit/when/detail/gather.hpp"
 
 #include <cstddef>
 #include <exception>

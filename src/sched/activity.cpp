@@ -25,10 +25,6 @@ struct thread_state {
 }
 } // namespace
 
-activity* exchange_activity(activity* next) noexcept {
-    return static_cast<activity*>(std::exchange(sys::hot().activity, next));
-}
-
 std::uint64_t fresh_id() noexcept {
     worker* me = this_worker();
     if (!me) return next_block.fetch_add(1) * ids_in_a_block; // a block for one: threads are few
@@ -46,12 +42,12 @@ std::uint64_t current_id() noexcept {
     return mine.number;
 }
 
-local_value*& current_locals() {
+local_value*& current_locals() noexcept {
     activity* me = current_activity();
     return me ? me->locals : this_thread().own.locals;
 }
 
-void destroy_locals(activity& ended) noexcept {
+void destroy_all_locals(activity& ended) noexcept {
     while (local_value* newest = std::exchange(ended.locals, ended.locals ? ended.locals->next : nullptr))
         newest->destroy(newest);
 }

@@ -63,8 +63,10 @@ void fiber_block::end() noexcept {
 
 void fiber_block::launch(start how) noexcept {
     worker* me = this_worker();
-    if (how == start::now && me && &me->runtime() == &runtime_ && me->run_instead(*this)) return;
-    spawn(*this, runtime_);
+    if (!me || &me->runtime() != &runtime_)
+        runtime_.post(*this);
+    else if (how == start::enqueue || !me->run_instead(*this))
+        me->post_spawned(*this);
 }
 
 bool fiber_block::run_if_newest() noexcept {

@@ -26,6 +26,13 @@ public:
     // True when the bit was set, that is, when the caller is the one who cleared it.
     bool clear(unsigned worker) noexcept { return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0; }
 
+    // False: nobody sleeps, of the first `workers`.
+    bool any(unsigned workers) const noexcept {
+        for (unsigned i = 0; i * 64 < workers; ++i)
+            if (words_[i].load() != 0) return true;
+        return false;
+    }
+
     // Takes some worker's bit; `none` when nobody sleeps. Looks at the first `workers` bits.
     unsigned take_any(unsigned workers) noexcept {
         for (unsigned i = 0; i * 64 < workers; ++i)

@@ -3,7 +3,10 @@
 // first. Thieves get the oldest.
 //
 // Why two orders. Arrival order is fair to those that wait for each other; newest first keeps new work depth-first, so
-// that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm.
+// that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm. Between the two: what was
+// spawned after the oldest ready one had begun (its children, as a rule) goes before it. So a parent that waits for ten
+// children goes on once, when all have run, and not after each; and it goes on before its own elder siblings begin. The
+// worker takes the oldest ready one first now and then, whatever the order (worker::look_outside).
 //
 // Who touches what. The worker pushes and pops, under its half of an owner_lock: no locked instruction, no fence. It
 // gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
@@ -40,6 +43,7 @@ public:
     }
     std::uint32_t push_spawned(runnable& item) noexcept {
         owner_section inside(lock_);
+        item.order = next_order_++;
         spawned_.push_back(item);
         return add(1);
     }
@@ -53,17 +57,27 @@ public:
     runnable* pop() noexcept {
         if (size() == 0) return nullptr;
         owner_section inside(lock_);
+        runnable* item = ready_goes_first() ? ready_.pop_front() : spawned_.pop_back();
+        if (item) took(1);
+        return item;
+    }
+    // The oldest ready one, else as pop.
+    runnable* pop_fairly() noexcept {
+        if (size() == 0) return nullptr;
+        owner_section inside(lock_);
         runnable* item = ready_.pop_front();
         if (!item) item = spawned_.pop_back();
         if (item) took(1);
         return item;
     }
+    // What is spawned from now on is newer than who begins now.
+    std::uint64_t present() const noexcept { return next_order_; }
     // The same if it was woken or yielded and `run` is its function.
     runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
         if (size() == 0) return nullptr;
         owner_section inside(lock_);
         runnable* item = ready_.front();
-        if (!item || item->run != run) return nullptr;
+        if (!item || item->run != run || !ready_goes_first()) return nullptr;
         took(1);
         return ready_.pop_front();
     }
@@ -79,7 +93,10 @@ public:
     // The oldest spawned one, if any, goes behind the ready ones: its turn comes before that of who yields now.
     void promote_oldest_spawned() noexcept {
         owner_section inside(lock_);
-        if (runnable* item = spawned_.pop_front()) ready_.push_back(*item);
+        runnable* item = spawned_.pop_front();
+        if (!item) return;
+        item->order = UINT64_MAX; // nothing goes before it for being newer
+        ready_.push_back(*item);
     }
     // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays
     // inside the lock, switches to it, and leaves the lock on the other side: thieves shall not find `self` before it
@@ -138,15 +155,23 @@ private:
             runnable* item = ready_.pop_front();
             if (!item) item = spawned_.pop_front();
             if (!item) break;
+            item->order = UINT64_MAX; // it was this queue's
             out.push_back(*item);
         }
         if (taken != 0) size_.store_rel(size_.load_rlx() - taken); // as in took
         return taken;
     }
 
+    bool ready_goes_first() const noexcept {
+        const runnable* oldest = ready_.front();
+        const runnable* newest = spawned_.back();
+        return oldest && (!newest || newest->order < oldest->order);
+    }
+
     owner_lock lock_;
     list ready_;
     list spawned_;
+    std::uint64_t next_order_ = 0; // of what is spawned; the owner's
     base::atomic<std::uint32_t> size_{0};
     base::atomic<std::uint32_t> picks_{0};
 };

@@ -99,6 +99,7 @@ runtime_core::runtime_core(const runtime_options& given)
 runtime_core::~runtime_core() {
     if (lost_in_fork()) {
         for (auto& one : workers_) one->disown_thread();
+        blocking_.disown();
         return;
     }
     SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this, "a runtime is destroyed by its own worker");

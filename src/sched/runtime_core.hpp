@@ -6,6 +6,7 @@
 // ends when it finds no work; then the threads are joined.
 #pragma once
 
+#include "sched/blocking_pool.hpp"
 #include "sched/context_pool.hpp"
 #include "sched/idle_map.hpp"
 #include "sched/shared_queue.hpp"
@@ -29,6 +30,7 @@ public:
     shared_queue& injected() noexcept { return injected_; }
     idle_map& idle() noexcept { return idle_; }
     timers& clock() noexcept { return clock_; }
+    blocking_pool& blocking_calls() noexcept { return blocking_; }
 
     // Any thread: into the shared queue.
     void post(runnable& what) noexcept {
@@ -90,6 +92,7 @@ private:
     std::vector<context*> first_contexts_;
     shared_queue injected_;
     timers clock_;
+    blocking_pool blocking_;
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};
     base::atomic<std::uint32_t> spinning_{0};

@@ -42,6 +42,8 @@ worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index
 worker::~worker() = default;
 
 void worker::start() {
+    worker_count_ = runtime_.worker_count();
+    sleepers_ = &runtime_.idle();
     seen_picks_ = std::make_unique<std::uint32_t[]>(runtime_.worker_count());
     thread_ = sys::thread(&worker::thread_main, this);
 }
@@ -242,25 +244,23 @@ bool worker::look_outside() noexcept {
         run(*item);
         return true;
     }
-    return steal_orphan(); // or contexts that yield in a loop would starve their own forks
+    if (steal_orphan()) return true; // or contexts that yield in a loop would starve their own forks
+    runnable* item = queue_.pop_fairly();
+    if (item) run(*item);
+    return item != nullptr;
 }
 
 // ---- the own queue -------------------------------------------------------------------------------------------------
 
 // A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches
 // that we come to it.
-void worker::posted(std::uint32_t queued) noexcept {
-    base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
+void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (queued > 1 && asked()) {
         give_away();
         return;
     }
     if (queued == 1 && runtime_.watched()) return;
     runtime_.wake_one();
-}
-
-bool worker::asked() const noexcept {
-    return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
 }
 
 // A thief asked: the older half goes to the shared queue, and somebody comes for it.
@@ -321,6 +321,7 @@ bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 
 void worker::run(runnable& item) noexcept {
     counted.runnables.add();
+    current_->order = queue_.present();
     item.run(&item); // may suspend: nothing of *this may be used after
 }
 

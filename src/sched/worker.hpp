@@ -7,6 +7,7 @@
 
 #include "sched/context.hpp"
 #include "sched/counters.hpp"
+#include "sched/idle_map.hpp"
 #include "sched/local_queue.hpp"
 #include "sched/parker.hpp"
 #include "sched/small_memory.hpp"
@@ -97,8 +98,15 @@ private:
     bool run_next() noexcept;
     bool look_outside() noexcept;
     bool expire_timers() noexcept;
-    void posted(std::uint32_t queued) noexcept;
-    bool asked() const noexcept;
+    void posted(std::uint32_t queued) noexcept {
+        base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
+        if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
+            posted_slowly(queued);
+    }
+    void posted_slowly(std::uint32_t queued) noexcept;
+    bool asked() const noexcept {
+        return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
+    }
     void give_away() noexcept;
     context* next_ready_context() noexcept;
     bool steal_fork_from(context& victim) noexcept;
@@ -123,6 +131,8 @@ private:
 
     runtime_core& runtime_;
     const unsigned index_;
+    unsigned worker_count_ = 0;    // the runtime's; set before the thread starts
+    idle_map* sleepers_ = nullptr; // the runtime's
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
     context* current_ = nullptr;

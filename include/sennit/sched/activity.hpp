@@ -36,7 +36,11 @@ inline void* current_identity() noexcept {
 }
 
 // Makes `next` the running one and returns the one before. Whoever does so puts it back on the same stack.
-activity* exchange_activity(activity* next) noexcept;
+inline activity* exchange_activity(activity* next) noexcept {
+    activity* before = current_activity();
+    sys::hot_set_activity(next);
+    return before;
+}
 
 // The running activity's number, unique in the process; given at the first call.
 std::uint64_t current_id() noexcept;
@@ -45,7 +49,11 @@ std::uint64_t current_id() noexcept;
 std::uint64_t fresh_id() noexcept;
 
 // Destroys its locals, newest first, those that the destructors make included.
-void destroy_locals(activity& ended) noexcept;
+void destroy_all_locals(activity& ended) noexcept;
+inline void destroy_locals(activity& ended) noexcept {
+    if (ended.locals) [[unlikely]]
+        destroy_all_locals(ended);
+}
 
 // An activity for as long as the object lives; for bodies that are no fibers.
 class activity_frame {

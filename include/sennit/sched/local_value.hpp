@@ -14,6 +14,6 @@ struct local_value {
 
 // The head of the running activity's list; on threads that are no workers, of the thread's, which is destroyed with the
 // thread.
-local_value*& current_locals();
+local_value*& current_locals() noexcept;
 
 } // namespace sennit::sched

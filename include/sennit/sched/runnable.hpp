@@ -8,11 +8,14 @@
 
 #include "sennit/base/intrusive_queue.hpp"
 
+#include <cstdint>
+
 namespace sennit::sched {
 
 struct runnable : base::list_node {
     explicit runnable(void (*function)(runnable*) noexcept) noexcept : run(function) {}
     void (*run)(runnable*) noexcept;
+    std::uint64_t order = UINT64_MAX; // the worker's queue's; see src/sched/local_queue.hpp
 };
 
 } // namespace sennit::sched

@@ -143,11 +143,23 @@ inline void* hot_worker() noexcept {
 inline void* hot_activity() noexcept {
     void* value;
 #ifdef SENNIT_HOT_VIA_GOT
-    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:40(%0), %0" : "=r"(value));
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:40(%0), %0" : "=r"(value)::"memory");
 #else
-    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+40, %0" : "=r"(value));
+    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+40, %0" : "=r"(value)::"memory");
 #endif
     return value;
+}
+
+inline void hot_set_activity(void* value) noexcept {
+#ifdef SENNIT_HOT_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %1, %%fs:40(%0)"
+                        : "=&r"(offset)
+                        : "r"(value)
+                        : "memory");
+#else
+    asm inline volatile("movq %0, %%fs:sennit_hot_line@tpoff+40" ::"r"(value) : "memory");
+#endif
 }
 
 inline hot_line& hot() noexcept {
@@ -189,6 +201,9 @@ inline void* hot_worker() noexcept {
 }
 inline void* hot_activity() noexcept {
     return hot().activity;
+}
+inline void hot_set_activity(void* value) noexcept {
+    hot().activity = value;
 }
 
 #endif

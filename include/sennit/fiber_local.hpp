@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// fiber_local: a value of its own for each fiber; for each forked child that another worker runs, each body of run() and
+// each OS thread, too. What `thread_local` would be if fibers stayed on their threads.
+//
+//     sennit::fiber_local<std::string> request_id([] { return std::string("-"); });
+//     request_id.get() = next_id();
+//
+// A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins it
+// goes on. Destructors may use other fiber_locals.
+// The object must outlive all fibers that have used it: make it static, or a member of what outlives them.
+// Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at first use.
+#pragma once
+
+#include "sennit/sched/local_value.hpp"
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+template <class T>
+class fiber_local {
+    static_assert(std::is_object_v<T>);
+
+public:
+    // Values are value-initialised.
+    fiber_local()
+        requires std::default_initializable<T>
+        : make_([] { return T(); }) {}
+    // `make()` gives each fiber's first value.
+    template <class F>
+        requires std::is_invocable_r_v<T, F&>
+    explicit fiber_local(F make) : make_(std::move(make)) {}
+    fiber_local(const fiber_local&) = delete;
+    fiber_local& operator=(const fiber_local&) = delete;
+
+    // The running fiber's value. Throws what making it throws.
+    T& get() {
+        if (T* found = find()) return *found;
+        auto fresh = std::make_unique<node>(this, make_); // may use other fiber_locals: the list may change
+        sched::local_value*& newest = sched::current_locals();
+        fresh->next = newest;
+        newest = fresh.get();
+        return fresh.release()->value;
+    }
+    T& operator*() { return get(); }
+    T* operator->() { return &get(); }
+    // Whether the running fiber has a value.
+    bool has_value() const noexcept { return find() != nullptr; }
+    // Destroys the running fiber's value, if it has one; the next use makes a new one.
+    void reset() noexcept {
+        for (sched::local_value** link = &sched::current_locals(); *link; link = &(*link)->next)
+            if (sched::local_value* one = *link; one->key == this) {
+                *link = one->next;
+                one->destroy(one);
+                return;
+            }
+    }
+
+private:
+    struct node : sched::local_value {
+        template <class F>
+        node(const void* owner, F& make) : local_value{owner, &node::end, nullptr}, value(make()) {}
+        static void end(sched::local_value* self) noexcept { delete static_cast<node*>(self); }
+        T value;
+    };
+    T* find() const noexcept {
+        for (sched::local_value* one = sched::current_locals(); one; one = one->next)
+            if (one->key == this) return &static_cast<node*>(one)->value;
+        return nullptr;
+    }
+    std::function<T()> make_;
+};
+
+} // namespace sennit

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/blocking_pool.hpp"
+
+#include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
+#include "sennit/sched/blocking.hpp"
+#include "sys/clock.hpp"
+#include "sys/futex.hpp"
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::size_t most_helpers = 1024;
+constexpr std::int64_t patience_ns = 5'000'000'000; // an idle helper ends after that
+} // namespace
+
+bool run_blocking(void (*function)(void*) noexcept, void* argument) {
+    worker* me = this_worker();
+    return me && me->runtime().blocking_calls().run(function, argument);
+}
+
+bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
+    request mine;
+    mine.function = function;
+    mine.argument = argument;
+    mine.who = current_activity();
+    helper* chosen = nullptr;
+    {
+        std::unique_lock guard(mutex_);
+        chosen = idle_.pop_front();
+        if (chosen)
+            chosen->next = &mine;
+        else if (count_ == most_helpers || !start_helper(mine)) {
+            if (count_ == 0) return false;
+            waiting_.push_back(mine);
+        }
+    }
+    if (chosen) {
+        const base::atomic<std::uint32_t>& word = chosen->called;
+        chosen->called.store(1);
+        sys::futex_wake(word, 1);
+    }
+    mine.done.wait();
+    reap();
+    return true;
+}
+
+// With the lock held.
+bool blocking_pool::start_helper(request& first) {
+    try {
+        auto fresh = std::make_unique<helper>();
+        fresh->pool = this;
+        fresh->next = &first;
+        fresh->thread = sys::thread(&blocking_pool::thread_main, fresh.get());
+        (void)fresh.release(); // its own; freed by `reap`
+        ++count_;
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+void blocking_pool::thread_main(void* self) noexcept {
+    helper& me = *static_cast<helper*>(self);
+    sys::thread::set_name("sennit-blocking");
+    while (request* todo = me.pool->next_for(me)) {
+        activity* mine = exchange_activity(todo->who);
+        todo->function(todo->argument);
+        exchange_activity(mine);
+        todo->done.finish(); // the last access
+    }
+}
+
+// Null: nothing for a while, or the end; the helper is in `ended_` then.
+blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
+    {
+        std::lock_guard guard(mutex_);
+        if (request* mine = std::exchange(me.next, nullptr)) return mine;
+        if (request* oldest = waiting_.pop_front()) return oldest;
+        if (ending_) {
+            --count_;
+            ended_.push_back(me);
+            return nullptr;
+        }
+        me.called.store(0);
+        idle_.push_front(me); // the warmest first
+    }
+    const std::int64_t until = sys::now_ns() + patience_ns;
+    bool called = true;
+    while (called && me.called.load() == 0) called = sys::futex_wait_until(me.called, 0, until);
+    std::lock_guard guard(mutex_);
+    if (request* mine = std::exchange(me.next, nullptr)) return mine;
+    if (!ending_) idle_.remove(me); // at the end it was taken off already
+    --count_;
+    ended_.push_back(me);
+    return nullptr;
+}
+
+// Joins helpers that have ended: their threads are on their way out.
+void blocking_pool::reap() noexcept {
+    base::intrusive_queue<helper> gone;
+    {
+        std::lock_guard guard(mutex_);
+        gone.append(ended_);
+    }
+    while (helper* one = gone.pop_front()) {
+        one->thread.join();
+        delete one;
+    }
+}
+
+blocking_pool::~blocking_pool() {
+    base::intrusive_queue<helper> called;
+    {
+        std::lock_guard guard(mutex_);
+        ending_ = true;
+        called.append(idle_);
+    }
+    for (bool all = false; !all;) {
+        while (helper* one = called.pop_front()) {
+            one->called.store(1);
+            sys::futex_wake(one->called, 1);
+        }
+        reap();
+        std::lock_guard guard(mutex_);
+        all = count_ == 0 && ended_.empty();
+        if (!all) sys::yield_thread();
+    }
+}
+
+void blocking_pool::disown() noexcept {
+    count_ = 0;
+    base::intrusive_queue<helper> lost;
+    lost.append(idle_);
+    lost.append(ended_);
+    while (helper* one = lost.pop_front()) {
+        one->thread.disown();
+        delete one;
+    }
+}
+
+} // namespace sennit::sched

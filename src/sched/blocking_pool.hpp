@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads for calls that block a thread: one a call under way, made when needed, kept for a while, joined at the end.
+//
+// A runtime has one. The caller's context suspends; one of these threads makes the call with the caller's identity, then
+// wakes it. Thread-safe.
+#pragma once
+
+#include "sennit/base/intrusive_queue.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/one_shot.hpp"
+#include "sys/mutex.hpp"
+#include "sys/thread.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::sched {
+
+class blocking_pool {
+public:
+    blocking_pool() = default;
+    ~blocking_pool(); // no call is under way
+    blocking_pool(const blocking_pool&) = delete;
+
+    // Makes `function(argument)` on another thread and waits for it, as the running activity. False, without having
+    // called it, when no thread is to be had.
+    bool run(void (*function)(void*) noexcept, void* argument);
+
+    // In a child of fork(): the threads are not here.
+    void disown() noexcept;
+
+private:
+    struct request : base::list_node {
+        void (*function)(void*) noexcept;
+        void* argument;
+        activity* who;
+        one_shot done;
+    };
+    struct helper : base::list_node {
+        sys::thread thread;
+        blocking_pool* pool = nullptr;
+        request* next = nullptr;                // what to do first
+        base::atomic<std::uint32_t> called{0}; // 1: come out of bed
+    };
+
+    static void thread_main(void* self) noexcept;
+    request* next_for(helper& me) noexcept;
+    bool start_helper(request& first);
+    void reap() noexcept;
+
+    sys::mutex mutex_; // guards all below
+    base::intrusive_queue<request> waiting_;
+    base::intrusive_queue<helper> idle_;
+    base::intrusive_queue<helper> ended_; // to be joined and freed
+    std::size_t count_ = 0;               // helpers not in `ended_`
+    bool ending_ = false;
+};
+
+} // namespace sennit::sched
