@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sennit/detail/when_gather.hpp"
+#include "sennit/when/detail/gather.hpp"
 
 namespace sennit::detail {
 

@@ -4,13 +4,13 @@
 //     sennit::future<int> sum = sennit::async(add, 1, 2);
 //
 // Unlike std's, the future's destructor does not wait: who drops the future lets the fiber go on by itself. The fiber
-// runs in the runtime that the caller runs in, in the default runtime when the caller is no worker; that runtime's
-// destructor waits for it. For a fiber that is joined at the end of a block use `fiber`; for a family, `scope`.
+// runs in the runtime that the caller runs in, in the default runtime when the caller is no worker; that must live
+// until the fiber has ended. For a fiber that is joined at the end of a block use `fiber`; for a family, `nursery`.
 //
 // The function and its arguments are copied, and are gone before the future is ready. An exception goes into the
-// future. Never blocks; `launch::now` runs the function at once and lets the caller go on later. Thread safety: may be
-// called from anywhere. Throws std::bad_alloc and what copying throws. Cost: one piece of small memory; about that of a
-// fiber that is not joined.
+// future. Never blocks; `launch::now` runs the function at once and lets the caller go on later.
+// Thread safety: may be called from anywhere. Throws std::bad_alloc and what copying throws.
+// Cost: that of a detached fiber; state, closure and fiber are one piece of small memory.
 #pragma once
 
 #include "sennit/fiber.hpp"

@@ -73,9 +73,9 @@ public:
     channel_status push(T value) { return push_before(value, sched::never); }
     // The value is moved from on success only.
     channel_status try_push(T&& value) {
-        make_room();
         sched::wake_ups woken;
-        std::lock_guard guard(lock_);
+        lock_with_room();
+        std::lock_guard guard(lock_, std::adopt_lock);
         return closed_ ? channel_status::closed : offer(value, woken) ? channel_status::success : channel_status::full;
     }
     channel_status try_push(const T& value) { return try_push(T(value)); }
@@ -213,9 +213,8 @@ private:
     static T* sent_by(const sched::claimed& one) noexcept { return static_cast<sending*>(one.entry->data)->value; }
 
     channel_status push_before(T& value, std::int64_t deadline_ns) {
-        make_room();
         sched::wake_ups woken;
-        lock_.lock();
+        lock_with_room();
         if (closed_ || offer(value, woken)) {
             const bool closed = closed_;
             lock_.unlock();
@@ -264,21 +263,33 @@ private:
         return how;
     }
 
-    // Unbounded channels grow outside the lock.
-    void make_room() {
-        if (capacity_ != unbounded) return;
-        for (;;) {
-            std::size_t room = 0;
-            {
-                std::lock_guard guard(lock_);
-                if (values_.size() < values_.room()) return;
-                room = values_.room();
-            }
-            detail::ring<T> larger; // freed, or the old one, outside the lock
-            larger.reserve(room == 0 ? 16 : 2 * room);
-            std::lock_guard guard(lock_);
-            if (values_.room() == room) values_.move_to(larger);
+    // Unbounded channels have room for whoever pushes, and grow outside the lock.
+    void lock_with_room() {
+        lock_.lock();
+        while (capacity_ == unbounded && values_.size() + promised_ >= values_.room()) {
+            const std::size_t room = values_.room();
+            lock_.unlock();
+            grow(room);
+            lock_.lock();
         }
+    }
+    void grow(std::size_t room) {
+        detail::ring<T> larger; // freed, or the old one, outside the lock
+        larger.reserve(room == 0 ? 16 : 2 * room);
+        std::lock_guard guard(lock_);
+        if (values_.room() == room) values_.move_to(larger);
+    }
+    // For a select, which cannot grow it: room for one more value, until the promise is taken back.
+    void promise_room() {
+        if (capacity_ != unbounded) return;
+        lock_with_room();
+        ++promised_;
+        lock_.unlock();
+    }
+    void take_promise_back() noexcept {
+        if (capacity_ != unbounded) return;
+        std::lock_guard guard(lock_);
+        --promised_;
     }
 
     // Written before `closed_` is, and not changed any more.
@@ -291,6 +302,7 @@ private:
     bool closed_ = false;
     std::exception_ptr error_;
     detail::ring<T> values_;
+    std::size_t promised_ = 0; // places kept for selects
     sched::wait_list senders_;
     sched::wait_list receivers_;
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber_local: a value of its own for each fiber; for each forked child that another worker runs, each body of run() and
-// each OS thread, too. What `thread_local` would be if fibers stayed on their threads.
+// fiber_local: a value of its own for each fiber; for each forked child that another worker runs, each body of run()
+// and each OS thread, too. What `thread_local` would be if fibers stayed on their threads.
 //
 //     sennit::fiber_local<std::string> request_id([] { return std::string("-"); });
 //     request_id.get() = next_id();
 //
-// A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins it
-// goes on. Destructors may use other fiber_locals.
-// The object must outlive all fibers that have used it: make it static, or a member of what outlives them.
-// Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at first use.
+// A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins
+// it goes on. Destructors may use other fiber_locals. The object must outlive all fibers that have used it: make it
+// static, or a member of what outlives them. Thread safety: each fiber sees its own value only. Cost: a walk over the
+// fiber's values; one allocation at first use.
 #pragma once
 
 #include "sennit/sched/local_value.hpp"

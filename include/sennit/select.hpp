@@ -80,8 +80,12 @@ protected:
 template <class T>
 class send_case : public select_case {
 public:
-    send_case(channel<T>& to, T value) : to_(&to), value_(std::move(value)) {}
-    send_case(send_case&& other) noexcept : select_case(other), to_(other.to_), value_(std::move(other.value_)) {}
+    send_case(channel<T>& to, T value) : to_(&to), value_(std::move(value)) { to.promise_room(); }
+    send_case(send_case&& other) noexcept
+        : select_case(other), to_(std::exchange(other.to_, nullptr)), value_(std::move(other.value_)) {}
+    ~send_case() override {
+        if (to_) to_->take_promise_back();
+    }
     base::spin_lock* lock() noexcept override { return &to_->lock_; }
     bool try_now(sched::wake_ups& woken) noexcept override {
         request_.closed = to_->closed_;

@@ -10,7 +10,7 @@
 // cancellation: they throw `cancelled`, and the futures that they were given are dropped.
 // Nothing of a when_any stays behind in the futures that were not ready.
 // Thread safety: may be called from anywhere. Throw future_error (no_state) when a future has no state, std::bad_alloc.
-// Cost: two allocations and, for each future, a few tens of ns.
+// Cost: two allocations, and for each future a lock and two counts.
 #pragma once
 
 #include "sennit/exception_list.hpp"

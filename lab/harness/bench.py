@@ -21,7 +21,7 @@ class Cell:
     threads: int
     samples: list = field(default_factory=list)  # dictionaries as of run_once
     reason: str | None = None  # why the cell has no result
-    status: str = "ok"  # else "not installed", "DNF" (a limit struck, or it failed) or "wrong"
+    status: str = "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
 
     def seconds(self):
         return [sample["seconds"] for sample in self.samples]
@@ -35,8 +35,12 @@ class Cell:
         return f"{self.workload}({self.size})"
 
     @property
+    def title_of_runtime(self):
+        return RUNTIMES[self.runtime].title
+
+    @property
     def label(self):
-        name = RUNTIMES[self.runtime].title
+        name = self.title_of_runtime
         if self.runtime == "serial":
             return name
         return f"{name}, {self.threads} worker" + "s" * (self.threads != 1)
@@ -67,15 +71,19 @@ def cells_of(plan):
     for workload, size in plan.jobs:
         for name in plan.runtimes:
             threads = [1] if name == "serial" else plan.threads
-            if name == "sennit" and 1 not in threads:
-                threads = [1, *threads]  # the overhead of one worker over the plain function
+            if RUNTIMES[name].ours and 1 not in threads:
+                threads = [1, *threads]  # what one worker costs: over the plain function, or an operation of fibers
             for count in threads:
-                yield Cell(name, workload, size, count)
+                cell = Cell(name, workload, size, count)
+                if workload not in RUNTIMES[name].offers:
+                    cell.stop("not offered", f"has no {workload}")
+                yield cell
 
 
 def _commands(cells, builder):
     """How to call each runtime; the cells of those that are not there are told why."""
     commands = {}
+    cells = [cell for cell in cells if cell.status == "ok"]
     for name in dict.fromkeys(cell.runtime for cell in cells):
         try:
             commands[name] = builder.command(name)
@@ -108,7 +116,7 @@ def run_plan(plan, builder):
     """All cells, with samples or with a reason. Each repetition is a block of all cells in an order of its own."""
     cells = list(cells_of(plan))
     commands = _commands(cells, builder)
-    block = [cell for cell in cells if cell.runtime in commands]
+    block = [cell for cell in cells if cell.status == "ok"]
     rng = random.Random(plan.seed)
     with progress(plan.reps * len(block)) as shown:
         for _ in range(plan.reps):

@@ -5,9 +5,18 @@ import os
 import re
 from dataclasses import dataclass
 
+from .limits import MEMORY_LIMIT_KIB
+
 
 class UsageError(Exception):
     """Bad input: one clear line for the user, exit code 2."""
+
+
+FORKS = ("fib", "skynet", "nqueens", "matmul", "uts")
+LOCKS = ("mutex-free", "mutex-contended", "condition", "sleepers")
+THREADS = ("skynet-channel", "fiber-yield", "fiber-create", "channel-buffered", "fibers-blocked")  # as fibers
+STRANDS = (*THREADS, *LOCKS, "channel-rendezvous")
+FIBERS = (*STRANDS, "select-two")
 
 
 @dataclass(frozen=True)
@@ -15,23 +24,28 @@ class Runtime:
     name: str
     language: str  # "C++", "Rust", "Go", "Java"
     title: str
+    offers: tuple = FORKS  # workloads
+    ours: bool = False  # no peer
 
 
 RUNTIMES = {
     r.name: r
     for r in (
         Runtime("serial", "C++", "plain function"),
-        Runtime("sennit", "C++", "Sennit"),
+        Runtime("sennit", "C++", "Sennit", ours=True),
+        Runtime("sennit-fiber", "C++", "Sennit fibers", FIBERS, ours=True),
         Runtime("onetbb", "C++", "oneTBB"),
         Runtime("openmp", "C++", "OpenMP tasks"),
         Runtime("rayon", "Rust", "rayon"),
         Runtime("chili", "Rust", "chili"),
         Runtime("forte", "Rust", "forte"),
-        Runtime("std-async", "C++", "std::async"),
-        Runtime("boost-fiber", "C++", "Boost.Fiber"),
-        Runtime("go", "Go", "Go"),
+        Runtime("std-async", "C++", "std::async", FORKS + THREADS),
+        Runtime("std-thread", "C++", "std::thread", THREADS + LOCKS),
+        Runtime("pthread", "C++", "pthread (smallest stack)", THREADS),
+        Runtime("boost-fiber", "C++", "Boost.Fiber", FORKS + STRANDS),
+        Runtime("go", "Go", "Go", FORKS + FIBERS),
         Runtime("java-fjp", "Java", "Java ForkJoinPool"),
-        Runtime("java-vt", "Java", "Java virtual threads"),
+        Runtime("java-vt", "Java", "Java virtual threads", FORKS + STRANDS),
         Runtime("libfork", "C++", "libfork"),
         Runtime("toomanycooks", "C++", "TooManyCooks"),
         Runtime("citor", "C++", "citor"),
@@ -49,6 +63,8 @@ class Workload:
     high: int = 0
     names: tuple = ()  # sizes that are no numbers
     full: tuple = ()  # sizes of `bench --full`, where they are not the default
+    powers_of: int | None = None  # only these numbers are sizes
+    memory_limit_kib: int = MEMORY_LIMIT_KIB
 
     def check(self, size):
         if self.names:
@@ -57,9 +73,19 @@ class Workload:
             return size
         if not re.fullmatch(r"[0-9]{1,9}", size) or not self.low <= int(size) <= self.high:
             raise UsageError(f"{self.name}: size must be a number from {self.low} to {self.high}, not '{size}'")
-        if self.name == "matmul" and int(size) & (int(size) - 1):
-            raise UsageError(f"matmul: size must be a power of two, not '{size}'")
+        if self.powers_of and not _is_power(int(size), self.powers_of):
+            raise UsageError(f"{self.name}: size must be a power of {POWERS[self.powers_of]}, not '{size}'")
         return str(int(size))
+
+
+POWERS = {2: "two", 10: "ten"}
+MANY = 999_999_999
+
+
+def _is_power(number, base):
+    while number > 1 and number % base == 0:
+        number //= base
+    return number == 1
 
 
 WORKLOADS = {
@@ -68,10 +94,23 @@ WORKLOADS = {
         Workload("fib", "39", "32", 0, 50),
         Workload("skynet", "8", "6", 0, 9),
         Workload("nqueens", "14", "11", 1, 16),
-        Workload("matmul", "2048", "512", 32, 4096),
+        Workload("matmul", "2048", "512", 32, 4096, powers_of=2),
         Workload("uts", "T1", "TT", names=("T1", "T3", "TT"), full=("T1", "T3")),
+        Workload("skynet-channel", "1000000", "10000", 1, 10**8, full=("10000", "100000", "1000000"), powers_of=10),
+        Workload("fiber-yield", "10000000", "100000", 1, MANY),
+        Workload("fiber-create", "1000000", "10000", 1, MANY),
+        Workload("channel-rendezvous", "5000000", "50000", 1, MANY),
+        Workload("channel-buffered", "10000000", "100000", 1, MANY),
+        Workload("mutex-free", "50000000", "500000", 1, MANY),
+        Workload("mutex-contended", "50000000", "500000", 1, MANY),
+        Workload("condition", "1000000", "10000", 1, MANY),
+        Workload("fibers-blocked", "100000", "10000", 1, 10**7, full=("10000", "100000", "1000000"),
+                 memory_limit_kib=12 << 20),
+        Workload("sleepers", "100000", "10000", 1, 10**7),
+        Workload("select-two", "2000000", "20000", 1, MANY),
     )
 }
+MAIN_JOB = FORKS[:-1]  # uts only where it is asked for
 
 
 def runtime_named(name):
@@ -84,6 +123,17 @@ def workload_named(name):
     if name not in WORKLOADS:
         raise UsageError(f"no workload is called '{name}'; there are: {', '.join(WORKLOADS)}")
     return WORKLOADS[name]
+
+
+def workloads_named(text):
+    """Of a list with commas; `fibers` stands for all of those."""
+    names = (name for item in text.split(",") for name in (FIBERS if item == "fibers" else (item,)))
+    return list(dict.fromkeys(workload_named(name).name for name in names))
+
+
+def check_offered(runtime, workload):
+    if workload not in RUNTIMES[runtime].offers:
+        raise UsageError(f"{runtime} has no {workload}; it has: {', '.join(RUNTIMES[runtime].offers)}")
 
 
 def thread_count(text):

@@ -15,7 +15,8 @@ from pathlib import Path
 from . import report
 from .bench import CELL_BUDGET, QUICK_CELL_BUDGET, Plan, jobs_for, run_plan
 from .build import Builder, NotInstalled, default_compiler
-from .catalogue import RUNTIMES, WORKLOADS, UsageError, runtime_named, thread_count, usable_cpus, workload_named
+from .catalogue import (FIBERS, MAIN_JOB, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count,
+                        usable_cpus, workload_named, workloads_named)
 from .execute import Failed, run_once
 from .limits import QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import machine
@@ -57,8 +58,14 @@ def _compiler(name):
     return name
 
 
-def _names(text, find, standard):
-    return list(dict.fromkeys(find(name).name for name in text.split(","))) if text is not None else list(standard)
+def _runtimes(text, workloads):
+    """Those that are named, else all that have one of the workloads."""
+    if text is None:
+        return [runtime.name for runtime in RUNTIMES.values() if set(workloads) & set(runtime.offers)]
+    names = list(dict.fromkeys(runtime_named(name).name for name in text.split(",")))
+    if not any(set(workloads) & set(RUNTIMES[name].offers) for name in names):
+        raise UsageError(f"none of the runtimes {', '.join(names)} has one of the workloads {', '.join(workloads)}")
+    return names
 
 
 def parse_run(arguments):
@@ -72,6 +79,7 @@ def parse_run(arguments):
     given = parser.parse_args(arguments)
     given.runtime = runtime_named(given.runtime).name
     workload = workload_named(given.workload)
+    check_offered(given.runtime, workload.name)
     given.size = workload.check(workload.default if given.size is None else given.size)
     given.threads = usable_cpus() if given.threads is None else thread_count(given.threads)
     if given.runtime == "serial":
@@ -120,7 +128,10 @@ def list_all(given):
     print("workloads")
     for workload in WORKLOADS.values():
         sizes = ", ".join(workload.names) if workload.names else f"{workload.low} to {workload.high}"
-        print(f"  {workload.name:14} default {workload.default}, sizes {sizes}")
+        where = ""
+        if workload.name in FIBERS:
+            where = "; in " + ", ".join(one.name for one in RUNTIMES.values() if workload.name in one.offers)
+        print(f"  {workload.name:18} default {workload.default}, sizes {sizes}{where}")
     return 0
 
 
@@ -132,9 +143,11 @@ def parse_bench(arguments):
         parser.add_argument(option)
     parser.add_argument("--time-limit")
     given = parser.parse_args(arguments)
-    standard = [name for name in WORKLOADS if given.full or name != "uts"]
-    given.workloads = _names(given.workloads, workload_named, standard)
-    given.runtimes = _names(given.runtimes, runtime_named, RUNTIMES)
+    if given.workloads is not None:
+        given.workloads = workloads_named(given.workloads)
+    else:
+        given.workloads = [*MAIN_JOB, "uts"] if given.full else list(MAIN_JOB)
+    given.runtimes = _runtimes(given.runtimes, given.workloads)
     if given.threads is not None:
         given.threads = sorted({thread_count(text) for text in given.threads.split(",")})
     else:

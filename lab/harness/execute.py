@@ -6,7 +6,8 @@ import math
 import signal
 
 from .answers import expected
-from .limits import MEMORY_LIMIT_KIB, TIME_LIMIT, run_limited
+from .catalogue import WORKLOADS
+from .limits import TIME_LIMIT, run_limited
 
 
 class Failed(Exception):
@@ -27,8 +28,10 @@ def _number(found, key):
     return value
 
 
-def run_once(command, runtime, workload, size, threads, time_limit=TIME_LIMIT, memory_limit_kib=MEMORY_LIMIT_KIB):
+def run_once(command, runtime, workload, size, threads, time_limit=TIME_LIMIT, memory_limit_kib=None):
     """The dictionary of the contract. Raises Failed; a wrong answer is not an exception but `ok` false."""
+    if memory_limit_kib is None:
+        memory_limit_kib = WORKLOADS[workload].memory_limit_kib
     try:
         outcome = run_limited([*command, workload, str(size), str(threads)], time_limit, memory_limit_kib)
     except OSError as error:

@@ -5,13 +5,15 @@ import math
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
+from .catalogue import RUNTIMES
 from .stats import no_difference
 
 EXPLANATION = """For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
 number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio holds 1) and
 ? that a single sample cannot tell."""
 SAME_MARK = {True: " =", False: "", None: " ?"}
-NO_RESULT = {"DNF": "DNF", "wrong": "wrong", "not installed": ""}
+NO_RESULT = {"DNF": "DNF", "wrong": "wrong"}
+NEVER_RUN = {"not installed", "not offered"}
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Results:
         for cell in filter(lambda cell: cell.good, cells):
             if cell.runtime == "serial":
                 self.serial[cell.title] = cell
-            elif cell.runtime != "sennit":
+            elif not RUNTIMES[cell.runtime].ours:
                 key = cell.title, cell.threads
                 if key not in self.best or median(cell.seconds()) < median(self.best[key].seconds()):
                     self.best[key] = cell
@@ -78,7 +80,7 @@ class Results:
         """Rows of text, the first is the head. Runtimes with most results come first, then the fastest."""
         by_label = {}
         for cell in self.cells:
-            if cell.status != "not installed":
+            if cell.status not in NEVER_RUN:
                 by_label.setdefault(cell.label, {})[cell.title] = cell
 
         def order(item):
@@ -95,7 +97,9 @@ class Results:
         lines = {}  # as an ordered set
         for cell in self.cells:
             if cell.status == "not installed":
-                lines[f"{cell.label.split(',')[0]}: not installed: {cell.reason}"] = None
+                lines[f"{cell.title_of_runtime}: not installed: {cell.reason}"] = None
+            elif cell.status == "not offered":
+                lines[f"{cell.title_of_runtime}: {cell.reason}"] = None
             elif cell.reason:
                 lines[f"{cell.label}: {cell.title}: {cell.reason}"] = None
         return list(lines)

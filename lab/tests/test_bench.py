@@ -11,6 +11,8 @@ from unittest import mock
 from lab_case import FakeBuilder, call
 from harness import bench
 from harness.bench import Cell, Plan, cells_of, jobs_for
+from harness.catalogue import FIBERS
+from harness.cli import parse_bench
 from harness.table import Results, plain
 
 
@@ -50,6 +52,12 @@ class Table(unittest.TestCase):
         alone = self.results.figures(self.alone)
         self.assertEqual((alone.to_serial, alone.to_peer), (1.25, None))
 
+    def test_our_fibers_are_no_peer(self):
+        ours, peer = (cell(name, 1, [seconds], "condition") for name, seconds in (("sennit-fiber", 1.0), ("go", 4.0)))
+        results = Results([ours, peer])
+        self.assertTrue(results.figures(peer).is_best_peer)
+        self.assertEqual(results.figures(ours).to_peer, 0.25)
+
     def test_no_difference_is_marked(self):
         self.assertTrue(self.results.figures(self.same).same_as_peer)
         row = next(row for row in self.results.rows(["fib(30)"]) if row[0].startswith("Go"))
@@ -71,11 +79,49 @@ class Table(unittest.TestCase):
             self.assertIn(name, text)
 
 
+MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
+WITH_FORKS = ["serial", "sennit", "onetbb", "openmp", "rayon", "chili", "forte", "std-async", "boost-fiber", "go", "java-fjp",
+              "java-vt", "libfork", "toomanycooks", "citor", "taskflow"]
+
+
+class Choice(unittest.TestCase):
+    def chosen(self, *arguments):
+        given = parse_bench(list(arguments))
+        return given.workloads, given.runtimes
+
+    def test_without_options_it_is_the_main_job(self):
+        self.assertEqual(self.chosen(), (MAIN_JOB, WITH_FORKS))
+        self.assertEqual(self.chosen("--quick"), (MAIN_JOB, WITH_FORKS))
+        self.assertEqual(self.chosen("--full"), ([*MAIN_JOB, "uts"], WITH_FORKS))
+
+    def test_workloads_bring_the_runtimes_that_have_them(self):
+        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", "go"]))
+
+    def test_fibers_stands_for_all_workloads_of_fibers(self):
+        workloads, runtimes = self.chosen("--workloads", "fib,fibers,condition")
+        self.assertEqual(workloads, ["fib", *FIBERS])
+        self.assertLessEqual({"serial", "sennit", "sennit-fiber", "std-thread", "pthread"}, set(runtimes))
+
+
 class PlanOfRuns(unittest.TestCase):
+    def test_what_a_runtime_does_not_have_is_said_and_neither_built_nor_run(self):
+        plan = Plan(["serial", "boost-fiber", "go"], [("select-two", "9")], [2], 1, 0, 1.0)
+        builder = FakeBuilder({"go": "good"})
+        with mock.patch("harness.bench.run_once", lambda *_: {"ok": True, "seconds": 1.0}), \
+                mock.patch("harness.bench.progress"):
+            cells = bench.run_plan(plan, builder)
+        self.assertEqual([c.status for c in cells], ["not offered", "not offered", "ok"])
+        results = Results(cells)
+        self.assertEqual(results.reasons(), ["plain function: has no select-two", "Boost.Fiber: has no select-two"])
+        self.assertEqual([row[0] for row in results.rows(results.titles())], ["runtime", "Go, 2 workers"])
+
     def test_sennit_also_runs_alone_and_serial_only_alone(self):
         plan = Plan(["serial", "sennit", "go"], [("fib", "30")], [4], 1, 0, 1.0)
         self.assertEqual([(c.runtime, c.threads) for c in cells_of(plan)],
                          [("serial", 1), ("sennit", 1), ("sennit", 4), ("go", 4)])
+        plan = Plan(["sennit-fiber", "go"], [("condition", "30")], [4], 1, 0, 1.0)
+        self.assertEqual([(c.runtime, c.threads) for c in cells_of(plan)],
+                         [("sennit-fiber", 1), ("sennit-fiber", 4), ("go", 4)])
 
     def test_sizes(self):
         self.assertEqual(list(jobs_for(["fib", "uts"], False, False)), [("fib", "39"), ("uts", "T1")])

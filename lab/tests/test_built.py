@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real thing at small sizes: builds `serial` and `sennit`, and runs every C++ runtime that is built."""
+"""The real thing at small sizes: builds the runtimes that need no library, and runs every C++ runtime that is built."""
 
 import json
 import shutil
@@ -8,9 +8,21 @@ import unittest
 
 from lab_case import ROOT, SENNIT
 from harness.answers import expected
-from harness.execute import run_once
+from harness.catalogue import RUNTIMES, WORKLOADS
+from harness.execute import Failed, run_once
 
-SMALL = (("fib", "12"), ("skynet", "3"), ("nqueens", "6"), ("matmul", "64"), ("uts", "TT"))
+SMALL = {"fib": "12", "skynet": "3", "nqueens": "6", "matmul": "64", "uts": "TT", "skynet-channel": "100",
+         "fiber-yield": "101", "fiber-create": "100", "channel-rendezvous": "101", "channel-buffered": "1000",
+         "mutex-free": "1000", "mutex-contended": "1003", "condition": "101", "fibers-blocked": "100", "sleepers": "100",
+         "select-two": "101"}
+CONTRACT = (  # what to run, threads that it has, answer, tasks
+    (("serial", "fib", "20"), 1, 6765, 21891), (("sennit", "fib", "20"), 2, 6765, 21891),
+    (("sennit-fiber", "skynet-channel", "1000"), 2, 499500, 1111), (("std-thread", "condition", "101"), 2, 101, 101))
+
+
+def programs():
+    for program in sorted((ROOT / "build" / "lab").glob("*/lab/lab-*")):
+        yield program, program.name.removeprefix("lab-")
 
 
 class Built(unittest.TestCase):
@@ -21,29 +33,35 @@ class Built(unittest.TestCase):
                 raise unittest.SkipTest(f"{tool} is not installed")
 
     def test_the_contract_from_another_folder(self):
-        for runtime, threads in (("serial", 1), ("sennit", 2)):
-            with self.subTest(runtime):
-                done = subprocess.run([SENNIT, "run", runtime, "fib", "20", "--threads", "2", "--compiler", "g++"], cwd="/",
+        for what, threads, answer, tasks in CONTRACT:
+            with self.subTest(what):
+                done = subprocess.run([SENNIT, "run", *what, "--threads", "2", "--compiler", "g++"], cwd="/",
                                       text=True, capture_output=True, stdin=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(done.stdout.count("\n"), 1)
                 line = json.loads(done.stdout)
-                self.assertEqual((line["runtime"], line["workload"], line["size"], line["threads"], line["ok"]),
-                                 (runtime, "fib", 20, threads, True))
-                self.assertEqual((line["answer"], line["tasks"]), (6765, 21891))
+                self.assertEqual((line["runtime"], line["workload"], str(line["size"])), what)
+                self.assertEqual((line["threads"], line["ok"]), (threads, True))
+                self.assertEqual((line["answer"], line["tasks"]), (answer, tasks))
                 self.assertGreater(line["peak_rss_kib"], 0)
 
     def test_every_built_runtime_gives_right_answers(self):
-        programs = sorted((ROOT / "build" / "lab").glob("*/lab/lab-*"))
         tasks = {}
-        for program in programs:
-            name = program.name.removeprefix("lab-")
-            for workload, size in SMALL:
+        for program, name in programs():
+            for workload in RUNTIMES[name].offers:
+                size = SMALL[workload]
                 for threads in (1,) if name == "serial" else (1, 2):
                     with self.subTest(program=str(program.relative_to(ROOT)), workload=workload, threads=threads):
                         result = run_once([str(program)], name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
                         self.assertEqual(tasks.setdefault(workload, result["tasks"]), result["tasks"])
+
+    def test_no_built_runtime_has_what_the_catalogue_denies(self):
+        for program, name in programs():
+            for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
+                with self.subTest(program=str(program.relative_to(ROOT)), workload=workload):
+                    with self.assertRaisesRegex(Failed, f"no workload is called '{workload}'"):
+                        run_once([str(program)], name, workload, SMALL[workload], 1)
 
 
 if __name__ == "__main__":

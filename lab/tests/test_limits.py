@@ -9,7 +9,7 @@ from unittest import mock
 
 from lab_case import fake, is_alive
 from harness.execute import Failed, run_once
-from harness.limits import run_limited
+from harness.limits import MEMORY_LIMIT_KIB, run_limited
 
 SHORT, LONG = 0.5, 60.0  # seconds
 LOW_KIB = 150 << 10
@@ -66,6 +66,12 @@ class Limits(unittest.TestCase):
     def test_memory_of_its_children_counts(self):
         with self.assertRaisesRegex(Failed, "stopped at the memory limit of 150 MiB"):
             once("eat_memory_in_child", memory_limit_kib=LOW_KIB)
+
+    def test_a_workload_may_have_a_memory_limit_of_its_own(self):
+        for workload, limit in (("fib", MEMORY_LIMIT_KIB), ("fibers-blocked", 12 << 20)):
+            with mock.patch("harness.execute.run_limited", side_effect=OSError) as run, self.assertRaises(Failed):
+                run_once(fake("good"), "sennit", workload, "30", 1)
+            self.assertEqual(run.call_args.args[2], limit)
 
     def test_each_misbehaviour_has_its_reason(self):
         for behaviour, reason in MISBEHAVIOURS.items():

@@ -20,6 +20,13 @@ BAD_INPUT = {
     "run serial nqueens 0": "size must be a number from 1 to 16",
     "run serial matmul 33": "power of two",
     "run serial uts T2": "size must be one of T1, T3, TT",
+    "run serial skynet-channel": "serial has no skynet-channel; it has: fib, skynet, nqueens, matmul, uts",
+    "run sennit-fiber fib": "sennit-fiber has no fib; it has: skynet-channel",
+    "run boost-fiber select-two": "boost-fiber has no select-two",
+    "run sennit-fiber skynet-channel 1001": "power of ten",
+    "run sennit-fiber skynet-channel 0": "size must be a number from 1 to 100000000",
+    "run sennit-fiber condition 0": "size must be a number from 1 to 999999999",
+    "run sennit-fiber fibers": "no workload is called 'fibers'",
     "run serial fib 30 40": "unrecognized arguments: 40",
     "run serial fib --thread 1": "unrecognized arguments: --thread",
     "run serial fib --threads": "expected one argument",
@@ -36,6 +43,8 @@ BAD_INPUT = {
     "bench fib": "unrecognized arguments: fib",
     "bench --quickly": "unrecognized arguments: --quickly",
     "bench --workloads fib,": "no workload is called ''",
+    "bench --workloads fibers,": "no workload is called ''",
+    "bench --runtimes sennit-fiber": "none of the runtimes sennit-fiber has one of the workloads fib",
     "bench --runtimes nobody": "no runtime is called 'nobody'",
     "bench --threads 1,0": "--threads must be a number",
     "bench --reps 0": "--reps must be a number from 1 to 1000",
@@ -74,6 +83,10 @@ class Run(unittest.TestCase):
         self.assertEqual(line, {"runtime": "sennit", "workload": "fib", "size": 30, "threads": 3, "answer": 832040,
                                 "ok": True, "seconds": 0.25, "tasks": 7, "peak_rss_kib": 1000, "cpu_seconds": 0.5})
 
+    def test_workloads_of_fibers_keep_the_same_contract(self):
+        status, out, _ = run_fakes({"sennit-fiber": "good"}, "run", "sennit-fiber", "fiber-create", "832040", "--threads", "2")
+        self.assertEqual((status, list(json.loads(out[0]))), (0, KEYS))
+
     def test_size_of_uts_is_a_name(self):
         _, out, _ = run_fakes({"sennit": "good"}, "run", "sennit", "uts")
         self.assertEqual(json.loads(out[0])["size"], "T1")
@@ -105,6 +118,7 @@ class List(unittest.TestCase):
         self.assertTrue(any(line.split() == ["serial", "C++", "available"] for line in out), out)
         self.assertTrue(any("java-vt" in line and "not installed: no such library" in line for line in out), out)
         self.assertTrue(any(line.split()[:3] == ["fib", "default", "39,"] for line in out), out)
+        self.assertTrue(any(line.split()[0] == "select-two" and line.endswith("; in sennit-fiber, go") for line in out), out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program around a runtime: `PROGRAM WORKLOAD SIZE THREADS` runs one workload once to warm up and once timed, and
-// prints one line of JSON (lab/README.md).
+// The workloads of forks, and the program that runs them.
 //
 // A runtime supplies a class with: a constructor from the number of threads; `run(f)`, which calls f where forks are
 // possible and returns its result; `both(f, g)`, `all(f, g, h, i)`, `sum<Most>(count, f)`: the forms of a fork that the
@@ -10,77 +9,27 @@
 #include "fib.hpp"
 #include "matmul.hpp"
 #include "nqueens.hpp"
+#include "program.hpp"
 #include "skynet.hpp"
 #include "uts.hpp"
 
-#include <sys/resource.h>
-
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <fstream>
-
 namespace lab {
 
-inline double cpu_seconds() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-    };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
-// The process's own high-water mark. (rusage's would start with that of the program which started us.)
-inline long peak_rss_kib() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.rfind("VmHWM:", 0) == 0) return std::atol(line.c_str() + 6);
-    return -1;
-}
-
-// A workload enters the runtime as a whole, unless it has something to do outside first.
-template <class R, class W>
-std::int64_t enter(R& runtime, const W& workload) {
-    if constexpr (requires { workload.run_in(runtime); })
-        return workload.run_in(runtime);
-    else
-        return runtime.run([&] { return workload.run(); });
-}
-
-template <class R, class W>
-int measure(const W& workload, unsigned threads) {
-    R runtime(threads);
-    if (!std::getenv("LAB_NO_WARMUP")) enter(runtime, workload);
-    const double cpu = cpu_seconds();
-    const auto start = std::chrono::steady_clock::now();
-    const std::int64_t answer = enter(runtime, workload);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, \"tasks\": %lld, "
-                "\"peak_rss_kib\": %ld}\n",
-                static_cast<long long>(answer), static_cast<long long>(workload.expected()), seconds.count(),
-                cpu_seconds() - cpu, static_cast<long long>(workload.tasks()), peak_rss_kib());
-    return answer == workload.expected() ? 0 : 1;
-}
-
 template <class R>
-int main_for(int argc, char** argv) {
-    try {
-        if (argc != 4) throw std::invalid_argument("usage: WORKLOAD SIZE THREADS");
-        const std::string name = argv[1];
-        const std::string size = argv[2];
-        const auto threads = static_cast<unsigned>(parse_size(argv[3], 1, 1024));
+struct forks {
+    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
         if (name == "fib") return measure<R>(fib<R>(size), threads);
         if (name == "skynet") return measure<R>(skynet<R>(size), threads);
         if (name == "nqueens") return measure<R>(nqueens<R>(size), threads);
         if (name == "matmul") return measure<R>(matmul<R>(size), threads);
         if (name == "uts") return measure<R>(uts<R>(size), threads);
-        throw std::invalid_argument("no workload is called '" + name + "'");
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        return 1;
+        return std::nullopt;
     }
+};
+
+template <class R>
+int main_for(int argc, char** argv) {
+    return program<forks<R>>(argc, argv);
 }
 
 } // namespace lab

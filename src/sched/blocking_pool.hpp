@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads for calls that block a thread: one a call under way, made when needed, kept for a while, joined at the end.
 //
-// A runtime has one. The caller's context suspends; one of these threads makes the call with the caller's identity, then
-// wakes it. Thread-safe.
+// A runtime has one. The caller's context suspends; one of these threads makes the call with the caller's identity,
+// then wakes it. Thread-safe.
 #pragma once
 
 #include "sennit/base/intrusive_queue.hpp"
@@ -39,7 +39,7 @@ private:
     struct helper : base::list_node {
         sys::thread thread;
         blocking_pool* pool = nullptr;
-        request* next = nullptr;                // what to do first
+        request* next = nullptr;               // what to do first
         base::atomic<std::uint32_t> called{0}; // 1: come out of bed
     };
 

@@ -7,9 +7,6 @@ namespace sennit::sched {
 
 namespace {
 
-constexpr unsigned stagger_steps = 8;
-constexpr std::size_t stagger_bytes = 192; // three lines
-
 // Bottom of every context's stack.
 [[noreturn]] void enter_context() noexcept {
     sys::arrived(this_worker()->self().machine);
@@ -28,9 +25,7 @@ context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, 
       // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
       fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), saved_activity(&own),
       runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
-    // Tops differ in their last twelve bits: processors take a load for one of a store that is pending to an address
-    // with the same twelve, and equal tops would make every switch wait for that.
-    machine.sp = sys::prepare_stack(stack.high - number % stagger_steps * stagger_bytes, [] { enter_context(); });
+    machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.stack_low = stack.low;
     machine.stack_size = static_cast<std::size_t>(stack.high - stack.low);
 #ifdef SENNIT_THREAD_SANITIZER

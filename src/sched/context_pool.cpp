@@ -27,7 +27,7 @@ context& context_pool::take() {
         --free_count_;
         return found;
     }
-    all_.reserve(all_.size() + 1); // growth may be refused: before anything is taken
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16); // may be refused: before anything is taken
     const sys::stack stack = stacks_.take();
     try {
         const sys::stack forks = fork_stacks_.take();

@@ -78,10 +78,8 @@ stack_source::~stack_source() {
 
 void stack_source::add_slab() {
     std::size_t count = slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
-    std::size_t total = count;
-    for (const slab& one : slabs_) total += one.stacks;
-    slabs_.reserve(slabs_.size() + 1);
-    idle_.reserve(total); // so that give() never allocates
+    if (slabs_.size() == slabs_.capacity()) slabs_.reserve(2 * slabs_.size() + 16);
+    if (idle_.capacity() < made_ + count) idle_.reserve(2 * (made_ + count)); // so that give() never allocates
     void* memory = MAP_FAILED;
     for (;; count /= 2) { // where address space is short, one stack may still fit
         if (count == 0) throw std::bad_alloc();
@@ -91,6 +89,7 @@ void stack_source::add_slab() {
     }
     ::madvise(memory, count * stride_, MADV_NOHUGEPAGE); // a touched page shall cost a page; refusal is harmless
     slabs_.push_back({static_cast<std::byte*>(memory), count});
+    made_ += count;
     fresh_ = count;
 }
 

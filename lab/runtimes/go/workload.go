@@ -11,7 +11,7 @@ import (
 type workload struct {
 	run      func() int64
 	expected int64
-	tasks    int64 // nodes of the tree of calls
+	tasks    int64 // nodes of the tree of calls; operations of fibers
 }
 
 var workloads = map[string]func(size string) (workload, error){
@@ -20,6 +20,18 @@ var workloads = map[string]func(size string) (workload, error){
 	"nqueens": newQueens,
 	"matmul":  newMatmul,
 	"uts":     newUts,
+
+	"skynet-channel":     newSkynetChannel,
+	"fiber-yield":        counted(fiberYield),
+	"fiber-create":       counted(fiberCreate),
+	"channel-rendezvous": summed(channelRendezvous),
+	"channel-buffered":   summed(channelBuffered),
+	"mutex-free":         counted(mutexFree),
+	"mutex-contended":    counted(mutexContended),
+	"condition":          counted(condition),
+	"fibers-blocked":     counted(fibersBlocked),
+	"sleepers":           counted(sleepers),
+	"select-two":         summed(selectTwo),
 }
 
 func number(what, text string, low, high int) (int, error) {

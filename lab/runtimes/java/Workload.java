@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.function.LongSupplier;
 
-/** One problem of one size: how to run it, what must come out, and the nodes of the tree of calls. */
+/** One problem of one size: how to run it, what must come out, and the nodes of the tree of calls or operations. */
 record Workload(LongSupplier run, long expected, long tasks) {
     static Workload named(String name, String size, Forks forks) {
         return switch (name) {
@@ -10,8 +10,16 @@ record Workload(LongSupplier run, long expected, long tasks) {
             case "nqueens" -> Queens.of(size, forks);
             case "matmul" -> Matmul.of(size, forks);
             case "uts" -> Uts.of(size, forks);
-            default -> throw new IllegalArgumentException("unknown workload '" + name + "'");
+            default -> fibers(name, size, forks);
         };
+    }
+
+    private static Workload fibers(String name, String size, Forks forks) {
+        Workload found = forks instanceof VirtualThreads ? Fibers.named(name, size) : null;
+        if (found == null) {
+            throw new IllegalArgumentException("unknown workload '" + name + "'");
+        }
+        return found;
     }
 
     /** The number that text stands for; what says whose it is. */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::async with launch::async: a thread for each child but the last. It has no pool; threads are what the system
-// gives.
+// std::async with launch::async: a thread for each child but the last, and for each fiber. It has no pool; threads are
+// what the system gives.
 #include "main.hpp"
 
+#include "fibers/main.hpp"
+#include "fibers/threads.hpp"
+
 #include <future>
+#include <system_error>
 
 struct with_async {
     explicit with_async(unsigned) {}
@@ -37,6 +41,28 @@ struct with_async {
     }
 };
 
+struct asyncs_as_fibers : lab::threads_base {
+    explicit asyncs_as_fibers(unsigned) {}
+
+    class fiber {
+    public:
+        fiber() = default;
+        explicit fiber(std::future<void> end) : end_(std::move(end)) {}
+        void join() { end_.get(); }
+
+    private:
+        std::future<void> end_;
+    };
+    template <class F>
+    static fiber start(F f) {
+        try {
+            return fiber(std::async(std::launch::async, std::move(f)));
+        } catch (const std::system_error& error) {
+            refused(error.what());
+        }
+    }
+};
+
 int main(int argc, char** argv) {
-    return lab::main_for<with_async>(argc, argv);
+    return lab::program<lab::forks<with_async>, lab::fibers<asyncs_as_fibers>>(argc, argv);
 }

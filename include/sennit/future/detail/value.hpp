@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// A future_state with room for a value, the counted pointer to it, and the door by which other parts of the library get
+// from a future to its state.
+#pragma once
+
+#include "sennit/base/result.hpp"
+#include "sennit/future/detail/state.hpp"
+#include "sennit/sched/small_memory.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+template <class T>
+class future;
+template <class T>
+class shared_future;
+} // namespace sennit
+
+namespace sennit::detail {
+
+// What is stored for an R: a pointer for a reference, std::monostate for void.
+template <class R>
+class future_value : public future_state {
+public:
+    explicit future_value(future_state::destroyer destroy) noexcept : future_state(destroy) {}
+
+    // The setter's, between begin and publish. Throws what the constructor throws; there is no value then.
+    template <class... A>
+    void construct(A&&... arguments) {
+        std::construct_at(&value_, std::forward<A>(arguments)...);
+        has_value_ = true;
+    }
+    // Stores what the function returns, or throws.
+    template <class F>
+    void construct_from(F&& function) noexcept {
+        try {
+            store_result<R>(std::addressof(value_), std::forward<F>(function));
+            has_value_ = true;
+        } catch (...) {
+            this->error() = std::current_exception();
+        }
+    }
+    // The same, from begin to publish, for values that users copy in.
+    template <class... A>
+    void set_value(A&&... arguments) {
+        this->begin();
+        try {
+            construct(std::forward<A>(arguments)...);
+        } catch (...) {
+            this->undo();
+            throw;
+        }
+        this->publish();
+    }
+
+    // Once ready, and the setter's before. `take`: once only.
+    stored_t<R>& value() {
+        if (this->error()) std::rethrow_exception(this->error());
+        return value_;
+    }
+    R take() {
+        if (this->error()) std::rethrow_exception(std::move(this->error()));
+        if constexpr (!std::is_void_v<R>) return load_result<R>(value_);
+    }
+
+protected:
+    ~future_value() {
+        if (has_value_) std::destroy_at(&value_);
+    }
+
+private:
+    bool has_value_ = false;
+    union {
+        stored_t<R> value_;
+    };
+};
+
+// A reference to a state.
+template <class S>
+class state_ref {
+public:
+    state_ref() noexcept = default;
+    explicit state_ref(S* adopted) noexcept : state_(adopted) {}
+    state_ref(const state_ref& other) noexcept : state_(other.state_) {
+        if (state_) state_->add_reference();
+    }
+    template <class D>
+        requires std::is_convertible_v<D*, S*>
+    state_ref(state_ref<D>&& other) noexcept : state_(other.release()) {} // NOLINT: as a pointer converts
+    state_ref(state_ref&& other) noexcept : state_(other.release()) {}
+    state_ref& operator=(state_ref other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    ~state_ref() {
+        if (state_) state_->drop_reference();
+    }
+
+    S* release() noexcept { return std::exchange(state_, nullptr); }
+    S* get() const noexcept { return state_; }
+    S& operator*() const noexcept { return *state_; }
+    S* operator->() const noexcept { return state_; }
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+
+private:
+    S* state_ = nullptr;
+};
+
+template <class S>
+struct state_memory {
+    static constexpr bool is_small = alignof(S) <= 16;
+    static void* take() {
+        if constexpr (is_small) return sched::take_memory(sizeof(S));
+        return ::operator new(sizeof(S), std::align_val_t{alignof(S)});
+    }
+    static void give(void* memory) noexcept {
+        if constexpr (is_small) return sched::give_memory(memory, sizeof(S));
+        ::operator delete(memory, std::align_val_t{alignof(S)});
+    }
+};
+
+// Throws std::bad_alloc, and what the constructor throws.
+template <class S, class... A>
+state_ref<S> make_state(A&&... arguments) {
+    const auto destroy = [](future_state* base) noexcept {
+        S* state = static_cast<S*>(base);
+        std::destroy_at(state);
+        state_memory<S>::give(state);
+    };
+    void* memory = state_memory<S>::take();
+    try {
+        return state_ref<S>(::new (memory) S(destroy, std::forward<A>(arguments)...));
+    } catch (...) {
+        state_memory<S>::give(memory);
+        throw;
+    }
+}
+
+// The state that a promise or a packaged task makes.
+template <class R>
+struct plain_state final : future_value<R> {
+    using future_value<R>::future_value;
+};
+
+// The way from a future to its state and back.
+struct future_access {
+    // Throws std::future_error: no_state.
+    template <class Future>
+    static auto& state(const Future& of) {
+        if (!of.state_) throw_future_error(std::future_errc::no_state);
+        return *of.state_;
+    }
+    template <class Future>
+    static auto take_state(Future& of) noexcept {
+        return std::move(of.state_);
+    }
+    template <class R>
+    static future<R> make(state_ref<future_value<R>> state) noexcept {
+        return future<R>(std::move(state));
+    }
+};
+
+} // namespace sennit::detail

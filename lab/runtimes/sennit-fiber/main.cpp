@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very many are blocked.
+#include "fibers/main.hpp"
+
+#include <sennit/channel.hpp>
+#include <sennit/condition_variable.hpp>
+#include <sennit/event.hpp>
+#include <sennit/fiber.hpp>
+#include <sennit/mutex.hpp>
+#include <sennit/runtime.hpp>
+#include <sennit/select.hpp>
+#include <sennit/this_fiber.hpp>
+
+struct with_sennit_fibers {
+    sennit::runtime runtime;
+    explicit with_sennit_fibers(unsigned threads) : runtime({.workers = threads}) {}
+    with_sennit_fibers(unsigned threads, lab::many_blocked) : runtime({.workers = threads, .stack_size = 16 * 1024}) {}
+
+    template <class F>
+    auto run(F f) {
+        return runtime.run(f);
+    }
+    using fiber = sennit::fiber;
+    template <class F>
+    static fiber start(F f) {
+        return fiber(std::move(f));
+    }
+    static void yield() { sennit::this_fiber::yield(); }
+    template <class D>
+    static void sleep_for(D duration) {
+        sennit::this_fiber::sleep_for(duration);
+    }
+    using mutex = sennit::mutex;
+    using condition_variable = sennit::condition_variable;
+    using event = sennit::event;
+
+    template <class T>
+    struct buffered : sennit::channel<T> {
+        using sennit::channel<T>::channel;
+        T pop() { return *sennit::channel<T>::pop(); } // nobody closes it
+    };
+    template <class T>
+    struct rendezvous : buffered<T> {
+        rendezvous() : buffered<T>(0) {}
+    };
+    static constexpr bool selects = true;
+    template <class T, class F>
+    static void select(rendezvous<T>& a, rendezvous<T>& b, F f) {
+        sennit::select(sennit::on_pop(a, f), sennit::on_pop(b, f));
+    }
+};
+
+int main(int argc, char** argv) {
+    return lab::program<lab::fibers<with_sennit_fibers>>(argc, argv);
+}

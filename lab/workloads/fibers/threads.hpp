@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// For runtimes whose fibers are operating-system threads: what does not depend on how a thread is started.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <utility>
+
+namespace lab {
+
+struct threads_base {
+    template <class F>
+    auto run(F f) {
+        return f();
+    }
+    static void yield() { std::this_thread::yield(); }
+
+    class event {
+    public:
+        void wait() {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [this] { return set_; });
+        }
+        void set() {
+            const std::lock_guard lock(mutex_);
+            set_ = true;
+            changed_.notify_all();
+        }
+
+    private:
+        std::mutex mutex_;
+        std::condition_variable changed_;
+        bool set_ = false;
+    };
+
+    // The standard library has no channel; this is the one of its textbooks.
+    template <class T>
+    class buffered {
+    public:
+        explicit buffered(std::size_t capacity) : capacity_(capacity) {}
+        void push(T value) {
+            std::unique_lock lock(mutex_);
+            room_.wait(lock, [this] { return values_.size() < capacity_; });
+            values_.push(std::move(value));
+            some_.notify_one();
+        }
+        T pop() {
+            std::unique_lock lock(mutex_);
+            some_.wait(lock, [this] { return !values_.empty(); });
+            T value = std::move(values_.front());
+            values_.pop();
+            room_.notify_one();
+            return value;
+        }
+
+    private:
+        const std::size_t capacity_;
+        std::mutex mutex_;
+        std::condition_variable room_, some_;
+        std::queue<T> values_;
+    };
+
+    // Threads that are blocked cannot be unwound, so the system's refusal of another one ends the program.
+    [[noreturn]] static void refused(const char* why) {
+        std::fprintf(stderr, "no more threads: %s\n", why);
+        std::fflush(stderr);
+        std::_Exit(1);
+    }
+};
+
+} // namespace lab

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/future/detail/state.hpp"
+
+#include "sennit/cancelled.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace sennit::detail {
+
+namespace {
+
+void act_all(continuation_queue& due) noexcept {
+    while (continuation* next = due.pop_front()) next->act(*next, due);
+}
+
+} // namespace
+
+void throw_future_error(std::future_errc code) {
+    throw std::future_error(code);
+}
+
+sched::wake_reason future_state::wait(std::int64_t deadline_ns, const char* what) noexcept {
+    if (ready()) return sched::wake_reason::source;
+    lock_.lock();
+    if (!ready()) return sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = what});
+    lock_.unlock();
+    return sched::wake_reason::source;
+}
+
+void future_state::wait_ready(const char* what) {
+    if (wait(sched::never, what) == sched::wake_reason::cancelled) throw cancelled();
+}
+
+bool future_state::add_waiter(sched::wait_entry& entry) noexcept {
+    std::lock_guard guard(lock_);
+    if (ready()) return false;
+    sched::enqueue(waiters_, entry);
+    return true;
+}
+
+void future_state::remove_waiter(sched::wait_entry& entry) noexcept {
+    std::lock_guard guard(lock_);
+    sched::dequeue(waiters_, entry);
+}
+
+void future_state::attach(continuation& what) noexcept {
+    {
+        std::lock_guard guard(lock_);
+        if (!ready()) {
+            continuations_.push_back(what);
+            what.queued = true;
+            return;
+        }
+    }
+    what.failed = error_ != nullptr;
+    continuation_queue due;
+    what.act(what, due);
+    act_all(due);
+}
+
+bool future_state::detach(continuation& what) noexcept {
+    std::lock_guard guard(lock_);
+    if (!std::exchange(what.queued, false)) return false;
+    continuations_.remove(what);
+    return true;
+}
+
+bool future_state::try_begin() noexcept {
+    std::uint32_t seen = is_empty;
+    return status_.cas_acq(seen, is_setting); // pairs with undo
+}
+
+void future_state::begin() {
+    if (!try_begin()) throw_future_error(std::future_errc::promise_already_satisfied);
+}
+
+void future_state::undo() noexcept {
+    status_.store_rel(is_empty); // pairs with try_begin
+}
+
+void future_state::publish_into(continuation_queue& due) noexcept {
+    sched::wake_ups woken; // outside the lock
+    std::lock_guard guard(lock_);
+    status_.store_rel(is_ready); // pairs with ready
+    woken.take_all(waiters_);
+    while (continuation* next = continuations_.pop_front()) {
+        next->queued = false;
+        next->failed = error_ != nullptr;
+        due.push_back(*next);
+    }
+}
+
+void future_state::publish() noexcept {
+    continuation_queue due;
+    publish_into(due);
+    act_all(due);
+}
+
+void future_state::publish_error(std::exception_ptr error) noexcept {
+    error_ = std::move(error);
+    publish();
+}
+
+void future_state::abandon() noexcept {
+    if (references_.load_acq() == 1) return; // pairs with drop_reference: nobody can ask any more
+    if (try_begin()) publish_error(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
+}
+
+} // namespace sennit::detail

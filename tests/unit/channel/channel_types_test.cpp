@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a channel may carry, what becomes of every single object, and the calls that do not wait or not for long.
+#include <sennit/channel.hpp>
+#include <sennit/fiber.hpp>
+#include <sennit/select.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <any>
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <bit>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+using namespace std::chrono_literals;
+using sennit::channel_status;
+constexpr std::size_t unbounded = sennit::channel<int>::unbounded;
+
+template <class C, class V>
+concept pushes = requires(C& to, V value) { to.push(static_cast<V>(value)); };
+template <class C>
+concept pops = requires(C& from) { from.pop(); };
+using words = sennit::channel<std::string>;
+using pointers = sennit::channel<std::unique_ptr<int>>;
+static_assert(pushes<words, const char*> && pushes<words, const std::string&> && !pushes<words, std::vector<int>>);
+static_assert(pushes<pointers, std::unique_ptr<int>&&> && !pushes<pointers, std::unique_ptr<int>&>);
+static_assert(!pushes<const words, std::string> && !pops<const words>);
+static_assert(!std::copyable<words> && !std::movable<words>);
+
+// Notices when it is destroyed twice, misplaced, or used where it is not.
+template <std::size_t Bytes, std::size_t Alignment>
+class alignas(Alignment) watched {
+public:
+    static inline std::atomic<long> alive{0};
+
+    explicit watched(int number) noexcept : number_(number) { begin(); }
+    watched(watched&& other) noexcept : number_(std::exchange(other.checked().number_, -1)) { begin(); }
+    watched& operator=(watched&& other) noexcept {
+        checked().number_ = std::exchange(other.checked().number_, -1);
+        return *this;
+    }
+    ~watched() {
+        checked().self_ = nullptr;
+        --alive;
+    }
+    int number() const noexcept { return number_; }
+
+private:
+    void begin() noexcept {
+        ++alive;
+        self_ = this;
+        EXPECT_EQ(std::bit_cast<std::uintptr_t>(this) % Alignment, 0u);
+        bytes_.front() = bytes_.back() = 'x';
+    }
+    watched& checked() noexcept {
+        EXPECT_EQ(self_, this);
+        EXPECT_TRUE(bytes_.front() == 'x' && bytes_.back() == 'x');
+        return *this;
+    }
+    int number_;
+    watched* self_ = nullptr;
+    std::array<char, Bytes> bytes_;
+};
+
+template <class T>
+class channel_of : public testing::Test {
+protected:
+    void SetUp() override { ASSERT_EQ(T::alive, 0); }
+    void TearDown() override { EXPECT_EQ(T::alive, 0); }
+};
+using kinds = testing::Types<watched<1, 8>, watched<40, 16>, watched<1, 64>, watched<10'000, 32>, watched<1, 4096>>;
+TYPED_TEST_SUITE(channel_of, kinds);
+
+TYPED_TEST(channel_of, destroys_what_lies_in_it_when_it_dies) {
+    for (const std::size_t capacity : {std::size_t{1}, std::size_t{2}, std::size_t{16}, unbounded})
+        for (std::size_t turns = 0; turns < 20; ++turns) {
+            sennit::channel<TypeParam> values(capacity);
+            for (std::size_t i = 0; i < turns; ++i) { // the values inside go round the end of the memory
+                EXPECT_EQ(values.push(TypeParam(1)), channel_status::success);
+                EXPECT_EQ(values.pop()->number(), 1);
+            }
+            const std::size_t inside = std::min(capacity, std::size_t{50});
+            for (std::size_t i = 0; i < inside; ++i) EXPECT_EQ(values.push(TypeParam(2)), channel_status::success);
+            EXPECT_EQ(static_cast<std::size_t>(TypeParam::alive), inside);
+        }
+}
+
+TYPED_TEST(channel_of, keeps_the_order_when_an_unbounded_one_grows) {
+    sennit::channel<TypeParam> values(unbounded);
+    int pushed = 0, popped = 0;
+    for (int round = 1; round < 12; ++round) {
+        for (int i = 0; i < round * 7; ++i) EXPECT_EQ(values.push(TypeParam(pushed++)), channel_status::success);
+        for (int i = 0; i < round * 3; ++i) EXPECT_EQ(values.pop()->number(), popped++);
+    }
+    while (popped < pushed) EXPECT_EQ(values.pop()->number(), popped++);
+}
+
+TYPED_TEST(channel_of, leaves_refused_values_to_the_caller) {
+    sennit::channel<TypeParam> values(1);
+    ASSERT_EQ(values.push(TypeParam(1)), channel_status::success);
+    TypeParam mine(2);
+    EXPECT_EQ(values.try_push(std::move(mine)), channel_status::full);
+    EXPECT_EQ(values.push_for(std::move(mine), 0ns), channel_status::timeout);
+    values.close();
+    EXPECT_EQ(values.try_push(std::move(mine)), channel_status::closed);
+    EXPECT_EQ(values.push_for(std::move(mine), 1h), channel_status::closed);
+    EXPECT_EQ(values.push(TypeParam(3)), channel_status::closed);
+    EXPECT_EQ(mine.number(), 2);
+    EXPECT_EQ(TypeParam::alive, 2);
+    EXPECT_EQ(values.pop(mine), channel_status::success);
+    EXPECT_EQ(mine.number(), 1);
+    EXPECT_EQ(values.pop(mine), channel_status::closed);
+    EXPECT_EQ(mine.number(), 1);
+}
+
+TYPED_TEST(channel_of, hands_over_each_object_between_fibers) {
+    sennit::runtime runtime({.workers = 2});
+    for (const std::size_t capacity : {std::size_t{0}, std::size_t{2}, unbounded}) {
+        sennit::channel<TypeParam> values(capacity);
+        sennit::fiber producer({.runtime = &runtime}, [&] {
+            for (int i = 0; i < 200; ++i) {
+                if (i % 2 == 0)
+                    EXPECT_EQ(values.push(TypeParam(i)), channel_status::success);
+                else
+                    sennit::select(sennit::on_push(values, TypeParam(i), [] {}));
+            }
+            TypeParam last(200);
+            while (values.push_for(std::move(last), 10us) == channel_status::timeout) EXPECT_EQ(last.number(), 200);
+            EXPECT_EQ(last.number(), -1); // moved from
+        });
+        TypeParam got(-1);
+        for (int i = 0; i < 201; ++i) {
+            if (i % 3 == 0)
+                sennit::select(sennit::on_pop(values, [&](TypeParam value) { got = std::move(value); }));
+            else
+                EXPECT_EQ(values.pop(got), channel_status::success);
+            EXPECT_EQ(got.number(), i);
+        }
+        producer.join();
+    }
+}
+
+TYPED_TEST(channel_of, destroys_the_values_of_cases_that_did_not_happen) {
+    sennit::channel<TypeParam> full(0), ready(1);
+    ASSERT_EQ(ready.push(TypeParam(1)), channel_status::success);
+    int got = 0;
+    const auto which = sennit::select(sennit::on_push(full, TypeParam(2), [] {}),
+                                      sennit::on_pop(ready, [&](TypeParam&& value) { got = value.number(); }));
+    EXPECT_EQ(which, 1u);
+    EXPECT_EQ(got, 1);
+    EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(3), [] {}), sennit::otherwise([] {})), 1u);
+    EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(4), [] {}), sennit::after(0ns, [] {})), 1u);
+}
+
+TEST(channel_types, carries_what_can_only_be_moved_never_be_assigned_or_has_no_size) {
+    struct constant {
+        const int value;
+    };
+    struct nothing {};
+    sennit::channel<constant> constants(2);
+    EXPECT_EQ(constants.push({7}), channel_status::success);
+    EXPECT_EQ(constants.pop()->value, 7);
+    EXPECT_EQ(constants.push({8}), channel_status::success);
+    constants.close();
+    for (const constant& one : constants) EXPECT_EQ(one.value, 8);
+
+    sennit::channel<std::unique_ptr<int>> moved(unbounded);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(moved.push(std::make_unique<int>(i)), channel_status::success);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(**moved.pop(), i);
+
+    sennit::channel<nothing> signals(unbounded);
+    for (int i = 0; i < 10'000; ++i) EXPECT_EQ(signals.push({}), channel_status::success);
+    EXPECT_EQ(signals.size(), 10'000u);
+    signals.close();
+    EXPECT_EQ(std::ranges::distance(signals), 10'000);
+}
+
+TEST(channel_types, tells_an_empty_value_from_the_end) {
+    sennit::channel<std::optional<int>> maybe(2);
+    sennit::channel<std::any> anything(2);
+    sennit::channel<bool> truths(2);
+    EXPECT_EQ(maybe.push(std::nullopt), channel_status::success);
+    EXPECT_EQ(anything.push(std::any()), channel_status::success);
+    EXPECT_EQ(truths.push(false), channel_status::success);
+    maybe.close();
+    anything.close();
+    truths.close();
+    const std::optional<std::optional<int>> number = maybe.pop();
+    ASSERT_TRUE(number);
+    EXPECT_FALSE(number->has_value());
+    const std::optional<std::any> any = anything.pop();
+    ASSERT_TRUE(any);
+    EXPECT_FALSE(any->has_value());
+    EXPECT_EQ(truths.pop(), std::optional(false));
+    EXPECT_FALSE(maybe.pop() || anything.pop() || truths.pop());
+}
+
+TEST(channel_types, refuses_a_capacity_that_no_memory_holds) {
+    EXPECT_THROW(sennit::channel<std::string>(unbounded - 1), std::bad_alloc);
+    EXPECT_THROW((sennit::channel<watched<1, 64>>(unbounded / 64)), std::bad_alloc);
+}
+
+class channel_limits : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(all, channel_limits, testing::Values(0u, 1u, 2u, 16u),
+                         [](const auto& test) { return std::string("c").append(std::to_string(test.param)); });
+
+TEST_P(channel_limits, tries_without_waiting) {
+    sennit::channel<int> numbers(GetParam());
+    const int capacity = static_cast<int>(GetParam());
+    EXPECT_EQ(numbers.capacity(), GetParam());
+    int got = -1;
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(numbers.try_pop(got), channel_status::empty);
+        for (int i = 0; i < capacity; ++i) EXPECT_EQ(numbers.try_push(i), channel_status::success);
+        EXPECT_EQ(numbers.try_push(99), channel_status::full);
+        EXPECT_EQ(numbers.size(), GetParam());
+        for (int i = 0; i < capacity; ++i) {
+            EXPECT_EQ(numbers.try_pop(got), channel_status::success);
+            EXPECT_EQ(got, i);
+        }
+        got = -1;
+        EXPECT_EQ(numbers.try_pop(got), channel_status::empty);
+        EXPECT_EQ(got, -1);
+    }
+}
+
+TEST_P(channel_limits, gives_up_at_the_deadline_and_changes_nothing) {
+    using clock = std::chrono::steady_clock;
+    sennit::channel<std::string> texts(GetParam());
+    std::string text = "mine", got = "untouched";
+    EXPECT_EQ(texts.pop_for(got, 0ns), channel_status::timeout);
+    EXPECT_EQ(texts.pop_for(got, -1h), channel_status::timeout);
+    EXPECT_EQ(texts.pop_until(got, clock::now() + 1ms), channel_status::timeout);
+    EXPECT_EQ(texts.pop_until(got, std::chrono::system_clock::now() - 1s), channel_status::timeout);
+    EXPECT_EQ(got, "untouched");
+    for (std::size_t i = 0; i < GetParam(); ++i) // there is room: no deadline counts
+        EXPECT_EQ(texts.push_until(std::to_string(i), clock::now() - 1h), channel_status::success);
+    EXPECT_EQ(texts.push_for(std::move(text), 0ns), channel_status::timeout);
+    EXPECT_EQ(texts.push_until(std::move(text), clock::now() + 1ms), channel_status::timeout);
+    EXPECT_EQ(text, "mine"); // NOLINT: not moved from
+    for (std::size_t i = 0; i < GetParam(); ++i) {
+        EXPECT_EQ(texts.pop_for(got, 0ns), channel_status::success);
+        EXPECT_EQ(got, std::to_string(i));
+    }
+    EXPECT_EQ(texts.pop_for(got, 0ns), channel_status::timeout);
+}
+
+TEST_P(channel_limits, meets_a_partner_before_any_deadline) {
+    sennit::run([&] {
+        sennit::channel<int> there(GetParam()), back(GetParam());
+        sennit::fiber partner([&] {
+            for (const int i : there) EXPECT_EQ(back.push_for(i + 1, 1h), channel_status::success);
+        });
+        for (int i = 0, got = 0; i < 100; ++i) {
+            EXPECT_EQ(there.push_until(int{i}, std::chrono::steady_clock::time_point::max()), channel_status::success);
+            EXPECT_EQ(back.pop_for(got, std::chrono::hours::max()), channel_status::success);
+            EXPECT_EQ(got, i + 1);
+        }
+        there.close();
+        partner.join();
+    });
+}
+
+TEST(channel_unbounded, has_room_for_whoever_pushes_at_the_same_time) {
+    constexpr int rounds = 2'000, producers = 3, each = 11; // past the first growth
+    std::optional<sennit::channel<int>> numbers(unbounded);
+    std::atomic<int> refused{0};
+    std::barrier all(producers, [&]() noexcept {
+        refused += numbers->size() != 0 && numbers->size() != producers * each;
+        numbers.emplace(unbounded);
+    });
+    std::vector<std::jthread> threads;
+    for (int p = 0; p < producers; ++p)
+        threads.emplace_back([&] {
+            for (int round = 0; round < rounds; ++round) {
+                all.arrive_and_wait();
+                for (int i = 0; i < each; ++i) refused += numbers->try_push(i) != channel_status::success;
+            }
+        });
+    threads.clear();
+    EXPECT_EQ(refused, 0);
+    sennit::channel<int> fresh(unbounded);
+    for (int i = 0; i < 100; ++i)
+        EXPECT_EQ(sennit::select(sennit::on_push(fresh, i, [] {}), sennit::otherwise([] {})), 0u);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(fresh.pop(), i);
+}
+
+} // namespace

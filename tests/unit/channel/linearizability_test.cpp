@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records short random histories of a channel and looks for an order of their calls that a bounded queue, used by one
+// after the other, would also show (Wing and Gong, 1993): each call takes effect at one moment between its beginning
+// and its end. In a rendezvous a push and a pop take effect together.
+#include <sennit/base/random.hpp>
+#include <sennit/channel.hpp>
+#include <sennit/fiber.hpp>
+#include <sennit/select.hpp>
+#include <sennit/this_fiber.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using sennit::channel_status;
+using sennit::base::random;
+
+enum class kind { push, pop, close };
+struct call {
+    kind what;
+    int value; // of a push, or of a pop that got one
+    channel_status answer;
+    long begin, end; // of one clock
+
+    friend std::ostream& operator<<(std::ostream& out, const call& one) {
+        constexpr const char* names[] = {"push", "pop", "close"};
+        constexpr const char* answers[] = {"success", "empty", "full", "timeout", "closed"};
+        return out << one.begin << '-' << one.end << ' ' << names[static_cast<int>(one.what)] << ' ' << one.value << ' '
+                   << answers[static_cast<int>(one.answer)];
+    }
+};
+
+class checker {
+public:
+    checker(std::vector<call> history, std::size_t capacity) : calls_(std::move(history)), capacity_(capacity) {}
+    bool linearizable() { return search(0, {}, false); }
+
+private:
+    using mask = std::uint32_t;
+    struct state {
+        mask done;
+        std::deque<int> queue;
+        bool closed;
+        auto operator<=>(const state&) const = default;
+    };
+
+    bool may_be_next(mask done, std::size_t i) const {
+        if (done >> i & 1) return false;
+        for (std::size_t k = 0; k < calls_.size(); ++k)
+            if (!(done >> k & 1) && calls_[k].end < calls_[i].begin) return false;
+        return true;
+    }
+    // True: the calls that are not done can be ordered.
+    bool search(mask done, const std::deque<int>& queue, bool closed) {
+        if (done + 1 == mask{1} << calls_.size()) return true;
+        if (!seen_.insert({done, queue, closed}).second) return false;
+        for (std::size_t i = 0; i < calls_.size(); ++i) {
+            if (!may_be_next(done, i)) continue;
+            const mask next = done | mask{1} << i;
+            const call& one = calls_[i];
+            if (capacity_ == 0 && one.answer == channel_status::success && one.what == kind::push) {
+                for (std::size_t k = 0; k < calls_.size() && !closed; ++k)
+                    if (calls_[k].what == kind::pop && calls_[k].answer == channel_status::success &&
+                        calls_[k].value == one.value && may_be_next(done, k) &&
+                        search(next | mask{1} << k, queue, closed))
+                        return true;
+                continue;
+            }
+            std::deque<int> after = queue;
+            bool closed_after = closed;
+            if (apply(one, after, closed_after) && search(next, after, closed_after)) return true;
+        }
+        return false;
+    }
+    // The bounded queue. False: it would not have answered so.
+    bool apply(const call& one, std::deque<int>& queue, bool& closed) const {
+        if (one.what == kind::close) return closed = true;
+        const bool pushes = one.what == kind::push;
+        switch (one.answer) {
+        case channel_status::success:
+            if (pushes ? closed || queue.size() >= capacity_ : queue.empty() || queue.front() != one.value)
+                return false;
+            if (pushes)
+                queue.push_back(one.value);
+            else
+                queue.pop_front();
+            return true;
+        case channel_status::closed:
+            return closed && (pushes || queue.empty());
+        default: // it would have to wait
+            return !closed && (pushes ? queue.size() >= capacity_ : queue.empty());
+        }
+    }
+
+    std::vector<call> calls_;
+    std::size_t capacity_;
+    std::set<state> seen_; // and no order was found from there
+};
+
+bool linearizable(std::vector<call> history, std::size_t capacity) {
+    return checker(std::move(history), capacity).linearizable();
+}
+
+TEST(linearizability, accepts_and_refuses_what_it_should) {
+    using enum channel_status;
+    const call push1{kind::push, 1, success, 1, 2}, push2{kind::push, 2, success, 3, 4};
+    EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 1, success, 5, 6}, {kind::pop, 2, success, 7, 8}}, 2));
+    EXPECT_FALSE(linearizable({push1, push2, {kind::pop, 2, success, 5, 6}, {kind::pop, 1, success, 7, 8}}, 2));
+    EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 2, success, 5, 8}, {kind::pop, 1, success, 6, 7}}, 2));
+    EXPECT_FALSE(linearizable({push1, push2, {kind::pop, 1, success, 5, 6}}, 1)); // no room for the second
+    EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 1, success, 0, 6}}, 1));
+    EXPECT_FALSE(linearizable({push1, {kind::pop, 1, success, 3, 4}, {kind::pop, 1, success, 5, 6}}, 2)); // twice
+    EXPECT_FALSE(linearizable({push1, {kind::pop, 0, empty, 3, 4}}, 1));
+    EXPECT_FALSE(linearizable({push1, {kind::close, 0, success, 3, 4}, {kind::pop, 0, closed, 5, 6}}, 1)); // lost
+    EXPECT_FALSE(linearizable({{kind::close, 0, success, 1, 2}, {kind::push, 1, success, 3, 4}}, 1));
+    EXPECT_FALSE(linearizable({{kind::push, 1, closed, 1, 2}, {kind::close, 0, success, 3, 4}}, 1));
+    EXPECT_FALSE(linearizable({{kind::push, 1, full, 1, 2}}, 1));
+    EXPECT_FALSE(linearizable({push1}, 0)); // nobody took it
+    EXPECT_FALSE(linearizable({push1, {kind::pop, 1, success, 3, 4}}, 0));
+    EXPECT_TRUE(linearizable({push1, {kind::pop, 1, success, 2, 4}}, 0));
+    EXPECT_TRUE(linearizable({{kind::push, 1, full, 1, 2}, {kind::pop, 0, timeout, 3, 4}}, 0));
+    EXPECT_FALSE(linearizable({{kind::close, 0, success, 1, 2}, {kind::pop, 0, empty, 3, 4}}, 0));
+}
+
+struct setting {
+    bool threads;
+    unsigned workers;
+    std::size_t capacity;
+};
+
+class histories : public testing::TestWithParam<setting> {
+protected:
+    std::atomic<long> clock{0};
+
+    // One call in one of its forms. `patient`: it may wait.
+    call act(sennit::channel<int>& on, kind what, int value, bool patient, random& chance) {
+        call done{what, what == kind::pop ? 0 : value, channel_status::success, ++clock, 0};
+        channel_status& answer = done.answer;
+        const std::uint32_t form = chance.below(patient ? 5 : 3);
+        if (what == kind::close) {
+            on.close();
+        } else if (what == kind::push) {
+            if (form == 0) answer = on.try_push(value);
+            if (form == 1) answer = on.push_for(int{value}, 0ns);
+            if (form == 2)
+                sennit::select(sennit::on_push(
+                                   on, value, [] {}, [&] { answer = channel_status::closed; }),
+                               sennit::otherwise([&] { answer = channel_status::full; }));
+            if (form == 3) answer = on.push(value);
+            if (form == 4) sennit::select(sennit::on_push(on, value, [] {}, [&] { answer = channel_status::closed; }));
+        } else {
+            const auto take = [&](int got) { done.value = got; };
+            if (form == 0) answer = on.try_pop(done.value);
+            if (form == 1) answer = on.pop_for(done.value, 0ns);
+            if (form == 2)
+                sennit::select(sennit::on_pop(on, take, [&] { answer = channel_status::closed; }),
+                               sennit::otherwise([&] { answer = channel_status::empty; }));
+            if (form == 3) answer = on.pop(done.value);
+            if (form == 4) sennit::select(sennit::on_pop(on, take, [&] { answer = channel_status::closed; }));
+        }
+        done.end = ++clock;
+        return done;
+    }
+    static kind some_kind(random& chance) { return chance.below(2) == 0 ? kind::push : kind::pop; }
+};
+
+// Two actors may wait; the third does not, and closes the channel at last, so that nobody waits for ever.
+TEST_P(histories, are_those_of_a_bounded_queue) {
+    const auto [threads, workers, capacity] = GetParam();
+    const std::uint64_t seed = std::random_device()();
+    random chance(seed);
+    sennit::runtime runtime({.workers = workers});
+    int waited = 0, moved = 0;
+    for (int round = 0; round < 1500; ++round) {
+        sennit::channel<int> tested(capacity);
+        std::vector<std::vector<call>> logs(3);
+        const auto body = [&](int me, random mine) {
+            std::vector<call>& log = logs[static_cast<std::size_t>(me)];
+            for (int i = 1 + static_cast<int>(mine.below(8)); i > 0; --i) {
+                for (std::uint32_t k = mine.below(3); k > 0; --k) sennit::this_fiber::yield();
+                const bool last = me == 2 && (i == 1 || mine.below(16) == 0);
+                log.push_back(act(tested, last ? kind::close : some_kind(mine), 10 * me + i, me != 2, mine));
+            }
+        };
+        if (threads) {
+            std::vector<std::jthread> actors;
+            for (int me = 0; me < 3; ++me) actors.emplace_back(body, me, random(chance.next()));
+        } else {
+            std::vector<sennit::fiber> actors;
+            for (int me = 0; me < 3; ++me)
+                actors.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, body, me, random(chance.next()));
+            for (sennit::fiber& one : actors) one.join();
+        }
+        std::vector<call> history;
+        for (const auto& log : logs) history.insert(history.end(), log.begin(), log.end());
+        std::string text = "seed " + std::to_string(seed) + ", round " + std::to_string(round) + "\n";
+        for (const call& one : history) {
+            text += testing::PrintToString(one) + "\n";
+            waited += one.end > one.begin + 1;
+            moved += one.what == kind::pop && one.answer == channel_status::success;
+        }
+        ASSERT_TRUE(linearizable(history, capacity)) << text;
+    }
+    EXPECT_GT(waited, 0); // calls overlapped
+    EXPECT_GT(moved, 0);
+}
+
+std::vector<setting> settings() {
+    std::vector<setting> all;
+    for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+        for (const unsigned workers : {1u, 2u, 4u}) all.push_back({false, workers, capacity});
+        all.push_back({true, 1, capacity});
+    }
+    return all;
+}
+INSTANTIATE_TEST_SUITE_P(all, histories, testing::ValuesIn(settings()), [](const auto& test) {
+    return (test.param.threads ? std::string("threads") : "fibers_w" + std::to_string(test.param.workers)) + "_c" +
+           std::to_string(test.param.capacity);
+});
+
+} // namespace

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a test with 1, 2 and 4 workers, and checks at its end that nothing is left alive in the runtime.
+#pragma once
+
+#include <sennit/runtime.hpp>
+#include <sennit/this_fiber.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <concepts>
+#include <string>
+#include <system_error>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SENNIT_SLOW_TESTS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SENNIT_SLOW_TESTS 1
+#endif
+#endif
+
+// How often a race is run.
+#if defined(SENNIT_SLOW_TESTS) || defined(SENNIT_EMULATED)
+inline constexpr int race_rounds = 1'000;
+#else
+inline constexpr int race_rounds = 10'000;
+#endif
+
+// Each worker keeps one stack; all others are idle again once the work is done.
+inline void expect_nothing_alive(sennit::runtime& runtime) {
+    for (int look = 0; look < 1'000'000; ++look) {
+        if (runtime.metrics().stacks_live <= runtime.workers()) return;
+        runtime.run([] { sennit::this_fiber::yield(); });
+    }
+    FAIL() << runtime.metrics().stacks_live << " stacks are live with " << runtime.workers() << " workers";
+}
+
+class on_workers : public testing::TestWithParam<unsigned> {
+protected:
+    sennit::runtime runtime{{.workers = GetParam()}};
+    void TearDown() override { expect_nothing_alive(runtime); }
+};
+
+#define SENNIT_ON_WORKERS(suite)                                                                                       \
+    INSTANTIATE_TEST_SUITE_P(workers, suite, testing::Values(1u, 2u, 4u),                                              \
+                             [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); })
+
+// For what another strand will do soon; who waits so lets it run.
+template <std::predicate Condition>
+void yield_until(Condition&& holds) {
+    while (!holds()) sennit::this_fiber::yield();
+}
+inline void yield_until(const std::atomic<bool>& flag) {
+    yield_until([&] { return flag.load(); });
+}
+
+// One that has counted itself in and goes on to block: with one worker it has blocked when somebody else runs. With
+// more it may still be on its way, which must make no difference.
+inline void let_others_run(int times = 100) {
+    for (int i = 0; i < times; ++i) sennit::this_fiber::yield();
+}
+
+template <class Call>
+void expect_error(std::errc code, Call&& call) {
+    try {
+        call();
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+    }
+}

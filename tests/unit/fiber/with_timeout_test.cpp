@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocked_calls.hpp"
+
+#include <sennit/fiber.hpp>
+#include <sennit/fork_each.hpp>
+#include <sennit/fork_join.hpp>
+#include <sennit/with_timeout.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+class with_timeout : public on_workers {
+protected:
+    // In a fiber, a forked child, a runtime's body and a plain thread.
+    template <class Body>
+    void everywhere(Body&& body) {
+        std::thread(std::ref(body)).join();
+        runtime.run([&] {
+            body();
+            sennit::fiber(std::ref(body)).join();
+            sennit::fork_each(3, [&](std::size_t) { body(); });
+        });
+    }
+};
+SENNIT_ON_WORKERS(with_timeout);
+
+TEST_P(with_timeout, returns_what_its_function_returns_or_throws) {
+    everywhere([] {
+        int x = 1;
+        EXPECT_EQ(sennit::with_timeout(1h, [] { return 5; }), 5);
+        EXPECT_EQ(&sennit::with_timeout(1h, [&]() -> int& { return x; }), &x);
+        EXPECT_EQ(*sennit::with_timeout(1h, [] { return std::make_unique<int>(4); }), 4);
+        sennit::with_timeout(std::chrono::hours::max(), [] {});
+        sennit::with_timeout(0s, [] {}); // it does not block
+        sennit::with_timeout(-1h, [] {});
+        EXPECT_THROW(sennit::with_timeout(1h, [] { throw std::runtime_error("x"); }), std::runtime_error);
+        EXPECT_EQ(sennit::with_deadline(steady::now() + 1h, [] { return 6; }), 6);
+        EXPECT_EQ(sennit::with_deadline(std::chrono::system_clock::now() + 1h, [] { return 7; }), 7);
+    });
+}
+
+TEST_P(with_timeout, ends_every_blocked_call) {
+    everywhere([] {
+        for (const blocked_call& what : blocked_calls) {
+            std::atomic<bool> about{false};
+            const auto began = steady::now();
+            EXPECT_THROW(sennit::with_timeout(1ms, [&] { what.call(about); }), sennit::timed_out) << what.name;
+            EXPECT_GE(steady::now() - began, 1ms) << what.name;
+        }
+    });
+}
+
+TEST_P(with_timeout, ends_every_later_call_that_would_block) {
+    everywhere([] {
+        for (const blocked_call& what : blocked_calls) {
+            if (std::string(what.name) == "nested_nursery") continue; // its child does not start, so nothing blocks
+            int cancelled = 0;
+            std::atomic<bool> about{false};
+            EXPECT_THROW(sennit::with_deadline(steady::now() - 1s,
+                                               [&] {
+                                                   try {
+                                                       what.call(about);
+                                                   } catch (const sennit::cancelled&) {
+                                                       ++cancelled;
+                                                   }
+                                                   what.call(about);
+                                               }),
+                         sennit::timed_out)
+                << what.name;
+            EXPECT_EQ(cancelled, 1) << what.name;
+        }
+    });
+}
+
+TEST_P(with_timeout, leaves_alone_what_comes_after_it) {
+    everywhere([] {
+        const auto until = steady::now() + 2ms;
+        EXPECT_EQ(sennit::with_timeout(1ms, [] { return 1; }), 1);
+        sennit::this_fiber::sleep_until(until);
+        EXPECT_GE(steady::now(), until);
+        EXPECT_THROW(sennit::with_timeout(0s, [] { sennit::event().wait(); }), sennit::timed_out);
+        sennit::this_fiber::checkpoint();
+        EXPECT_FALSE(sennit::event().wait_for(1ms));
+    });
+}
+
+TEST_P(with_timeout, nests_and_the_earliest_counts) {
+    everywhere([] {
+        bool inner_ended = false;
+        EXPECT_THROW(sennit::with_timeout(1ms,
+                                          [&] {
+                                              sennit::with_timeout(1h, [] { sennit::event().wait(); });
+                                              inner_ended = true;
+                                          }),
+                     sennit::timed_out);
+        EXPECT_FALSE(inner_ended);
+        sennit::with_timeout(1h, [&] {
+            EXPECT_THROW(sennit::with_timeout(1ms, [] { sennit::event().wait(); }), sennit::timed_out);
+            sennit::this_fiber::sleep_for(1us); // the outer limit is not over
+            sennit::this_fiber::checkpoint();
+            inner_ended = true;
+        });
+        EXPECT_TRUE(inner_ended);
+    });
+}
+
+TEST_P(with_timeout, leaves_timed_calls_their_own_limit) {
+    everywhere([] {
+        sennit::with_timeout(1h, [] {
+            EXPECT_FALSE(sennit::event().wait_for(1us));
+            EXPECT_FALSE(sennit::binary_semaphore(0).try_acquire_for(1us));
+            sennit::mutex mutex;
+            sennit::condition_variable changed;
+            std::unique_lock lock(mutex);
+            EXPECT_EQ(changed.wait_for(lock, 1us), sennit::cv_status::timeout);
+        });
+    });
+}
+
+TEST_P(with_timeout, does_not_interrupt_locks) {
+    everywhere([&] {
+        sennit::mutex mutex;
+        sennit::event locked, over;
+        sennit::fiber holder({.runtime = &runtime}, [&] {
+            std::lock_guard own(mutex);
+            locked.set();
+            over.wait();
+        });
+        locked.wait();
+        bool got = false;
+        EXPECT_THROW(sennit::with_timeout(1ms,
+                                          [&] {
+                                              sennit::fiber later({.runtime = &runtime}, [&] {
+                                                  sennit::this_fiber::sleep_for(5ms);
+                                                  over.set();
+                                              });
+                                              mutex.lock();
+                                              got = true;
+                                              mutex.unlock();
+                                              later.join();
+                                              sennit::event().wait();
+                                          }),
+                     sennit::timed_out);
+        EXPECT_TRUE(got);
+    });
+}
+
+// Who owns a lock is the same strand inside and outside.
+TEST_P(with_timeout, keeps_locks_and_identity) {
+    everywhere([] {
+        const auto id = sennit::this_fiber::get_id();
+        sennit::with_timeout(1h, [&] { EXPECT_EQ(sennit::this_fiber::get_id(), id); });
+        sennit::mutex mutex;
+        sennit::condition_variable changed;
+        std::unique_lock lock(mutex);
+        EXPECT_THROW(sennit::with_timeout(1ms, [&] { changed.wait(lock); }), sennit::timed_out);
+        EXPECT_TRUE(lock.owns_lock());
+        if (lock.owns_lock()) lock.unlock();
+        lock = sennit::with_timeout(1h, [&] { return std::unique_lock(mutex); });
+        EXPECT_NO_THROW(lock.unlock()) << "it was locked inside";
+        lock.release(); // or its destructor would end the program
+    });
+}
+
+TEST_P(with_timeout, is_not_what_ends_a_call_that_a_nursery_cancels) {
+    runtime.run([] {
+        std::atomic<bool> about{false};
+        std::atomic<int> cancelled{0};
+        sennit::nursery children;
+        children.start([&] {
+            try {
+                sennit::with_timeout(1h, [&] {
+                    about = true;
+                    sennit::event().wait();
+                });
+            } catch (const sennit::cancelled&) {
+                ++cancelled;
+                throw;
+            }
+        });
+        yield_until(about);
+        children.cancel();
+        EXPECT_NO_THROW(children.join());
+        EXPECT_EQ(cancelled, 1);
+    });
+}
+
+TEST_P(with_timeout, ends_the_nurseries_its_function_has_made) {
+    everywhere([] {
+        std::atomic<int> cancelled{0}, began{0};
+        EXPECT_THROW(sennit::with_timeout(2ms,
+                                          [&] {
+                                              sennit::nursery children;
+                                              for (int i = 0; i < 10; ++i)
+                                                  children.start([&] {
+                                                      ++began;
+                                                      try {
+                                                          sennit::event().wait();
+                                                      } catch (const sennit::cancelled&) {
+                                                          ++cancelled;
+                                                          throw;
+                                                      }
+                                                  });
+                                              children.join();
+                                          }),
+                     sennit::timed_out);
+        EXPECT_EQ(cancelled, began); // all have ended
+    });
+}
+
+// Whether a fork is stolen must make no difference. Somebody else ends the wait when the limit does not.
+TEST_P(with_timeout, ends_blocked_calls_of_forks) {
+    runtime.run([] {
+        sennit::event never;
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool done = false;
+        std::thread rescue([&] {
+            std::unique_lock lock(mutex);
+            if (!changed.wait_for(lock, 5s, [&] { return done; })) never.set();
+        });
+        std::atomic<int> cancelled{0};
+        const auto child = [&] {
+            try {
+                never.wait();
+            } catch (const sennit::cancelled&) {
+                ++cancelled;
+                throw;
+            }
+        };
+        EXPECT_THROW(sennit::with_timeout(10ms, [&] { sennit::fork_join(child, child); }), sennit::timed_out);
+        EXPECT_FALSE(never.try_wait()) << "a fork waited on";
+        EXPECT_GE(cancelled, 1);
+        {
+            std::lock_guard lock(mutex);
+            done = true;
+        }
+        changed.notify_all();
+        rescue.join();
+    });
+}
+
+TEST_P(with_timeout, loses_no_token_in_a_race_against_a_release) {
+    runtime.run([] {
+        sennit::counting_semaphore<> tokens(0);
+        int taken = 0, late = 0;
+        for (int i = 0; i < race_rounds; ++i) {
+            sennit::fiber giver([&] { tokens.release(); });
+            try {
+                sennit::with_timeout(std::chrono::nanoseconds(i % 3000), [&] { tokens.acquire(); });
+                ++taken;
+            } catch (const sennit::timed_out&) {
+                ++late;
+            }
+        }
+        EXPECT_EQ(taken + late, race_rounds);
+        for (int i = 0; i < late; ++i) ASSERT_TRUE(tokens.try_acquire()) << "a token was lost: " << i << " of " << late;
+        EXPECT_FALSE(tokens.try_acquire());
+    });
+}
+
+} // namespace

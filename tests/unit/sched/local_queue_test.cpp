@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/local_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using sennit::sched::local_queue;
+using sennit::sched::runnable;
+
+void one_kind(runnable*) noexcept {}
+void other_kind(runnable*) noexcept {}
+
+struct piece : runnable {
+    explicit piece(void (*kind)(runnable*) noexcept = &one_kind) : runnable(kind) {}
+    std::atomic<int> taken{0};
+};
+
+std::vector<runnable*> all_of(local_queue::list& list) {
+    std::vector<runnable*> all;
+    while (runnable* one = list.pop_front()) all.push_back(one);
+    return all;
+}
+using row = std::vector<runnable*>;
+
+TEST(local_queue, is_empty_at_first) {
+    local_queue queue;
+    EXPECT_TRUE(queue.empty());
+    EXPECT_EQ(queue.pop(), nullptr);
+    local_queue::list loot;
+    EXPECT_EQ(queue.steal(loot), 0u);
+    EXPECT_EQ(queue.give_half(loot), 0u);
+    EXPECT_TRUE(loot.empty());
+    EXPECT_EQ(queue.picks(), 0u);
+}
+
+TEST(local_queue, gives_ready_ones_in_order_and_then_the_newest_spawned) {
+    local_queue queue;
+    piece a, b, c, d, e;
+    EXPECT_EQ(queue.push_spawned(a), 1u);
+    EXPECT_EQ(queue.push_ready(b), 2u);
+    EXPECT_EQ(queue.push_spawned(c), 3u);
+    EXPECT_EQ(queue.push_ready(d), 4u);
+    EXPECT_EQ(queue.push_ready_first(e), 5u);
+    row order;
+    while (runnable* one = queue.pop()) order.push_back(one);
+    EXPECT_EQ(order, (row{&e, &b, &d, &c, &a}));
+    EXPECT_EQ(queue.picks(), 5u);
+}
+
+TEST(local_queue, gives_what_was_spawned_after_the_oldest_ready_one_began_before_it) {
+    local_queue queue;
+    piece parent, elder, child;
+    queue.push_spawned(elder);
+    parent.order = queue.present(); // it begins
+    queue.push_spawned(child);
+    queue.push_ready(parent);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), nullptr);
+    EXPECT_EQ(queue.pop(), &child);
+    EXPECT_EQ(queue.pop(), &parent);
+    EXPECT_EQ(queue.pop(), &elder);
+    queue.push_spawned(child);
+    queue.push_ready(parent);
+    EXPECT_EQ(queue.pop_fairly(), &parent);
+    EXPECT_EQ(queue.pop_fairly(), &child);
+    EXPECT_EQ(queue.pop_fairly(), nullptr);
+}
+
+TEST(local_queue, gives_thieves_the_older_half_ready_ones_first) {
+    local_queue queue;
+    piece a, b, c, d, e;
+    queue.push_spawned(a);
+    queue.push_spawned(b);
+    queue.push_ready(c);
+    queue.push_spawned(d);
+    queue.push_spawned(e);
+    std::thread([&] {
+        local_queue::list loot;
+        EXPECT_EQ(queue.steal(loot), 3u);
+        EXPECT_EQ(all_of(loot), (row{&c, &a, &b}));
+    }).join();
+    EXPECT_EQ(queue.size(), 2u);
+    EXPECT_EQ(queue.pop(), &e);
+    EXPECT_EQ(queue.picks(), 1u) << "what thieves take says nothing about whether the owner gets on";
+    std::thread([&] {
+        local_queue::list loot;
+        EXPECT_EQ(queue.steal(loot), 1u) << "the last one, too";
+        EXPECT_EQ(all_of(loot), (row{&d}));
+    }).join();
+    EXPECT_TRUE(queue.empty());
+}
+
+TEST(local_queue, keeps_one_when_it_gives) {
+    local_queue queue;
+    piece a, b, c;
+    queue.push_ready(a);
+    local_queue::list gift;
+    EXPECT_EQ(queue.give_half(gift), 0u);
+    queue.push_ready(b);
+    queue.push_ready(c);
+    EXPECT_EQ(queue.give_half(gift), 1u);
+    EXPECT_EQ(all_of(gift), (row{&a}));
+    EXPECT_EQ(queue.size(), 2u);
+}
+
+TEST(local_queue, adopts_loot_behind_what_is_ready) {
+    local_queue mine, theirs;
+    piece a, b, c;
+    mine.push_ready(a);
+    theirs.push_ready(b);
+    theirs.push_ready(c);
+    local_queue::list loot;
+    std::uint32_t count = 0;
+    std::thread([&] { count = theirs.steal(loot); }).join();
+    EXPECT_EQ(mine.adopt(loot, count), 2u);
+    EXPECT_EQ(mine.pop(), &a);
+    EXPECT_EQ(mine.pop(), &b);
+    EXPECT_EQ(theirs.pop(), &c);
+}
+
+TEST(local_queue, takes_back_the_newest_spawned_only) {
+    local_queue queue;
+    piece a, b, c;
+    queue.push_spawned(a);
+    queue.push_spawned(b);
+    queue.push_ready(c);
+    EXPECT_FALSE(queue.pop_newest_if(a));
+    EXPECT_FALSE(queue.pop_newest_if(c));
+    EXPECT_TRUE(queue.pop_newest_if(b));
+    EXPECT_TRUE(queue.pop_newest_if(a));
+    EXPECT_FALSE(queue.pop_newest_if(a));
+    EXPECT_EQ(queue.size(), 1u);
+}
+
+TEST(local_queue, pops_a_ready_one_of_the_wanted_kind_only) {
+    local_queue queue;
+    piece a(&other_kind), b;
+    queue.push_ready(a);
+    queue.push_ready(b);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), nullptr);
+    EXPECT_EQ(queue.pop_ready_if(&other_kind), &a);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), &b);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), nullptr);
+    EXPECT_TRUE(queue.empty());
+}
+
+TEST(local_queue, promotes_the_oldest_spawned_behind_the_ready_ones) {
+    local_queue queue;
+    piece a, b, c;
+    queue.promote_oldest_spawned(); // nothing happens
+    queue.push_spawned(a);
+    queue.push_spawned(b);
+    queue.push_ready(c);
+    queue.promote_oldest_spawned();
+    EXPECT_EQ(queue.size(), 3u);
+    EXPECT_EQ(queue.pop(), &c);
+    EXPECT_EQ(queue.pop(), &a);
+    EXPECT_EQ(queue.pop(), &b);
+}
+
+TEST(local_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
+    local_queue queue;
+    piece a, b, self;
+    EXPECT_EQ(queue.begin_exchange(self, &one_kind), nullptr);
+    queue.push_ready(a);
+    EXPECT_EQ(queue.begin_exchange(self, &other_kind), nullptr);
+    EXPECT_EQ(queue.begin_exchange(self, &one_kind), &a);
+    std::thread([&] {
+        local_queue::list loot;
+        EXPECT_EQ(queue.steal(loot), 0u);
+    }).join();
+    queue.end_exchange();
+    EXPECT_EQ(queue.size(), 1u);
+    EXPECT_EQ(queue.pop(), &self);
+    queue.push_ready(a);
+    queue.push_spawned(b);
+    EXPECT_EQ(queue.begin_exchange(self, &one_kind), nullptr) << "spawned ones must not starve";
+}
+
+TEST(local_queue, gives_each_of_many_to_one) {
+    constexpr int rounds = 3'000;
+    local_queue queue;
+    std::vector<std::unique_ptr<piece>> pieces;
+    for (int i = 0; i < rounds; ++i) pieces.push_back(std::make_unique<piece>());
+    std::atomic<bool> over{false};
+    std::vector<std::thread> thieves;
+    for (int i = 0; i < 2; ++i)
+        thieves.emplace_back([&] {
+            while (!over) {
+                local_queue::list loot;
+                queue.steal(loot);
+                while (runnable* one = loot.pop_front()) static_cast<piece*>(one)->taken.fetch_add(1);
+                std::this_thread::yield();
+            }
+        });
+    for (int i = 0; i < rounds; ++i) {
+        piece& next = *pieces[static_cast<std::size_t>(i)];
+        if (i % 3 == 0)
+            queue.push_ready(next);
+        else
+            queue.push_spawned(next);
+        if (i % 2 == 0)
+            if (runnable* one = queue.pop()) static_cast<piece*>(one)->taken.fetch_add(1);
+    }
+    over = true;
+    for (std::thread& one : thieves) one.join();
+    while (runnable* one = queue.pop()) static_cast<piece*>(one)->taken.fetch_add(1);
+    for (const auto& one : pieces) ASSERT_EQ(one->taken, 1);
+    EXPECT_TRUE(queue.empty());
+}
+
+} // namespace
