@@ -40,25 +40,27 @@ void fiber_block::run_here() noexcept {
 }
 
 void fiber_block::end() noexcept {
-    std::uint32_t seen = state_.load_acq();                                     // pairs with let_go
-    if (seen == running_state && state_.cas_acq_rel(seen, ended_state)) return; // pairs with ended, join and let_go
-    if (seen == detached_state) {
-        if (error) {
-            char text[96];
-            std::snprintf(text, sizeof text, "an exception left the detached fiber '%s' (%llu)", name(),
-                          static_cast<unsigned long long>(id()));
-            base::fail(text, __FILE__, __LINE__);
+    for (;;) {
+        std::uint32_t seen = state_.load_acq();                                     // pairs with let_go
+        if (seen == running_state && state_.cas_acq_rel(seen, ended_state)) return; // pairs with ended, join and let_go
+        if (seen == detached_state) break;
+        claimed joiner;
+        {
+            std::lock_guard guard(lock_);
+            if (state_.load_rlx() != watched_state) continue; // the joiner has given up; the lock orders it
+            state_.store_rel(ended_state);                    // pairs with ended
+            joiner = claim_first(joiners_);
         }
-        destroy_(this);
+        if (joiner) end_wait(joiner);
         return;
     }
-    claimed joiner;
-    {
-        std::lock_guard guard(lock_);
-        state_.store_rel(ended_state); // pairs with ended
-        joiner = claim_first(joiners_);
+    if (error) {
+        char text[96];
+        std::snprintf(text, sizeof text, "an exception left the detached fiber '%s' (%llu)", name(),
+                      static_cast<unsigned long long>(id()));
+        base::fail(text, __FILE__, __LINE__);
     }
-    if (joiner) end_wait(joiner);
+    destroy_(this);
 }
 
 void fiber_block::launch(start how) noexcept {
@@ -97,8 +99,8 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     }
     enqueue(joiners_, entry);
     const wake_reason why = wait_unlocking(point, lock_, options);
-    if (why == wake_reason::source) return why;
-    std::lock_guard guard(lock_);
+    if (patient) return why;      // woken after the lock was free
+    std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the caller frees the block
     if (ended()) return wake_reason::source;
     dequeue(joiners_, entry);
     state_.store_rel(running_state); // pairs with end, which waits for the lock or comes later

@@ -39,8 +39,12 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
         if (size == 0) continue;
         if (size == 1 && !stuck)
             seen = sight::single_pieces;
-        else if (rob(other) || !other.queue_.empty())
+        else if (rob(other))
             return sight::work;
+        else if (!other.queue_.empty()) {
+            sys::yield_thread(); // another thief or the owner is inside, perhaps without its processor
+            return sight::work;
+        }
     }
     return seen;
 }

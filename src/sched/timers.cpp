@@ -21,7 +21,7 @@ std::uint32_t timers::arm(timer& one) noexcept {
         wheel_.insert(one);
         const std::int64_t before = next_.load();
         const std::int64_t now = wheel_.next_event_ns();
-        if (now >= before) return nobody;
+        if (now >= before) return in_time;
         next_.store(now);
     }
     return keeper_.load();
@@ -53,7 +53,11 @@ void timers::expire(std::int64_t now_ns) noexcept {
 
 void arm(timer& what, runtime_core& where) noexcept {
     const std::uint32_t keeper = where.clock().arm(what);
-    if (keeper != timers::nobody) where.wake_worker(keeper);
+    if (keeper == timers::in_time) return;
+    if (keeper == timers::nobody)
+        where.wake_one(); // who sleeps went to bed while there was a keeper
+    else
+        where.wake_worker(keeper);
 }
 
 bool disarm(timer& what, runtime_core& where) noexcept {

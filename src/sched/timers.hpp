@@ -20,10 +20,11 @@ namespace sennit::sched {
 class alignas(base::destructive_distance) timers {
 public:
     static constexpr std::uint32_t nobody = UINT32_MAX;
+    static constexpr std::uint32_t in_time = UINT32_MAX - 1; // whoever keeps wakes early enough
 
     timers() noexcept;
 
-    // The keeper that must be woken because it would sleep too long; `nobody`: none.
+    // The keeper that must be woken because it would sleep too long; `nobody`: any sleeper must be, to keep; `in_time`.
     std::uint32_t arm(timer& one) noexcept;
     bool disarm(timer& one) noexcept;
 

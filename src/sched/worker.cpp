@@ -124,7 +124,8 @@ void worker::after_switch() noexcept {
         return;
     }
     auto after = std::exchange(me.after_, nullptr);
-    if (!after(me.after_argument_, *me.after_waiter_)) me.queue_.push_ready_first(*left); // nothing to wait for
+    // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
+    if (!after(me.after_argument_, *me.after_waiter_)) me.posted(me.queue_.push_ready_first(*left));
 }
 
 void worker::resume(context& target) noexcept {
@@ -277,7 +278,7 @@ bool worker::rob(worker& victim) noexcept {
     const std::uint32_t count = victim.queue_.steal(loot);
     if (count == 0) return false;
     counted.robbed.add(count);
-    queue_.adopt(loot, count);
+    if (queue_.adopt(loot, count) > 1) runtime_.wake_one(); // one is for us; the rest was out of sight meanwhile
     return true;
 }
 
