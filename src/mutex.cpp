@@ -32,7 +32,7 @@ mutex::~mutex() {
 }
 
 bool mutex::try_lock_slowly() noexcept {
-    std::uintptr_t seen = word_.load_rlx(); // the CAS decides
+    std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
     while ((seen & ~bits) == 0)
         if (word_.cas_acq(seen, seen | self())) return true; // pairs with unlock
     return false;
@@ -49,7 +49,7 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
     std::int64_t began = 0;
     for (;;) {
         lock_.lock();
-        std::uintptr_t seen = word_.load_rlx(); // the CAS decides
+        std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
         for (;;) {
             const std::uintptr_t others = (seen & bits & ~my_bit) | (waiters_.empty() ? 0 : waiting);
             if ((seen & ~bits) == 0) {
@@ -74,7 +74,7 @@ void mutex::unlock_slowly() {
     sched::claimed next;
     {
         std::lock_guard guard(lock_);
-        const std::uintptr_t seen = word_.load_rlx(); // with the lock held and the word ours nobody else writes it
+        const std::uintptr_t seen = word_.load_rlx(); // the word is ours, and its bits change under the lock
         std::uintptr_t after = seen & woken;
         if (after == 0 && (next = sched::claim_first(waiters_))) {
             auto& its = *static_cast<attempt*>(next.entry->data);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace sennit::detail {
 
@@ -37,9 +38,11 @@ public:
 
     // With the locks held. The number of a case that has happened, or none.
     std::size_t try_now(sched::wake_ups& woken) noexcept {
-        const std::size_t start = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
-        for (std::size_t i = 0; i < cases_.size(); ++i) {
-            const std::size_t which = (start + i) % cases_.size();
+        std::array<std::uint8_t, most> order;
+        for (std::size_t i = 0; i < cases_.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
+        for (std::size_t left = cases_.size(); left > 0; --left) {
+            std::uint8_t& chosen = order[sched::random_below(static_cast<std::uint32_t>(left))];
+            const std::size_t which = std::exchange(chosen, order[left - 1]);
             if (cases_[which]->enabled && cases_[which]->try_now(woken)) return which;
         }
         return none;

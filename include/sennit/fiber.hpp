@@ -91,7 +91,7 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
         auto& me = static_cast<fiber_with_closure&>(block);
         me.result.run([&me]() -> result_type {
             return std::apply(
-                [&me](F& function, A&... arguments) -> result_type {
+                [&](F& function, A&... arguments) -> result_type {
                     if constexpr (takes_stop_token<F, A...>)
                         return std::invoke(std::move(function), me.stop_source().get_token(), std::move(arguments)...);
                     else

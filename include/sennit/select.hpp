@@ -6,17 +6,18 @@
 //                    sennit::after(10ms, [&] { … }),
 //                    sennit::on_stop(token, [&] { … }));
 //
-// Exactly one case happens; its function runs after all waiting has ended. Among cases that are ready the choice is
-// random, so none starves. `otherwise` makes it not wait at all. Returns the number of the case, counted from 0.
-// A case can be switched off by `when(condition, case)`. Throws std::logic_error when all cases are off and there is no
-// `otherwise`: it would wait for ever.
-// A closed channel is ready: pop calls its second function (without one: the first is not called), push its second.
-// Point of cancellation: throws `cancelled`.
-// Cost: the locks of all channels in it, and one entry for each case; no allocation.
+// Exactly one case happens; its function runs after all waiting has ended. Among cases that are ready (a time that has
+// come is) the choice is random, so none starves. `otherwise` makes it not wait at all. Returns the number of the case,
+// counted from 0. A case can be switched off by `when(condition, case)`. Throws std::logic_error when all cases are off
+// and there is no `otherwise`: it would wait for ever. A closed channel is ready: pop calls its second function
+// (without one: the first is not called), push its second. An error given to `close` is not thrown here. on_push of an
+// unbounded channel may throw std::bad_alloc when it is made. Point of cancellation: throws `cancelled`. Cost: the
+// locks of all channels in it, and one entry for each case; no allocation.
 #pragma once
 
 #include "sennit/channel.hpp"
 #include "sennit/sched/deadline.hpp"
+#include "sennit/sched/now.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <array>
@@ -148,6 +149,7 @@ class time_case final : public select_case {
 public:
     time_case(std::int64_t deadline_ns, F function) : deadline_ns_(deadline_ns), function_(std::move(function)) {}
     std::int64_t deadline_ns() const noexcept override { return deadline_ns_; }
+    bool try_now(sched::wake_ups&) noexcept override { return deadline_ns_ <= sched::now_ns(); }
     void happen() override { std::invoke(function_); }
 
 private:

@@ -47,7 +47,7 @@ void fiber_block::end() noexcept {
         claimed joiner;
         {
             std::lock_guard guard(lock_);
-            if (state_.load_rlx() != watched_state) continue; // the joiner has given up; the lock orders it
+            if (state_.load_rlx() != watched_state) continue; // the joiner gave up, under the lock
             state_.store_rel(ended_state);                    // pairs with ended
             joiner = claim_first(joiners_);
         }
@@ -86,7 +86,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     if (ended()) return wake_reason::source;
     const bool patient = options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
     if (patient && run_if_newest()) {
-        state_.store_rlx(ended_state); // nobody else has seen it run
+        state_.store_rlx(ended_state); // not shared: nobody else has seen it run
         return wake_reason::source;
     }
     wait_point point(patient);

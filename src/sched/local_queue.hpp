@@ -158,7 +158,7 @@ private:
             item->order = UINT64_MAX; // it was this queue's
             out.push_back(*item);
         }
-        if (taken != 0) size_.store_rel(size_.load_rlx() - taken); // as in took
+        if (taken != 0) size_.store_rel(size_.load_rlx() - taken); // as in took; pairs with size()
         return taken;
     }
 

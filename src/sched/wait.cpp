@@ -72,7 +72,7 @@ void block_thread(pending& mine) noexcept {
 } // namespace
 
 claim_result claim(wait_point& point, wake_reason why) noexcept {
-    std::uint32_t seen = point.state.load_rlx(); // only a first guess: the CAS decides
+    std::uint32_t seen = point.state.load_rlx(); // a hint: the CAS decides
     while (seen == preparing || seen == waiting)
         if (point.state.cas_acq_rel(seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
             return seen == waiting ? claim_result::wake_it : claim_result::leave_it;
@@ -87,7 +87,7 @@ claimed claim_first(wait_list& list, std::size_t most) noexcept {
         wait_point& point = entry->point;
         const auto why = static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + entry->number);
         if (point.sole) {
-            point.state.store_rlx(static_cast<std::uint32_t>(why)); // carried by the wake
+            point.state.store_rlx(static_cast<std::uint32_t>(why)); // orders nothing: the wake does
             return {entry, &point, true};
         }
         switch (claim(point, why)) {

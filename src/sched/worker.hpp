@@ -131,8 +131,8 @@ private:
 
     runtime_core& runtime_;
     const unsigned index_;
-    unsigned worker_count_ = 0;    // the runtime's; set before the thread starts
-    idle_map* sleepers_ = nullptr; // the runtime's
+    unsigned worker_count_ = 0;                 // the runtime's; set before the thread starts
+    idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
     context* current_ = nullptr;

@@ -43,7 +43,7 @@ public:
     void launch(start how) noexcept;
 
     // Before launch: nobody will join it; it frees itself.
-    void detach_unstarted() noexcept { state_.store_rlx(detached_state); } // nobody else knows it yet
+    void detach_unstarted() noexcept { state_.store_rlx(detached_state); } // not shared yet
 
     // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A fiber that nobody has
     // started yet may run inside, on the caller's stack. One caller at a time, not the fiber itself.
