@@ -81,7 +81,8 @@ std::string_view name() noexcept {
 
 std::stop_token get_stop_token() {
     sched::fiber_block* me = sched::fiber_block::current();
-    return me ? me->stop_source().get_token() : std::stop_token();
+    if (!me) return {};
+    return me->other_token ? me->other_token(*me) : me->stop_source().get_token();
 }
 
 void checkpoint() {

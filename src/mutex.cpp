@@ -28,6 +28,7 @@ struct mutex::attempt {
 };
 
 mutex::~mutex() {
+    std::lock_guard guard(lock_); // an unlock of somebody who had it before may be on its way out
     SENNIT_CHECK(waiters_.empty(), "a mutex is destroyed while somebody waits for it");
 }
 

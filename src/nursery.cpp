@@ -15,7 +15,7 @@ nursery::~nursery() noexcept(false) {
             cancel();
         }
     }
-    (void)wait_for_children();
+    wait_for_children();
     if (error_ && std::uncaught_exceptions() == uncaught_at_start_) std::rethrow_exception(std::move(error_));
 }
 
@@ -34,26 +34,30 @@ void nursery::child_ended() noexcept {
     if (--children_ == 0) woken.take_all(joiner_);
 }
 
-bool nursery::wait_for_children() noexcept {
-    bool undisturbed = true;
-    for (;;) {
+void nursery::wait_for_children() noexcept {
+    for (bool disturbed = false;;) {
         lock_.lock();
         if (children_ == 0) {
             lock_.unlock();
-            return undisturbed;
+            return;
         }
-        const auto why = sched::block(joiner_, lock_, {.cancellable = undisturbed, .what = "nursery::join"});
-        if (why == sched::wake_reason::cancelled) {
-            undisturbed = false;
-            cancel();
-        }
+        const auto why = sched::block(joiner_, lock_, {.cancellable = !disturbed, .what = "nursery::join"});
+        if (why != sched::wake_reason::cancelled) continue;
+        disturbed = true;
+        cancel_children();
+        cut_short();
     }
 }
 
 void nursery::join() {
-    const bool undisturbed = wait_for_children();
+    wait_for_children();
     if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
-    if (!undisturbed) throw sennit::cancelled();
+    if (cut_short_ && !by_ourselves_) throw sennit::cancelled();
+}
+
+void nursery::cut_short() noexcept {
+    std::lock_guard guard(lock_);
+    cut_short_ = true;
 }
 
 void nursery::record(std::exception_ptr error) noexcept {
@@ -65,6 +69,14 @@ void nursery::record(std::exception_ptr error) noexcept {
 }
 
 void nursery::cancel() noexcept {
+    {
+        std::lock_guard guard(lock_);
+        by_ourselves_ = true;
+    }
+    cancel_children();
+}
+
+void nursery::cancel_children() noexcept {
     scope_.cancel();
     std::stop_source source{std::nostopstate};
     {
@@ -84,7 +96,7 @@ std::stop_token nursery::get_stop_token() {
     if (!stop_source_) stop_source_ = std::move(fresh);
     std::stop_token token = stop_source_->get_token();
     guard.unlock();
-    if (cancelled()) cancel(); // whoever cancelled before may not have seen the source
+    if (cancelled()) cancel_children(); // whoever cancelled before may not have seen the source
     return token;
 }
 

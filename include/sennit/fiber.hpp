@@ -162,7 +162,7 @@ public:
         auto* block =
             detail::make_fiber(detail::runtime_for(how), std::forward<F>(function), std::forward<A>(arguments)...);
         using result = typename std::remove_pointer_t<decltype(block)>::result_type;
-        result_type_ = &typeid(result);
+        result_type_ = &typeid(detail::outcome<result>); // typeid drops references
         if (!how.name.empty()) block->set_name(how.name);
         block_ = block;
         launch(how.policy);
@@ -203,7 +203,7 @@ public:
     template <class R>
     R join() {
         check_joinable();
-        if (typeid(R) != *result_type_) throw std::bad_cast();
+        if (typeid(detail::outcome<R>) != *result_type_) throw std::bad_cast();
         block_->join({.cancellable = false, .what = "fiber::join"});
         const holder ended{std::exchange(block_, nullptr)};
         return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();

@@ -102,7 +102,7 @@ protected:
 
 private:
     bool count(bool locked) noexcept {
-        depth_ += locked;
+        if (locked) ++depth_; // who has not got it must not touch what is the owner's
         return locked;
     }
     std::uint64_t depth_ = 0; // the owner's

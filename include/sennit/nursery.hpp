@@ -53,8 +53,7 @@ public:
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
     void start(const fiber_attributes& how, F&& function) {
         if (cancelled()) return;
-        auto* one = new (sched::take_memory(sizeof(child<std::decay_t<F>>)))
-            child<std::decay_t<F>>(*this, detail::runtime_for(how), std::forward<F>(function));
+        auto* one = make_child(detail::runtime_for(how), std::forward<F>(function));
         if (!how.name.empty()) one->set_name(how.name);
         begin(*one, how.policy);
     }
@@ -80,6 +79,7 @@ private:
             : fiber_block(runtime, &child::body, &child::destroy), owner(family), scope(&family.scope_),
               function(std::forward<G>(given)) {
             self().scope = &scope;
+            other_token = [](fiber_block& me) { return static_cast<child&>(me).owner.get_stop_token(); };
         }
         static void body(sched::fiber_block& block) noexcept {
             auto& me = static_cast<child&>(block);
@@ -103,13 +103,27 @@ private:
         F function;
     };
 
+    template <class F>
+    child<std::decay_t<F>>* make_child(sched::runtime_core& runtime, F&& function) {
+        using type = child<std::decay_t<F>>;
+        static_assert(alignof(type) <= 16, "sennit: a fiber's closure is over-aligned");
+        void* memory = sched::take_memory(sizeof(type));
+        try {
+            return ::new (memory) type(*this, runtime, std::forward<F>(function));
+        } catch (...) {
+            sched::give_memory(memory, sizeof(type));
+            throw;
+        }
+    }
+
     template <class Body>
     void run_child(Body&& body) noexcept {
-        if (cancelled()) return;
+        if (cancelled()) return cut_short();
         try {
             body();
         } catch (const sennit::cancelled&) {
-            if (!cancelled()) record(std::current_exception()); // thrown by hand: an error like others
+            if (cancelled()) return cut_short();
+            record(std::current_exception()); // thrown by hand: an error like others
         } catch (...) {
             record(std::current_exception());
         }
@@ -117,7 +131,9 @@ private:
     void begin(sched::fiber_block& fresh, launch policy) noexcept;
     void child_ended() noexcept;
     void record(std::exception_ptr error) noexcept;
-    bool wait_for_children() noexcept; // false: the wait was cancelled from outside
+    void cut_short() noexcept; // a child did not end by itself
+    void cancel_children() noexcept;
+    void wait_for_children() noexcept;
 
     sched::cancel_scope scope_;
     const int uncaught_at_start_;
@@ -125,6 +141,8 @@ private:
     std::size_t children_ = 0;
     sched::wait_list joiner_;
     std::exception_ptr error_;
+    bool cut_short_ = false;    // some child was
+    bool by_ourselves_ = false; // because of an error, or of a call of cancel
     std::unique_ptr<std::stop_source> stop_source_;
 };
 

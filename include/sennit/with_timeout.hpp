@@ -5,8 +5,10 @@
 //
 // When the time is over, the blocked call under way, and every later one, throws `cancelled`, also in nurseries that
 // the function has made; with_timeout then throws `timed_out` instead. Locks are not interrupted. A function that
-// computes runs on: let it ask this_fiber::checkpoint(). Limits nest; the earliest counts. Works in fibers, forked
-// children and OS threads. Cost: two readings of the clock, and a timer for each call that blocks.
+// computes runs on: let it ask this_fiber::checkpoint(). Limits nest; the earliest counts.
+// Not reached: forked children that another worker runs; in a nursery they are.
+// Works in fibers, forked children and OS threads. Cost: two readings of the clock, and a timer for each call that
+// blocks.
 #pragma once
 
 #include "sennit/base/result.hpp"

@@ -3,6 +3,7 @@
 
 #include "sched/worker.hpp"
 #include "sennit/base/atomic.hpp"
+#include "sennit/sched/fiber_block.hpp"
 #include "sennit/sched/local_value.hpp"
 
 #include <utility>
@@ -34,6 +35,7 @@ std::uint64_t fresh_id() noexcept {
 
 std::uint64_t current_id() noexcept {
     if (activity* me = current_activity()) {
+        if (me->fiber) return static_cast<fiber_block*>(me->fiber)->id(); // others may ask, too
         if (me->id == 0) me->id = fresh_id();
         return me->id;
     }
@@ -42,9 +44,13 @@ std::uint64_t current_id() noexcept {
     return mine.number;
 }
 
-local_value*& current_locals() noexcept {
+activity& this_activity() noexcept {
     activity* me = current_activity();
-    return me ? me->locals : this_thread().own.locals;
+    return me ? *me : this_thread().own;
+}
+
+local_value*& current_locals() noexcept {
+    return this_activity().locals;
 }
 
 void destroy_all_locals(activity& ended) noexcept {

@@ -54,13 +54,15 @@ void fiber_block::end() noexcept {
         if (joiner) end_wait(joiner);
         return;
     }
-    if (error) {
-        char text[96];
-        std::snprintf(text, sizeof text, "an exception left the detached fiber '%s' (%llu)", name(),
-                      static_cast<unsigned long long>(id()));
-        base::fail(text, __FILE__, __LINE__);
-    }
+    if (error) fail_detached();
     destroy_(this);
+}
+
+void fiber_block::fail_detached() noexcept {
+    char text[96];
+    std::snprintf(text, sizeof text, "an exception left the detached fiber '%s' (%llu)", name(),
+                  static_cast<unsigned long long>(id()));
+    base::fail(text, __FILE__, __LINE__);
 }
 
 void fiber_block::launch(start how) noexcept {
@@ -111,7 +113,7 @@ void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
     if (state_.cas_acq_rel(seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
-    if (error) base::fail("an exception left a fiber that was detached and never joined", __FILE__, __LINE__);
+    if (error) fail_detached();
     destroy_(this);
 }
 

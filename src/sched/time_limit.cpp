@@ -6,13 +6,11 @@
 namespace sennit::sched {
 
 time_limit::time_limit(std::int64_t deadline_ns) noexcept : scope_(current_scope(), deadline_ns) {
-    if (!current_activity()) exchange_activity(&thread_activity_);
-    current_activity()->scope = &scope_;
+    this_activity().scope = &scope_;
 }
 
 time_limit::~time_limit() {
-    current_activity()->scope = scope_.parent();
-    if (current_activity() == &thread_activity_) exchange_activity(nullptr);
+    this_activity().scope = scope_.parent();
 }
 
 } // namespace sennit::sched

@@ -104,8 +104,8 @@ claimed claim_first(wait_list& list, std::size_t most) noexcept {
 
 wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
                  const wait_options& options) noexcept {
-    activity* me = current_activity();
-    const char* outer_reason = me ? std::exchange(me->waits_for, options.what) : nullptr;
+    activity& me = this_activity();
+    const char* outer_reason = std::exchange(me.waits_for, options.what);
     if (point.sole) {
         struct simple {
             void (*publish)(void*) noexcept;
@@ -124,16 +124,16 @@ wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argum
         mine.point = &point;
         mine.publish = publish;
         mine.argument = argument;
-        mine.scope = options.cancellable && me ? me->scope : nullptr;
+        mine.scope = options.cancellable ? me.scope : nullptr;
         mine.deadline_ns = std::min(options.deadline_ns, mine.scope ? mine.scope->deadline_ns() : never);
         mine.runtime = current_runtime();
         const auto begin = [](void* self, waiter&) noexcept { return static_cast<pending*>(self)->begin(); };
         if (!mine.runtime || !suspend(begin, &mine, point)) block_thread(mine);
         mine.end();
     }
-    if (me) me->waits_for = outer_reason;
+    me.waits_for = outer_reason;
     const wake_reason why = point.reason();
-    const bool by_scope = options.cancellable && me && me->scope && me->scope->deadline_ns() < options.deadline_ns;
+    const bool by_scope = options.cancellable && me.scope && me.scope->deadline_ns() < options.deadline_ns;
     return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
 }
 
@@ -159,19 +159,17 @@ bool others_run() noexcept {
     return !me || me->runtime().worker_count() > 1;
 }
 
-bool in_cancel_scope() noexcept {
-    const activity* me = current_activity();
-    return me && me->scope;
+cancel_scope* current_scope() noexcept {
+    return this_activity().scope;
 }
 
-cancel_scope* current_scope() noexcept {
-    const activity* me = current_activity();
-    return me ? me->scope : nullptr;
+bool in_cancel_scope() noexcept {
+    return current_scope() != nullptr;
 }
 
 bool cancellation_requested() noexcept {
-    const activity* me = current_activity();
-    return me && me->scope && me->scope->cancelled();
+    const cancel_scope* scope = current_scope();
+    return scope && scope->cancelled();
 }
 
 } // namespace sennit::sched

@@ -29,6 +29,9 @@ inline activity* current_activity() noexcept {
     return static_cast<activity*>(sys::hot_activity());
 }
 
+// The same; on a thread that has none, what the thread keeps instead (its identity is not that address).
+activity& this_activity() noexcept;
+
 // An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
 inline void* current_identity() noexcept {
     void* running = sys::hot_activity();

@@ -26,7 +26,8 @@ std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
 // Time points of other clocks are converted once, at the beginning of the wait.
 template <class Clock, class Duration>
 std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
-    return deadline_in(when - Clock::now());
+    const auto now = Clock::now();
+    return when <= now ? 0 : deadline_in(when - now); // a difference with the far past may not be representable
 }
 
 } // namespace sennit::sched

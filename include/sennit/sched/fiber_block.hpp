@@ -68,6 +68,9 @@ public:
     std::stop_source& stop_source();
     bool request_stop() noexcept; // true: nobody had before
 
+    // What this_fiber::get_stop_token() gives, if not of stop_source().
+    std::stop_token (*other_token)(fiber_block&) = nullptr;
+
     std::exception_ptr error; // what left the closure; for the holder once it has ended
 
 protected:
@@ -77,6 +80,7 @@ private:
     static void run_queued(runnable* self) noexcept;
     void run_here() noexcept;
     void end() noexcept;
+    [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
 
     static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;

@@ -18,7 +18,6 @@ public:
     bool expired() const noexcept { return scope_.expired(); }
 
 private:
-    activity thread_activity_; // for a thread that has none
     cancel_scope scope_;
 };
 

@@ -217,37 +217,6 @@ TEST_P(with_timeout, ends_the_nurseries_its_function_has_made) {
 }
 
 // Whether a fork is stolen must make no difference. Somebody else ends the wait when the limit does not.
-TEST_P(with_timeout, ends_blocked_calls_of_forks) {
-    runtime.run([] {
-        sennit::event never;
-        std::mutex mutex;
-        std::condition_variable changed;
-        bool done = false;
-        std::thread rescue([&] {
-            std::unique_lock lock(mutex);
-            if (!changed.wait_for(lock, 5s, [&] { return done; })) never.set();
-        });
-        std::atomic<int> cancelled{0};
-        const auto child = [&] {
-            try {
-                never.wait();
-            } catch (const sennit::cancelled&) {
-                ++cancelled;
-                throw;
-            }
-        };
-        EXPECT_THROW(sennit::with_timeout(10ms, [&] { sennit::fork_join(child, child); }), sennit::timed_out);
-        EXPECT_FALSE(never.try_wait()) << "a fork waited on";
-        EXPECT_GE(cancelled, 1);
-        {
-            std::lock_guard lock(mutex);
-            done = true;
-        }
-        changed.notify_all();
-        rescue.join();
-    });
-}
-
 TEST_P(with_timeout, loses_no_token_in_a_race_against_a_release) {
     runtime.run([] {
         sennit::counting_semaphore<> tokens(0);
