@@ -63,7 +63,7 @@ private:
     guard_kind guards_;
     mutable mutex mutex_;
     std::vector<slab> slabs_;
-    std::size_t made_ = 0; // stacks in all slabs
+    std::size_t made_ = 0;    // stacks in all slabs
     std::vector<stack> idle_; // last in, first out
     std::size_t fresh_ = 0;   // stacks of the last slab that were never taken
     std::size_t live_ = 0;

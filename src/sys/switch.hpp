@@ -2,8 +2,8 @@
 // Leaves one stack for another: the machine half of a context switch.
 //
 // `switch_stacks(from, to, globals)` saves what a thread of control owns beside its stack (exception globals,
-// floating-point control words if they were changed, the sanitizers' notes), then jumps. It returns when somebody switches back to `from`,
-// perhaps in another thread: nothing thread-local that was read before may be used after.
+// floating-point control words if they were changed, the sanitizers' notes), then jumps. It returns when somebody
+// switches back to `from`, perhaps in another thread: nothing thread-local that was read before may be used after.
 //
 // The jump itself is inline assembly with a clobber list, one small file per processor, so that the compiler saves just
 // the registers that are live. It must not throw. Cost here, Zen 4: see docs/performance.md.
@@ -46,7 +46,7 @@ struct machine_context {
     exception_globals exceptions{};
     std::uint64_t fp_usual = read_fp_control(); // control words at its making
     std::uint64_t fp_control = 0;               // others that it has set since; 0: none
-    const void* stack_low = nullptr; // for AddressSanitizer
+    const void* stack_low = nullptr;            // for AddressSanitizer
     std::size_t stack_size = 0;
     void* asan_fake_stack = nullptr;
     void* tsan_fiber = nullptr;

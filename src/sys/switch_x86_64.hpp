@@ -52,8 +52,9 @@ inline std::uint64_t read_fp_control() noexcept {
     return (std::uint64_t{x87} << 32) | (mxcsr & ~sticky_flags);
 }
 
-// Looks at the x87 control word only: reading mxcsr waits for all vector arithmetic before it (7 ns, Zen 3), and whatever
-// changes modes by <cfenv> changes both. What was set by intrinsics alone (_MM_SET_FLUSH_ZERO_MODE) stays with the thread.
+// Looks at the x87 control word only: reading mxcsr waits for all vector arithmetic before it (7 ns, Zen 3), and
+// whatever changes modes by <cfenv> changes both. What was set by intrinsics alone (_MM_SET_FLUSH_ZERO_MODE) stays with
+// the thread.
 inline bool fp_control_is(std::uint64_t control) noexcept {
     std::uint16_t x87;
     asm volatile("fnstcw %0" : "=m"(x87));
