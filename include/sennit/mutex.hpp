@@ -19,10 +19,9 @@
 #pragma once
 
 #include "sennit/sched/activity.hpp"
-#include "sennit/sched/deadline.hpp"
+#include "sennit/sched/timed_lock.hpp"
 #include "sennit/sched/wait.hpp"
 
-#include <chrono>
 #include <cstdint>
 
 namespace sennit {
@@ -72,20 +71,10 @@ private:
     sched::wait_list waiters_;
 };
 
-class timed_mutex : public mutex {
-public:
-    template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-        return lock_until(sched::deadline_in(duration));
-    }
-    template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_until(sched::deadline_of(when));
-    }
-};
+class timed_mutex : public sched::timed_lock<mutex> {};
 
 // The owner may lock again, and unlocks as often.
-class recursive_mutex : private timed_mutex {
+class recursive_mutex : private mutex {
 public:
     void lock() {
         if (!owned()) mutex::lock();
@@ -108,16 +97,6 @@ private:
     std::uint64_t depth_ = 0; // the owner's
 };
 
-class recursive_timed_mutex : public recursive_mutex {
-public:
-    template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-        return lock_until(sched::deadline_in(duration));
-    }
-    template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_until(sched::deadline_of(when));
-    }
-};
+class recursive_timed_mutex : public sched::timed_lock<recursive_mutex> {};
 
 } // namespace sennit

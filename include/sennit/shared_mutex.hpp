@@ -10,6 +10,7 @@
 #pragma once
 
 #include "sennit/sched/deadline.hpp"
+#include "sennit/sched/timed_lock.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <chrono>
@@ -55,16 +56,8 @@ private:
     sched::wait_list waiters_;
 };
 
-class shared_timed_mutex : public shared_mutex {
+class shared_timed_mutex : public sched::timed_lock<shared_mutex> {
 public:
-    template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-        return lock_until(sched::deadline_in(duration));
-    }
-    template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_until(sched::deadline_of(when));
-    }
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration) {
         return lock_shared_until(sched::deadline_in(duration));

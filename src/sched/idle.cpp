@@ -49,6 +49,11 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
     return seen;
 }
 
+void worker::ask_all() noexcept {
+    for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+        if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
+}
+
 // True: found something.
 bool worker::spin() noexcept {
     if (!runtime_.begin_spin()) return false;
@@ -57,8 +62,7 @@ bool worker::spin() noexcept {
     bool found = false;
     bool forced = false;
     for (std::int64_t now = start; !found && now - start < spin_ns && !runtime_.stopping(); now = sys::now_ns()) {
-        for (unsigned i = 0; i < runtime_.worker_count(); ++i)
-            if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
+        ask_all();
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
         if (!forced && now - start > force_after_ns) {
             forced = true;
@@ -80,8 +84,7 @@ bool worker::rest() noexcept {
     unsigned quiet_looks = 0;
     std::int64_t watch_ns = tuning::first_watch_ns;
     for (bool first = true;; first = false) {
-        for (unsigned i = 0; i < runtime_.worker_count(); ++i)
-            if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
+        ask_all();
         // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
         // sees it.
         bool sees_all = true;
@@ -91,7 +94,10 @@ bool worker::rest() noexcept {
         const bool stopping = runtime_.stopping();
         const sight seen = look_at_queues(!first);
         const bool work = seen == sight::work || work_in_sight();
-        if (work || stopping) return leave_bed(watching) || work;
+        if (work || stopping) {
+            leave_bed(watching);
+            return work;
+        }
         if (!sees_all) { // refused: look again instead of sleeping for good
             sys::yield_thread();
             continue;
@@ -122,8 +128,8 @@ bool worker::rest() noexcept {
     }
 }
 
-// Out of bed without having been woken. Always false.
-bool worker::leave_bed(bool watching) noexcept {
+// Out of bed without having been woken.
+void worker::leave_bed(bool watching) noexcept {
     if (watching) runtime_.end_watch();
     if (runtime_.idle().clear(index_)) {
         parker_.cancel();
@@ -132,7 +138,6 @@ bool worker::leave_bed(bool watching) noexcept {
         parker_.sleep();     // a waker has chosen us: take its token, which is on the way,
         runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
     }
-    return false;
 }
 
 } // namespace sennit::sched

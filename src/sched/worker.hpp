@@ -124,7 +124,8 @@ private:
     bool work_in_sight() noexcept;
     enum class sight { nothing, single_pieces, work };
     sight look_at_queues(bool since_a_while) noexcept;
-    bool leave_bed(bool watched) noexcept;
+    void leave_bed(bool watching) noexcept;
+    void ask_all() noexcept;
 
     context* spare() noexcept;
     void keep_spare(context& idle) noexcept;
