@@ -21,6 +21,26 @@ sched::runtime_core& runtime_for(const fiber_attributes& how) {
     return here ? *here : default_runtime().core();
 }
 
+void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
+    sched::runtime_core& runtime = unstarted.runtime();
+    if (!how.name.empty()) unstarted.set_name(how.name);
+    if (how.properties || how.priority != 0)
+        unstarted.set_properties(how.properties ? how.properties : std::make_shared<fiber_properties>(how.priority));
+    if (how.stack_size != 0) unstarted.need_stack(how.stack_size);
+    if (how.worker)
+        unstarted.pin_to(sched::home_of(runtime, *how.worker));
+    else if (how.pinned)
+        unstarted.pin_to(sched::home_here(runtime));
+}
+
+int priority_of(sched::fiber_block& block) noexcept {
+    int priority = 0;
+    block.look_at_properties(
+        [](const fiber_properties& own, void* result) noexcept { *static_cast<int*>(result) = own.priority; },
+        &priority);
+    return priority;
+}
+
 } // namespace detail
 
 std::ostream& operator<<(std::ostream& out, fiber::id which) {
@@ -72,6 +92,11 @@ void yield() noexcept {
         sched::yield();
     else
         sched::yield_thread();
+}
+
+int priority() noexcept {
+    sched::fiber_block* me = sched::fiber_block::current();
+    return me ? sennit::detail::priority_of(*me) : 0;
 }
 
 std::string_view name() noexcept {

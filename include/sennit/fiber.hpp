@@ -17,14 +17,18 @@
 #include "sennit/runtime.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/fiber_block.hpp"
+#include "sennit/scheduling.hpp"
 
 #include <chrono>
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <new>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 #include <tuple>
@@ -44,11 +48,31 @@ struct fiber_attributes {
     std::string_view name{}; // for reports; cut to 23 characters
     sennit::launch policy = launch::enqueue;
     sennit::runtime* runtime = nullptr; // null: the one that the maker runs on, else the default runtime
+
+    // What a runtime with an order of its own goes by (runtime_options::order); others do not ask. `properties` may
+    // be of a class of one's own; without them the fiber has some with this priority.
+    int priority = 0;
+    std::shared_ptr<fiber_properties> properties = {};
+
+    // Bytes of stack that it needs, at most 1 GiB; for those that need more than runtime_options::stack_size, and 0 for
+    // all others. Such a fiber begins on a stack of its own, at the cost of a switch.
+    std::size_t stack_size = 0;
+
+    // It shall run on one worker only, for the sake of what belongs to that thread: this one, or with `pinned` alone
+    // the one its maker runs on; one in turn, if its maker is none of the runtime's. What it forks may be stolen.
+    std::optional<unsigned> worker = {};
+    bool pinned = false;
+
+    bool plain() const noexcept {
+        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker && !pinned;
+    }
 };
 
 namespace detail {
 
 sched::runtime_core& runtime_for(const fiber_attributes& how);
+// Throws std::invalid_argument for a worker that is not there or too large a stack, std::bad_alloc.
+void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how);
 using sched::deadline_in;
 using sched::deadline_of;
 
@@ -77,8 +101,9 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
     using closure = std::tuple<F, A...>;
 
     template <class G, class... B>
-    explicit fiber_with_closure(sched::runtime_core& runtime, G&& function, B&&... arguments)
-        : base_type(runtime, &fiber_with_closure::body, &fiber_with_closure::destroy) {
+    explicit fiber_with_closure(const fiber_attributes& how, G&& function, B&&... arguments)
+        : base_type(runtime_for(how), &fiber_with_closure::body, &fiber_with_closure::destroy) {
+        if (!how.plain()) apply_to(*this, how);
         std::construct_at(&call, std::forward<G>(function), std::forward<B>(arguments)...);
     }
     ~fiber_with_closure() {}
@@ -109,18 +134,32 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
     }
 };
 
-// Throws std::bad_alloc, and what copying the closure throws.
+// Throws std::bad_alloc, what apply_to throws, and what copying the closure throws.
 template <class F, class... A>
-auto* make_fiber(sched::runtime_core& runtime, F&& function, A&&... arguments) {
+auto* make_fiber(const fiber_attributes& how, F&& function, A&&... arguments) {
     using block = fiber_with_closure<std::decay_t<F>, std::decay_t<A>...>;
     static_assert(alignof(block) <= 16, "sennit: a fiber's closure is over-aligned");
     void* memory = sched::take_memory(sizeof(block));
     try {
-        return ::new (memory) block(runtime, std::forward<F>(function), std::forward<A>(arguments)...);
+        return ::new (memory) block(how, std::forward<F>(function), std::forward<A>(arguments)...);
     } catch (...) {
         sched::give_memory(memory, sizeof(block));
         throw;
     }
+}
+
+int priority_of(sched::fiber_block& block) noexcept;
+
+template <class P, class F>
+void change_properties(sched::fiber_block* block, F& change) {
+    auto* own = block ? dynamic_cast<P*>(block->properties()) : nullptr;
+    if (!own) throw std::bad_cast();
+    struct call {
+        F& change;
+        P& own;
+    } what{change, *own};
+    block->change_properties([](void* it) { std::invoke(static_cast<call*>(it)->change, static_cast<call*>(it)->own); },
+                             &what);
 }
 
 } // namespace detail
@@ -159,11 +198,9 @@ public:
                           std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
                       "sennit: a fiber's function must be callable with copies of the arguments, or with a "
                       "std::stop_token before them");
-        auto* block =
-            detail::make_fiber(detail::runtime_for(how), std::forward<F>(function), std::forward<A>(arguments)...);
+        auto* block = detail::make_fiber(how, std::forward<F>(function), std::forward<A>(arguments)...);
         using result = typename std::remove_pointer_t<decltype(block)>::result_type;
         result_type_ = &typeid(detail::outcome<result>); // typeid drops references
-        if (!how.name.empty()) block->set_name(how.name);
         block_ = block;
         launch(how.policy);
     }
@@ -221,6 +258,21 @@ public:
 
     // The fiber goes on by itself. An exception that leaves it ends the program, with its name.
     void detach();
+
+    // Its priority (0 if it was given none), and another one. Takes effect at once where it is ready and waits its
+    // turn.
+    int priority() const noexcept { return block_ ? detail::priority_of(*block_) : 0; }
+    void set_priority(int priority) {
+        change_properties<fiber_properties>([priority](fiber_properties& own) { own.priority = priority; });
+    }
+    // Calls `change(P&)`, which may change what the runtime's order goes by, under that order's lock. Throws
+    // std::bad_cast when the fiber's properties are no P: it was given none, and its runtime has no order; and what
+    // `change` throws. Not for a fiber that is not joinable.
+    template <class P, class F>
+        requires std::derived_from<P, fiber_properties> && std::invocable<F&, P&>
+    void change_properties(F&& change) {
+        detail::change_properties<P>(block_, change);
+    }
 
     // As std::jthread. The first of them may throw std::bad_alloc when the function takes no token.
     std::stop_source get_stop_source() { return block_ ? block_->stop_source() : std::stop_source(std::nostopstate); }

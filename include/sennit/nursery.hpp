@@ -53,8 +53,7 @@ public:
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
     void start(const fiber_attributes& how, F&& function) {
         if (cancelled()) return;
-        auto* one = make_child(detail::runtime_for(how), std::forward<F>(function));
-        if (!how.name.empty()) one->set_name(how.name);
+        auto* one = make_child(how, std::forward<F>(function));
         begin(*one, how.policy);
     }
 
@@ -75,9 +74,10 @@ private:
     template <class F>
     struct child final : sched::fiber_block {
         template <class G>
-        child(nursery& family, sched::runtime_core& runtime, G&& given)
-            : fiber_block(runtime, &child::body, &child::destroy), owner(family), scope(&family.scope_),
-              function(std::forward<G>(given)) {
+        child(nursery& family, const fiber_attributes& how, G&& given)
+            : fiber_block(detail::runtime_for(how), &child::body, &child::destroy), owner(family),
+              scope(&family.scope_), function(std::forward<G>(given)) {
+            if (!how.plain()) detail::apply_to(*this, how);
             self().scope = &scope;
             other_token = [](fiber_block& me) { return static_cast<child&>(me).owner.get_stop_token(); };
         }
@@ -104,12 +104,12 @@ private:
     };
 
     template <class F>
-    child<std::decay_t<F>>* make_child(sched::runtime_core& runtime, F&& function) {
+    child<std::decay_t<F>>* make_child(const fiber_attributes& how, F&& function) {
         using type = child<std::decay_t<F>>;
         static_assert(alignof(type) <= 16, "sennit: a fiber's closure is over-aligned");
         void* memory = sched::take_memory(sizeof(type));
         try {
-            return ::new (memory) type(*this, runtime, std::forward<F>(function));
+            return ::new (memory) type(*this, how, std::forward<F>(function));
         } catch (...) {
             sched::give_memory(memory, sizeof(type));
             throw;

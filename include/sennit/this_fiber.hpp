@@ -19,6 +19,17 @@ fiber::id get_id() noexcept;
 // The running fiber's name; empty when it has none, or when this is no fiber.
 std::string_view name() noexcept;
 
+// As the members of fiber, for the running one; 0, and std::bad_cast, when this is no fiber.
+int priority() noexcept;
+template <class P, class F>
+    requires std::derived_from<P, fiber_properties> && std::invocable<F&, P&>
+void change_properties(F&& change) {
+    sennit::detail::change_properties<P>(sched::fiber_block::current(), change);
+}
+inline void set_priority(int priority) {
+    change_properties<fiber_properties>([priority](fiber_properties& own) { own.priority = priority; });
+}
+
 // Never tells of a stop when the caller is no fiber. May throw std::bad_alloc at the first call.
 std::stop_token get_stop_token();
 

@@ -75,6 +75,7 @@ public:
     context* next_free = nullptr;
     context* next_orphan = nullptr;
     bool orphaned = false;
+    bool large = false; // its stack is larger than the runtime's usual one
 
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};
     base::spin_lock lock;

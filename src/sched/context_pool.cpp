@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/context_pool.hpp"
 
+#include <bit>
+#include <stdexcept>
+
 namespace sennit::sched {
 
 namespace {
@@ -9,45 +12,71 @@ constexpr std::ptrdiff_t guard_reach = 64 * 1024; // bytes below a stack that co
 
 // A fork takes one slot and at least as many bytes of stack in any real frame, so fork stacks as large as the stacks
 // overflow last. Both are address space until touched.
-context_pool::context_pool(runtime_core& runtime, std::size_t stack_size)
-    : runtime_(runtime), stacks_(stack_size), fork_stacks_(stack_size) {}
+context_pool::context_pool(runtime_core& runtime, std::size_t stack_size) : runtime_(runtime), usual_(stack_size) {}
 
 context_pool::~context_pool() {
     for (auto& one : all_) {
-        stacks_.give(one->stack);
-        fork_stacks_.give(one->fork_memory);
+        size_class& from = class_of(*one);
+        from.stacks.give(one->stack);
+        from.fork_stacks.give(one->fork_memory);
     }
+}
+
+context_pool::size_class& context_pool::class_of(const context& one) noexcept {
+    if (!one.large) return usual_;
+    const auto size = static_cast<std::size_t>(one.stack.high - one.stack.low); // a little less than its class
+    for (auto& sizes : larger_)
+        if (sizes->stacks.usable_size() >= size) return *sizes;
+    return usual_; // not reached: a large context has its class
 }
 
 context& context_pool::take() {
     std::lock_guard guard(mutex_);
-    if (free_) {
-        context& found = *free_;
-        free_ = found.next_free;
+    return take_from(usual_, false);
+}
+
+context& context_pool::take(std::size_t stack_size) {
+    if (stack_size > sys::max_stack_size)
+        throw std::invalid_argument("sennit: fiber_attributes::stack_size must be at most 1 GiB");
+    const std::size_t size = std::bit_ceil(stack_size);
+    std::lock_guard guard(mutex_);
+    std::size_t at = 0;
+    while (at < larger_.size() && larger_[at]->stacks.usable_size() < size) ++at;
+    if (at == larger_.size() || larger_[at]->stacks.usable_size() != size)
+        larger_.insert(larger_.begin() + static_cast<std::ptrdiff_t>(at), std::make_unique<size_class>(size));
+    return take_from(*larger_[at], true);
+}
+
+context& context_pool::take_from(size_class& from, bool large) {
+    if (from.free) {
+        context& found = *from.free;
+        from.free = found.next_free;
         --free_count_;
         return found;
     }
     if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16); // may be refused: before anything is taken
-    const sys::stack stack = stacks_.take();
+    const sys::stack stack = from.stacks.take();
     try {
-        const sys::stack forks = fork_stacks_.take();
+        const sys::stack forks = from.fork_stacks.take();
         try {
             all_.push_back(std::make_unique<context>(runtime_, static_cast<unsigned>(all_.size()), stack, forks));
         } catch (...) {
-            fork_stacks_.give(forks);
+            from.fork_stacks.give(forks);
             throw;
         }
     } catch (...) {
-        stacks_.give(stack);
+        from.stacks.give(stack);
         throw;
     }
+    all_.back()->large = large;
     return *all_.back();
 }
 
 void context_pool::give(context& idle) noexcept {
     std::lock_guard guard(mutex_);
-    idle.next_free = free_;
-    free_ = &idle;
+    size_class& to = class_of(idle);
+    idle.next_free = to.free;
+    to.free = &idle;
     ++free_count_;
 }
 

@@ -18,13 +18,16 @@ namespace sennit::sched {
 
 class context_pool {
 public:
-    // `stack_size` in bytes, of each context's stack. Throws std::invalid_argument, std::bad_alloc.
+    // `stack_size` in bytes, of each usual context's stack. Throws std::invalid_argument, std::bad_alloc.
     context_pool(runtime_core& runtime, std::size_t stack_size);
     ~context_pool();
 
     // An idle context, old or new. Throws std::bad_alloc (or what the system says) when memory is refused; nothing is
     // lost then.
     context& take();
+    // The same with a stack of at least this many bytes, rounded up to a power of two. Throws std::invalid_argument
+    // beyond sys::max_stack_size, too.
+    context& take(std::size_t stack_size);
     void give(context& idle) noexcept;
 
     // Names the context whose guard region `address` lies in, for the overflow report; null if none. Called from a
@@ -38,12 +41,21 @@ public:
     counts count() const noexcept;
 
 private:
+    // Stacks of one size, and the idle contexts that have them.
+    struct size_class {
+        explicit size_class(std::size_t size) : stacks(size), fork_stacks(size) {}
+        sys::stack_source stacks;
+        sys::stack_source fork_stacks;
+        context* free = nullptr;
+    };
+    context& take_from(size_class& sizes, bool large);
+    size_class& class_of(const context& one) noexcept;
+
     runtime_core& runtime_;
-    sys::stack_source stacks_;
-    sys::stack_source fork_stacks_;
     mutable sys::mutex mutex_;
+    size_class usual_;
+    std::vector<std::unique_ptr<size_class>> larger_; // by size
     std::vector<std::unique_ptr<context>> all_;
-    context* free_ = nullptr;
     std::size_t free_count_ = 0;
 };
 

@@ -27,6 +27,8 @@ bool stack_is_roomy() noexcept {
 
 void fiber_block::run_queued(runnable* self) noexcept {
     auto& me = static_cast<fiber_block&>(*self);
+    if (me.extra_ && me.extra_->stack) [[unlikely]]
+        return this_worker()->run_on(*std::exchange(me.extra_->stack, nullptr), me); // comes here again
     me.run_here();
     me.end();
 }
@@ -34,9 +36,22 @@ void fiber_block::run_queued(runnable* self) noexcept {
 // May go on in another thread.
 void fiber_block::run_here() noexcept {
     activity* outer = exchange_activity(&self_);
-    body_(*this);
+    if (home != 0 || extra_) [[unlikely]]
+        run_with_extra();
+    else
+        body_(*this);
     destroy_locals(self_);
     exchange_activity(outer);
+}
+
+// The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber is.
+void fiber_block::run_with_extra() noexcept {
+    context& here = this_worker()->self();
+    const std::uint16_t outer_home = std::exchange(here.home, home);
+    if (extra_) extra_->place.store_rel(&here); // pairs with change_properties
+    body_(*this);
+    if (extra_) extra_->place.store_rel(nullptr); // pairs with change_properties
+    here.home = outer_home;
 }
 
 void fiber_block::end() noexcept {
@@ -65,16 +80,33 @@ void fiber_block::fail_detached() noexcept {
     base::fail(text, __FILE__, __LINE__);
 }
 
+void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept {
+    if (const fiber_properties* own = properties()) runtime_.injected().look([&] { look(*own, argument); });
+}
+
+// Where there is an order, each fiber has a priority that can be changed.
+void fiber_block::have_properties() noexcept {
+    if (properties()) return;
+    try {
+        set_properties(std::make_shared<fiber_properties>());
+    } catch (const std::bad_alloc&) {
+        // It goes without, and counts as of priority 0.
+    }
+}
+
 void fiber_block::launch(start how) noexcept {
+    if (runtime_.injected().ordered()) [[unlikely]]
+        have_properties();
     worker* me = this_worker();
     if (!me || &me->runtime() != &runtime_)
         runtime_.post(*this);
-    else if (how == start::enqueue || !me->run_instead(*this))
+    else if (how == start::enqueue || (home != 0 && home != me->home()) || !me->run_instead(*this))
         me->post_spawned(*this);
 }
 
 bool fiber_block::run_if_newest() noexcept {
     worker* me = this_worker();
+    if (home != 0 || (extra_ && extra_->stack)) return false;
     if (!me || &me->runtime() != &runtime_ || !me->queue().pop_newest_if(*this)) return false;
     if (!stack_is_roomy()) {
         me->post_spawned(*this);
@@ -128,10 +160,39 @@ fiber_block* fiber_block::current() noexcept {
     return me ? static_cast<fiber_block*>(me->fiber) : nullptr;
 }
 
-void fiber_block::set_name(std::string_view name) noexcept {
-    const std::size_t length = std::min(name.size(), name_.size() - 1);
-    std::copy_n(name.data(), length, name_.data());
-    name_[length] = '\0';
+fiber_extra& fiber_block::extra() {
+    if (!extra_) extra_ = ::new (take_memory(sizeof(fiber_extra))) fiber_extra;
+    return *extra_;
+}
+
+void fiber_block::drop_extra() noexcept {
+    if (extra_->stack) runtime_.contexts().give(*extra_->stack); // never launched
+    std::destroy_at(extra_);
+    give_memory(extra_, sizeof(fiber_extra));
+}
+
+void fiber_block::set_name(std::string_view name) {
+    auto& to = extra().name;
+    const std::size_t length = std::min(name.size(), to.size() - 1);
+    std::copy_n(name.data(), length, to.data());
+    to[length] = '\0';
+}
+
+void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
+    extra().properties = std::move(properties);
+}
+
+void fiber_block::need_stack(std::size_t size) {
+    if (size > runtime_.stack_size()) extra().stack = &runtime_.contexts().take(size);
+}
+
+// The fiber may begin, end or move to a context meanwhile. What the order holds of it can only be this block or that
+// context, and whether it holds it is asked under its lock; if it has gone on to be somebody else's, that one is taken
+// out and put in again, which changes nothing.
+void fiber_block::change_properties(void (*change)(void*), void* argument) {
+    context* place = extra_ ? extra_->place.load_acq() : nullptr; // pairs with run_with_extra
+    runnable& queued = place ? static_cast<runnable&>(*place) : *this;
+    runtime_.injected().change(queued, [&] { change(argument); });
 }
 
 std::stop_source& fiber_block::stop_source() {

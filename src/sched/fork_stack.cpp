@@ -138,13 +138,15 @@ void worker::run_stolen(fork_slot& slot) noexcept {
     base::plain_write(&slot); // the result
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
-    if (parent->parked && &parent->parked->runtime == current_runtime())
-        this_worker()->resume_next_ = parent->parked; // directly: its data is in this worker's cache
+    worker& here = *this_worker();
+    if (parent->parked && &parent->parked->runtime == &here.runtime() && here.is_local(*parent->parked))
+        here.resume_next_ = parent->parked; // directly: its data is in this worker's cache
     else
         wake(*parent);
 }
 
 bool worker::steal_fork() noexcept {
+    if (!steals_) return steal_orphan();
     const unsigned n = runtime_.worker_count();
     const unsigned start = random_.below(n);
     for (unsigned i = 0; i < n; ++i) {
@@ -159,7 +161,7 @@ bool worker::steal_fork() noexcept {
 }
 
 bool worker::steal_orphan() noexcept {
-    while (context* orphan = runtime_.find_orphan())
+    while (context* orphan = runtime_.find_orphan(steals_ ? 0 : home()))
         if (steal_fork_from(*orphan)) return true;
     return false;
 }
@@ -195,6 +197,7 @@ bool worker::force_publication(worker& victim) noexcept {
 
 bool worker::force_somebody() noexcept {
     bool forced = false;
+    if (!steals_) return false;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i)
         if (worker& victim = runtime_.worker_at(i); &victim != this) forced |= force_publication(victim);
     return forced;

@@ -17,8 +17,10 @@ namespace sennit::sched {
 using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns;
 
 bool worker::work_in_sight() noexcept {
-    if (!queue_.empty() || !runtime_.injected().empty() || runtime_.find_orphan()) return true;
+    if (!queue_.empty() || !inbox_.empty() || !runtime_.injected().empty()) return true;
+    if (runtime_.find_orphan(steals_ ? 0 : home())) return true;
     if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
+    if (!steals_) return false;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i)
         if (context* target = runtime_.worker_at(i).running(); target && !fork_range::of(target->forks.load()).empty())
             return true;
@@ -29,6 +31,7 @@ bool worker::work_in_sight() noexcept {
 // taken. `since_a_while`: it is some 20 us or more since the last look.
 worker::sight worker::look_at_queues(bool since_a_while) noexcept {
     sight seen = sight::nothing;
+    if (!steals_) return seen;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
@@ -50,6 +53,7 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
 }
 
 void worker::ask_all() noexcept {
+    if (!steals_) return;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i)
         if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
 }

@@ -31,6 +31,26 @@ unsigned checked_workers(std::uint64_t count, const char* source) {
     return static_cast<unsigned>(count);
 }
 
+void complete_policy(runtime_options& given) {
+    if (given.order) {
+        if (given.policy != scheduling::automatic && given.policy != scheduling::sharing)
+            reject("runtime_options::order needs the policy sharing");
+        given.policy = scheduling::sharing;
+    }
+    if (given.policy != scheduling::automatic) return;
+    given.policy = scheduling::stealing;
+    const auto text = sys::environment("SENNIT_SCHEDULING");
+    if (!text || *text == "stealing") return;
+    if (*text == "round-robin") {
+        given.policy = scheduling::round_robin;
+    } else if (*text == "sharing" || *text == "priority") {
+        given.policy = scheduling::sharing;
+        if (*text == "priority") given.order = [] { return std::make_unique<priority_order>(); };
+    } else {
+        reject("SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not '" + *text + "'");
+    }
+}
+
 runtime_options completed(runtime_options given) {
     if (given.workers != 0) {
         given.workers = checked_workers(given.workers, "runtime_options::workers");
@@ -53,7 +73,15 @@ runtime_options completed(runtime_options given) {
         if (*text != "0" && *text != "1") reject("SENNIT_PIN must be 0 or 1, not '" + *text + "'");
         given.pin = given.pin || *text == "1";
     }
+    complete_policy(given);
     return given;
+}
+
+std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
+    if (!options.order) return nullptr;
+    auto made = options.order();
+    if (!made) reject("runtime_options::order returned null");
+    return made;
 }
 
 // Called in the handler of a fault: says whose stack has overflowed.
@@ -73,7 +101,8 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
 } // namespace
 
 runtime_core::runtime_core(const runtime_options& given)
-    : options_(completed(given)), fork_generation_(sys::fork_generation()), contexts_(*this, options_.stack_size) {
+    : options_(completed(given)), fork_generation_(sys::fork_generation()), contexts_(*this, options_.stack_size),
+      injected_(order_for(options_)) {
     sys::watch_forks();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
     sys::install_overflow_handler(&describe_overflow);
@@ -156,16 +185,38 @@ void runtime_core::forget_orphan_slowly(context& one) noexcept {
     orphan_count_.fetch_sub(1);
 }
 
-context* runtime_core::find_orphan() noexcept {
+context* runtime_core::find_orphan(std::uint16_t home) noexcept {
     if (orphan_count_.load() == 0) return nullptr;
     std::lock_guard guard(orphan_lock_);
-    while (context* first = orphans_) {
-        if (!fork_range::of(first->forks.load()).empty()) return first;
-        orphans_ = first->next_orphan;
-        first->orphaned = false;
-        orphan_count_.fetch_sub(1);
+    for (context** link = &orphans_; context* one = *link;) {
+        if (fork_range::of(one->forks.load()).empty()) {
+            *link = one->next_orphan;
+            one->orphaned = false;
+            orphan_count_.fetch_sub(1);
+        } else if (home == 0 || one->home == home) {
+            return one;
+        } else {
+            link = &one->next_orphan;
+        }
     }
     return nullptr;
+}
+
+std::uint16_t runtime_core::home_at(unsigned index) const {
+    if (index >= worker_count())
+        reject("a fiber cannot be pinned to worker " + std::to_string(index) + " of " + std::to_string(worker_count()));
+    return static_cast<std::uint16_t>(index + 1);
+}
+
+std::uint16_t runtime_core::next_home() noexcept {
+    return static_cast<std::uint16_t>(next_home_.fetch_add(1) % worker_count() + 1);
+}
+
+void runtime_core::post_home(runnable& what) noexcept {
+    if (what.home == 0) what.home = next_home(); // under round_robin
+    const unsigned index = what.home - 1u;
+    worker_at(index).inbox().push(what); // it may be gone from here on
+    wake_worker(index);
 }
 
 runtime_metrics runtime_core::metrics() const {

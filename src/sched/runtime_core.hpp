@@ -32,11 +32,21 @@ public:
     timers& clock() noexcept { return clock_; }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
-    // Any thread: into the shared queue.
+    // Any thread: into the shared queue, or into the inbox of the worker that alone may run it.
     void post(runnable& what) noexcept {
+        if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
         injected_.push(what);
         wake_one();
     }
+
+    scheduling policy() const noexcept { return options_.policy; }
+    // Whether workers take work from each other.
+    bool steals() const noexcept { return policy() != scheduling::round_robin; }
+    std::size_t stack_size() const noexcept { return options_.stack_size; }
+    // Checks the number of a worker and gives it as a runnable's home. Throws std::invalid_argument.
+    std::uint16_t home_at(unsigned worker) const;
+    // The next one in turn.
+    std::uint16_t next_home() noexcept;
 
     // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
     void wake_one() noexcept {
@@ -68,7 +78,8 @@ public:
     void forget_orphan(context& one) noexcept {
         if (orphan_count_.load() != 0) forget_orphan_slowly(one);
     }
-    context* find_orphan() noexcept; // one with public forks; drops those without
+    // One with public forks; drops those without. `home`: only what runs there; 0: any.
+    context* find_orphan(std::uint16_t home) noexcept;
 
     // For the workers' threads.
     context& first_context(unsigned index) noexcept { return *first_contexts_[index]; }
@@ -81,6 +92,7 @@ public:
     runtime_metrics metrics() const;
 
 private:
+    void post_home(runnable& what) noexcept;
     void forget_orphan_slowly(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
 
@@ -98,6 +110,7 @@ private:
     base::atomic<std::uint32_t> spinning_{0};
     base::atomic<std::uint32_t> watchers_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
+    base::atomic<std::uint32_t> next_home_{0};
     base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
 
     base::spin_lock orphan_lock_;

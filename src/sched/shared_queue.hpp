@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of runnables that all workers and all other threads share.
 //
-// Work from outside comes this way, and what a worker with much of it gives away. Guarded by a spin lock: the sections
+// Work from outside comes this way, and what a worker with much of it gives away; under the policy `sharing` all work,
+// in arrival order or in that of a `scheduling_order`. A worker has one more, for what only it may run, its inbox.
+// Guarded by a spin lock: the sections
 // are a few instructions. `empty` may be asked by anybody at any time; the size is written inside the lock with
 // sequential consistency, because the idle protocol (src/sched/README.md) needs "push, then look for sleepers" against
 // "announce sleep, then look for work".
@@ -11,40 +13,85 @@
 #include "sennit/base/cache_line.hpp"
 #include "sennit/base/intrusive_queue.hpp"
 #include "sennit/base/spin_lock.hpp"
-#include "sennit/sched/runnable.hpp"
+#include "sennit/sched/scheduling.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace sennit::sched {
 
 class alignas(base::destructive_distance) shared_queue {
 public:
+    shared_queue() noexcept = default;
+    // Null: arrival order.
+    explicit shared_queue(std::unique_ptr<scheduling_order> given) noexcept : order_(std::move(given)) {}
+
     void push(runnable& item) noexcept {
         std::lock_guard guard(lock_);
-        items_.push_back(item);
+        put(item);
         size_.store(size_.load_rlx() + 1); // owner of the lock is the only writer
     }
 
     void push_all(base::intrusive_queue<runnable>& items, std::size_t count) noexcept {
         std::lock_guard guard(lock_);
-        items_.append(items);
+        if (order_)
+            while (runnable* item = items.pop_front()) put(*item);
+        else
+            items_.append(items);
         size_.store(size_.load_rlx() + count); // owner of the lock is the only writer
     }
 
-    // Null when there is none.
-    runnable* pop_oldest() noexcept {
+    // The next one to run; null when there is none.
+    runnable* pop() noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
-        runnable* item = items_.pop_front();
-        if (item) size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
+        runnable* item = order_ ? order_->pop() : items_.pop_front();
+        if (!item) return nullptr;
+        item->order = UINT64_MAX;
+        size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
     }
 
     bool empty() const noexcept { return size_.load() == 0; }
 
+    // Calls `change()`, which changes what the order goes by; `item` may be here, and gets its new place then.
+    template <class F>
+    void change(runnable& item, F&& change) {
+        std::lock_guard guard(lock_);
+        if (!order_ || item.order != is_here) return change();
+        order_->remove(item);
+        struct put_back { // also when `change` throws
+            scheduling_order& order;
+            runnable& item;
+            ~put_back() { order.push(item); }
+        } back{*order_, item};
+        change();
+    }
+    // Calls `look()`, while nobody changes anything.
+    template <class F>
+    void look(F&& look) {
+        std::lock_guard guard(lock_);
+        look();
+    }
+    bool ordered() const noexcept { return order_ != nullptr; }
+
 private:
+    static constexpr std::uint64_t is_here = UINT64_MAX - 1; // in `order` of what lies in `order_`
+
+    void put(runnable& item) noexcept {
+        if (order_) {
+            item.order = is_here;
+            order_->push(item);
+        } else {
+            items_.push_back(item);
+        }
+    }
+
     base::spin_lock lock_;
+    const std::unique_ptr<scheduling_order> order_;
     base::intrusive_queue<runnable> items_;
     base::atomic<std::size_t> size_{0};
 };

@@ -37,6 +37,10 @@ namespace sennit::sched {
 
 using tuning::fair_period, tuning::max_spares;
 
+namespace {
+constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are fewer workers
+} // namespace
+
 worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
 
 worker::~worker() = default;
@@ -44,6 +48,8 @@ worker::~worker() = default;
 void worker::start() {
     worker_count_ = runtime_.worker_count();
     sleepers_ = &runtime_.idle();
+    steals_ = runtime_.steals();
+    local_home_ = runtime_.policy() == scheduling::sharing ? nowhere : steals_ ? 0 : home();
     seen_picks_ = std::make_unique<std::uint32_t[]>(runtime_.worker_count());
     thread_ = sys::thread(&worker::thread_main, this);
 }
@@ -83,7 +89,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     hot.activity = first.saved_activity;
     hot.context.store(&first);
     // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
-    if (!SENNIT_MUTANT("first fork is public")) hot.poll.store(1);
+    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) hot.poll.store(1);
     me.hot_.store(&hot);
     sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
 
@@ -125,7 +131,11 @@ void worker::after_switch() noexcept {
     }
     auto after = std::exchange(me.after_, nullptr);
     // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
-    if (!after(me.after_argument_, *me.after_waiter_)) me.posted(me.queue_.push_ready_first(*left));
+    if (after(me.after_argument_, *me.after_waiter_)) return;
+    if (me.is_local(*left))
+        me.posted(me.queue_.push_ready_first(*left));
+    else
+        me.post_by_policy(*left);
 }
 
 void worker::resume(context& target) noexcept {
@@ -145,6 +155,7 @@ bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument, waite
 
 void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
     context& self = *current_;
+    if (!steals_) self.home = home();
     publish_all(self);
     counted.suspensions.add();
     who.parked = &self;
@@ -188,7 +199,7 @@ context* worker::spare() noexcept {
 }
 
 void worker::keep_spare(context& idle) noexcept {
-    if (spare_count_.load_rlx() >= max_spares) { // owner's own word
+    if (spare_count_.load_rlx() >= max_spares || idle.large) { // owner's own word
         runtime_.contexts().give(idle);
         return;
     }
@@ -223,7 +234,8 @@ bool worker::run_next() noexcept {
     if (++picks_ % fair_period == 0 && look_outside()) return true;
     if (asked() && queue_.size() > 1) give_away();
     runnable* item = queue_.pop();
-    if (!item) item = runtime_.injected().pop_oldest();
+    if (!item) item = inbox_.pop();
+    if (!item) item = runtime_.injected().pop();
     if (!item) return false;
     run(*item);
     return true;
@@ -241,8 +253,10 @@ bool worker::expire_timers() noexcept {
 
 bool worker::look_outside() noexcept {
     expire_timers();
-    if (runnable* item = runtime_.injected().pop_oldest()) {
-        run(*item);
+    runnable* outside = inbox_.pop();
+    if (!outside) outside = runtime_.injected().pop();
+    if (outside) {
+        run(*outside);
         return true;
     }
     if (steal_orphan()) return true; // or contexts that yield in a loop would starve their own forks
@@ -256,12 +270,31 @@ bool worker::look_outside() noexcept {
 // A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches
 // that we come to it.
 void worker::posted_slowly(std::uint32_t queued) noexcept {
+    if (!steals_) return; // nobody else may run it
     if (queued > 1 && asked()) {
         give_away();
         return;
     }
     if (queued == 1 && runtime_.watched()) return;
     runtime_.wake_one();
+}
+
+// What does not go through the own queue: pinned to a worker, or the policy says so.
+void worker::post_by_policy(runnable& item) noexcept {
+    if (steals_ || item.home != 0) {
+        runtime_.post(item);
+        return;
+    }
+    item.home = home(); // begins here, stays here
+    posted(queue_.push_ready(item));
+}
+
+// The context that is left goes behind all that is ready: as much is ready as before, so nobody need be woken.
+void worker::requeue(context& self) noexcept {
+    if (is_local(self))
+        queue_.push_ready(self);
+    else
+        post_by_policy(self);
 }
 
 // A thief asked: the older half goes to the shared queue, and somebody comes for it.
@@ -283,13 +316,13 @@ bool worker::rob(worker& victim) noexcept {
 }
 
 bool worker::yield() noexcept {
-    if (queue_.empty() && runtime_.injected().empty() && (picks_ + 1) % fair_period != 0) {
+    if (queue_.empty() && inbox_.empty() && runtime_.injected().empty() && (picks_ + 1) % fair_period != 0) {
         ++picks_;
         if (asked()) publish_for_poll();
         return false;
     }
     context& self = *current_;
-    if (!asked() && (picks_ + 1) % fair_period != 0) {
+    if (!asked() && (picks_ + 1) % fair_period != 0 && is_local(self)) {
         publish_all(self);
         if (runnable* next = queue_.begin_exchange(self, &context::resume_ready)) {
             ++picks_;
@@ -304,7 +337,7 @@ bool worker::yield() noexcept {
     waiter who;
     return leave(
         [](void*, waiter& left) noexcept {
-            this_worker()->queue_.push_ready(*left.parked); // as many are ready as before: nobody need be woken
+            this_worker()->requeue(*left.parked);
             return true;
         },
         nullptr, who);
@@ -341,6 +374,11 @@ bool worker::run_instead(runnable& item) noexcept {
     return true;
 }
 
+void worker::run_on(context& target, runnable& item) noexcept {
+    run_first_ = &item;
+    resume(target);
+}
+
 // ---- verbs ---------------------------------------------------------------------------------------------------------
 
 runtime_core* current_runtime() noexcept {
@@ -351,6 +389,15 @@ runtime_core* current_runtime() noexcept {
 const void* current_context() noexcept {
     worker* me = this_worker();
     return me ? &me->self() : nullptr;
+}
+
+std::uint16_t home_of(runtime_core& where, unsigned worker) {
+    return where.home_at(worker);
+}
+
+std::uint16_t home_here(runtime_core& where) noexcept {
+    worker* me = this_worker();
+    return me && &me->runtime() == &where ? me->home() : where.next_home();
 }
 
 void schedule(runnable& what, runtime_core& where) noexcept {

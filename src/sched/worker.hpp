@@ -10,6 +10,7 @@
 #include "sched/idle_map.hpp"
 #include "sched/local_queue.hpp"
 #include "sched/parker.hpp"
+#include "sched/shared_queue.hpp"
 #include "sched/small_memory.hpp"
 #include "sennit/base/random.hpp"
 #include "sennit/sched/verbs.hpp"
@@ -40,12 +41,26 @@ public:
     static void after_switch() noexcept;
 
     // Own thread: makes `item` ready here, and wakes somebody if there is need.
-    void post_ready(runnable& item) noexcept { posted(queue_.push_ready(item)); }
-    void post_spawned(runnable& item) noexcept { posted(queue_.push_spawned(item)); }
+    void post_ready(runnable& item) noexcept {
+        if (item.home != local_home_) [[unlikely]]
+            return post_by_policy(item);
+        posted(queue_.push_ready(item));
+    }
+    void post_spawned(runnable& item) noexcept {
+        if (item.home != local_home_) [[unlikely]]
+            return post_by_policy(item);
+        posted(queue_.push_spawned(item));
+    }
     // Lets what is ready here run first. False: there was nothing.
     bool yield() noexcept;
     // Runs `item` at once, and makes the caller ready. False, without having done so, when there is no other stack.
     bool run_instead(runnable& item) noexcept;
+
+    // Whether what has this home goes through the own queue.
+    bool is_local(const runnable& item) const noexcept { return item.home == local_home_; }
+    std::uint16_t home() const noexcept { return static_cast<std::uint16_t>(index_ + 1); }
+    // From the loop: runs `item` on this idle context.
+    void run_on(context& target, runnable& item) noexcept;
 
     // From the loop: switch to a saved context; the loop's own context becomes idle.
     void resume(context& target) noexcept;
@@ -67,6 +82,7 @@ public:
         return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr; // pairs with switch_to
     }
     local_queue& queue() noexcept { return queue_; }
+    shared_queue& inbox() noexcept { return inbox_; }
     parker& bed() noexcept { return parker_; }
     void ask_to_publish() noexcept {
         // acquire pairs with thread_main's store
@@ -104,6 +120,8 @@ private:
             posted_slowly(queued);
     }
     void posted_slowly(std::uint32_t queued) noexcept;
+    void post_by_policy(runnable& item) noexcept;
+    void requeue(context& self) noexcept;
     bool asked() const noexcept {
         return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
     }
@@ -132,7 +150,11 @@ private:
 
     runtime_core& runtime_;
     const unsigned index_;
-    unsigned worker_count_ = 0;                 // the runtime's; set before the thread starts
+    unsigned worker_count_ = 0; // the runtime's; set before the thread starts
+    // The home of what goes through the own queue: none under `stealing`, this worker under `round_robin`, and one that
+    // nothing has under `sharing`.
+    std::uint16_t local_home_ = 0;
+    bool steals_ = true;                        // the runtime's; set with local_home_ before the thread starts
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
@@ -152,6 +174,7 @@ private:
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 
     local_queue queue_;
+    shared_queue inbox_;                          // what only this worker may run and others made ready
     std::unique_ptr<std::uint32_t[]> seen_picks_; // each worker's, when this one last looked
     parker parker_;
     sys::thread thread_;

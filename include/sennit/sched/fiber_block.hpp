@@ -14,18 +14,30 @@
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/runnable.hpp"
+#include "sennit/sched/scheduling.hpp"
 #include "sennit/sched/small_memory.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <stop_token>
 #include <string_view>
 
 namespace sennit::sched {
 
+class context;
 class runtime_core;
+
+// What most fibers do without.
+struct fiber_extra {
+    std::array<char, 24> name{};
+    std::shared_ptr<fiber_properties> properties;
+    context* stack = nullptr;              // where it shall begin: one with a larger stack than usual
+    base::atomic<context*> place{nullptr}; // where it runs
+};
 
 class fiber_block : public runnable {
 public:
@@ -38,6 +50,12 @@ public:
         self_.fiber = this;
     }
     fiber_block(const fiber_block&) = delete;
+
+    // Before launch; each may throw std::bad_alloc, and the block is as it was then.
+    void set_name(std::string_view name); // cut to 23 characters
+    void set_properties(std::shared_ptr<fiber_properties> properties);
+    void need_stack(std::size_t size); // bytes, at least. Throws std::invalid_argument beyond the limit
+    void pin_to(std::uint16_t where) noexcept { home = where; } // see runnable::home
 
     // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on later.
     void launch(start how) noexcept;
@@ -60,9 +78,17 @@ public:
     activity& self() noexcept { return self_; }
     static fiber_block* current() noexcept; // null: the caller is no fiber
 
-    // Cut to 23 characters.
-    void set_name(std::string_view name) noexcept;
-    const char* name() const noexcept { return name_.data(); }
+    const char* name() const noexcept { return extra_ ? extra_->name.data() : ""; }
+
+    // Null: it was given none. For what only the scheduler's lock guards: see change_properties.
+    const fiber_properties* properties() const noexcept { return extra_ ? extra_->properties.get() : nullptr; }
+    fiber_properties* properties() noexcept { return extra_ ? extra_->properties.get() : nullptr; }
+    // Calls `change(argument)` under the lock of the scheduler's order, and gives the fiber its new place there.
+    void change_properties(void (*change)(void*), void* argument);
+    // Calls `look(properties, argument)` under that lock, if there are any.
+    void look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept;
+
+    static void run_queued(runnable* self) noexcept;
 
     // The first call allocates and may throw std::bad_alloc.
     std::stop_source& stop_source();
@@ -74,11 +100,17 @@ public:
     std::exception_ptr error; // what left the closure; for the holder once it has ended
 
 protected:
-    ~fiber_block() = default;
+    ~fiber_block() {
+        if (extra_) [[unlikely]]
+            drop_extra();
+    }
 
 private:
-    static void run_queued(runnable* self) noexcept;
+    fiber_extra& extra();
+    void have_properties() noexcept;
+    void drop_extra() noexcept;
     void run_here() noexcept;
+    void run_with_extra() noexcept;
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
@@ -94,7 +126,7 @@ private:
     wait_list joiners_;
     std::stop_source stop_{std::nostopstate};
     bool stop_wanted_ = false; // before there was a source
-    std::array<char, 24> name_{};
+    fiber_extra* extra_ = nullptr;
 };
 
 } // namespace sennit::sched

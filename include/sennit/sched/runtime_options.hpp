@@ -2,8 +2,12 @@
 // What a runtime can be told at its creation, and what it reports while it runs.
 #pragma once
 
+#include "sennit/sched/scheduling.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 namespace sennit {
 
@@ -19,6 +23,13 @@ struct runtime_options {
     // Bind worker i to the i-th usable processor (round robin). What the system refuses is ignored and counted in
     // `runtime_metrics::unpinned`. SENNIT_PIN=1 sets it for runtimes that do not.
     bool pin = false;
+
+    // Which ready work runs where. See sennit/scheduling.hpp.
+    scheduling policy = scheduling::automatic;
+
+    // Makes the order of the queue that all workers share; the policy is then `sharing`, and may not be another one.
+    //     .order = [] { return std::make_unique<sennit::priority_order>(); }
+    std::function<std::unique_ptr<scheduling_order>()> order = {};
 };
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.

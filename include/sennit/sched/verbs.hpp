@@ -8,6 +8,8 @@
 #include "sennit/sched/runnable.hpp"
 #include "sennit/sched/waiter.hpp"
 
+#include <cstdint>
+
 namespace sennit::sched {
 
 class runtime_core;
@@ -23,6 +25,11 @@ class runtime_core;
 inline bool on_worker() noexcept {
     return current_runtime() != nullptr;
 }
+
+// A runnable's `home`: the worker of this number, or the calling one, else one in turn. The former throws
+// std::invalid_argument when there is no such worker.
+std::uint16_t home_of(runtime_core& where, unsigned worker);
+std::uint16_t home_here(runtime_core& where) noexcept;
 
 // Makes `what` ready in arrival order: on the calling worker's own queue when it belongs to `where`, else on the
 // runtime's shared queue. Wakes a sleeping worker. Thread-safe, never blocks, never allocates.

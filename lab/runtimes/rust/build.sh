@@ -8,7 +8,7 @@ cd "$(dirname "$0")" || exit 1
 mkdir -p "$out/rust-src" && rm -rf "$out/rust-src/src" && cp -rp Cargo.toml src "$out/rust-src/" || exit 1
 cd "$out/rust-src" || exit 1
 # Some of these libraries name a newer compiler than they need; what really does not build is reported.
-if CARGO_TARGET_DIR="$out/rust" RUSTFLAGS="-C target-cpu=native" \
+if CARGO_TARGET_DIR="$out/rust" RUSTFLAGS="-C target-cpu=native -C llvm-args=-align-loops=64" \
     cargo build --release --ignore-rust-version --features "$feature" --bin "lab-$feature" 2>&1; then
     echo "ok $out/rust/release/lab-$feature"
 else

@@ -28,7 +28,7 @@ SIM_SCENARIO_WITHIN(shared_queue, gives_each_item_to_one, .preemptions = 2, .sta
     std::array<item, 2> items;
     for (item& one : items) queue.push(one);
     sim::in_threads(2, [&](unsigned me) {
-        if (item* mine = popped(me == 0 ? queue.pop_oldest() : queue.pop_oldest())) mine->take();
+        if (item* mine = popped(me == 0 ? queue.pop() : queue.pop())) mine->take();
     });
     for (const item& one : items) sim::check(one.runs == 1, "each item was taken once");
     sim::check(queue.empty(), "nothing is left");
@@ -42,7 +42,7 @@ SIM_SCENARIO_WITHIN(shared_queue, carries_what_was_written_before, .preemptions 
         queue.push(one);
     });
     item* mine = nullptr;
-    while (!(mine = popped(queue.pop_oldest()))) sennit::sys::cpu_relax();
+    while (!(mine = popped(queue.pop()))) sennit::sys::cpu_relax();
     mine->take();
     producer.join();
     sim::check(one.runs == 2, "both have touched it");
@@ -55,10 +55,10 @@ SIM_SCENARIO_WITHIN(shared_queue, keeps_its_order, .preemptions = 2, .stale_read
         for (item& one : items) queue.push(one);
     });
     item* first = nullptr;
-    while (!(first = popped(queue.pop_oldest()))) sennit::sys::cpu_relax();
+    while (!(first = popped(queue.pop()))) sennit::sys::cpu_relax();
     sim::check(first == &items[0], "oldest first");
     producer.join();
-    sim::check(queue.pop_oldest() == &items[1], "then the other");
+    sim::check(queue.pop() == &items[1], "then the other");
 }
 
 SIM_SCENARIO_WITHIN(shared_queue, is_shared_by_many, .preemptions = 1, .stale_reads = 1) {
@@ -67,10 +67,10 @@ SIM_SCENARIO_WITHIN(shared_queue, is_shared_by_many, .preemptions = 1, .stale_re
     queue.push(items[0]);
     sim::in_threads(3, [&](unsigned me) {
         if (me < 2) queue.push(items[me + 1]);
-        if (item* mine = popped(queue.pop_oldest())) mine->take();
+        if (item* mine = popped(queue.pop())) mine->take();
     });
     int taken = 0;
     for (const item& one : items) taken += one.runs;
-    while (popped(queue.pop_oldest())) ++taken;
+    while (popped(queue.pop())) ++taken;
     sim::check(taken == 3, "nothing is lost, nothing twice");
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fibers that are bound to a worker, and fibers with a larger stack.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class pinned : public testing::TestWithParam<unsigned> {
+protected:
+    sennit::runtime runtime{{.workers = GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(workers, pinned, testing::Values(1u, 2u, 4u));
+
+// Blocks in every way and counts how often it was in another thread afterwards.
+int times_moved(sennit::channel<int>& words, sennit::mutex& guard) {
+    const auto where = std::this_thread::get_id();
+    int moved = 0;
+    const auto look = [&] { moved += std::this_thread::get_id() != where; };
+    for (int i = 0; i < 50; ++i) {
+        words.push(i);
+        look();
+        sennit::this_fiber::yield();
+        look();
+        {
+            std::lock_guard inside(guard);
+            sennit::this_fiber::yield();
+        }
+        look();
+        auto [a, b] = sennit::fork_join([] { return 1; }, [] { return 2; });
+        EXPECT_EQ(a + b, 3);
+        look();
+        sennit::fiber child([] { sennit::this_fiber::yield(); });
+        child.join();
+        look();
+        sennit::this_fiber::sleep_for(1us);
+        look();
+    }
+    return moved;
+}
+
+TEST_P(pinned, fibers_stay_on_their_worker) {
+    sennit::channel<int> words;
+    sennit::mutex guard;
+    std::vector<sennit::fiber> all;
+    std::vector<std::thread::id> seen(GetParam());
+    std::atomic<int> moved{0};
+    for (unsigned i = 0; i < GetParam(); ++i) // from outside
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = i}, [&, i] {
+            seen[i] = std::this_thread::get_id();
+            moved += times_moved(words, guard);
+        });
+    runtime.run([&] { // and from inside
+        for (int i = 0; i < 4; ++i)
+            all.emplace_back(sennit::fiber_attributes{.pinned = true}, [&, mine = std::this_thread::get_id()] {
+                EXPECT_EQ(std::this_thread::get_id(), mine);
+                moved += times_moved(words, guard);
+            });
+    });
+    sennit::fiber reader({.runtime = &runtime}, [&] {
+        for (int i = 0; i < 50 * static_cast<int>(GetParam() + 4); ++i) words.pop();
+    });
+    for (auto& one : all) one.join();
+    reader.join();
+    EXPECT_EQ(moved, 0);
+    EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), GetParam());
+}
+
+TEST_P(pinned, fibers_of_one_worker_run_while_it_is_busy_otherwise) {
+    runtime.run([&] {
+        std::atomic<bool> go{false};
+        sennit::fiber waits({.worker = 0u}, [&] { go = true; });
+        while (!go) sennit::this_fiber::yield();
+        waits.join();
+    });
+}
+
+TEST_P(pinned, families_may_be_bound_and_begin_at_once) {
+    runtime.run([&] {
+        std::atomic<int> ran{0};
+        sennit::nursery all;
+        for (unsigned i = 0; i < GetParam(); ++i) all.start({.worker = i}, [&] { ++ran; });
+        all.start({.policy = sennit::launch::now, .pinned = true}, [&, mine = std::this_thread::get_id()] {
+            EXPECT_EQ(std::this_thread::get_id(), mine);
+            ++ran;
+        });
+        all.join();
+        EXPECT_EQ(ran, static_cast<int>(GetParam()) + 1);
+    });
+}
+
+TEST_P(pinned, to_a_worker_that_is_not_there_is_an_error) {
+    sennit::fiber none;
+    EXPECT_THROW(none = sennit::fiber({.runtime = &runtime, .worker = GetParam()}, [] {}), std::invalid_argument);
+    EXPECT_FALSE(none.joinable());
+}
+
+// Uses the bytes for certain.
+std::size_t deep(std::size_t bytes) {
+    volatile char block[4096];
+    block[0] = 1;
+    return bytes < 2 * sizeof block ? std::size_t{1} : deep(bytes - sizeof block) + static_cast<std::size_t>(block[0]);
+}
+
+TEST(larger_stack, is_there_for_who_asks) {
+    sennit::runtime runtime({.workers = 2, .stack_size = 64 << 10});
+    runtime.run([] {
+        sennit::fiber small([] { EXPECT_GT(deep(16 << 10), 1u); });
+        sennit::fiber large({.stack_size = 4 << 20}, [] { EXPECT_GT(deep(3 << 20), 500u); });
+        sennit::fiber at_once({.policy = sennit::launch::now, .stack_size = 4 << 20}, [] {
+            sennit::this_fiber::yield();
+            EXPECT_GT(deep(3 << 20), 500u);
+        });
+        sennit::fiber no_more_than_usual({.stack_size = 1000}, [] { EXPECT_GT(deep(16 << 10), 1u); });
+        small.join();
+        large.join();
+        at_once.join();
+        no_more_than_usual.join();
+    });
+}
+
+TEST(larger_stack, is_used_again) {
+    sennit::runtime runtime({.workers = 1, .stack_size = 64 << 10});
+    runtime.run([] {
+        for (int i = 0; i < 100; ++i) {
+            sennit::fiber large({.stack_size = 1 << 20}, [] {
+                sennit::this_fiber::yield();
+                EXPECT_GT(deep(512 << 10), 1u);
+            });
+            large.join();
+        }
+    });
+    const auto seen = runtime.metrics();
+    EXPECT_LT(seen.stacks_live + seen.stacks_cached, 20u);
+}
+
+TEST(larger_stack, beyond_the_limit_is_an_error) {
+    sennit::runtime runtime({.workers = 1});
+    runtime.run([] {
+        EXPECT_THROW(sennit::fiber({.stack_size = std::size_t{2} << 30}, [] {}), std::invalid_argument);
+        int ran = 0;
+        {
+            sennit::nursery all;
+            EXPECT_THROW(all.start({.stack_size = std::size_t{2} << 30}, [&] { ++ran; }), std::invalid_argument);
+            all.start([&] { ++ran; });
+            all.join();
+        }
+        EXPECT_EQ(ran, 1);
+    });
+}
+
+} // namespace

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each policy promises, and that everything works under each with any number of workers.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using sennit::scheduling;
+
+std::unique_ptr<sennit::scheduling_order> by_priority() {
+    return std::make_unique<sennit::priority_order>();
+}
+
+struct policy {
+    const char* name;
+    sennit::runtime_options options;
+};
+policy policy_of(int number) {
+    switch (number) {
+    case 0:
+        return {"stealing", {.policy = scheduling::stealing}};
+    case 1:
+        return {"sharing", {.policy = scheduling::sharing}};
+    case 2:
+        return {"round_robin", {.policy = scheduling::round_robin}};
+    default:
+        return {"priority", {.order = by_priority}};
+    }
+}
+
+// A tree of fibers in which each parent hears from its children by a channel.
+long tree(long first, long leaves) {
+    if (leaves == 1) return first;
+    sennit::channel<long> sums(4);
+    std::vector<sennit::fiber> children;
+    for (long i = 0; i < 5; ++i)
+        children.emplace_back([&sums, i, first, leaves] { sums.push(tree(first + i * leaves / 5, leaves / 5)); });
+    long sum = 0;
+    for (long i = 0; i < 5; ++i) sum += *sums.pop();
+    for (auto& one : children) one.join();
+    return sum;
+}
+
+long fib(int n) {
+    if (n < 2) return n;
+    auto [a, b] = sennit::fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+    return a + b;
+}
+
+class every_policy : public testing::TestWithParam<std::tuple<int, unsigned>> {
+protected:
+    sennit::runtime_options options = [] {
+        auto chosen = policy_of(std::get<0>(GetParam())).options;
+        chosen.workers = std::get<1>(GetParam());
+        return chosen;
+    }();
+};
+INSTANTIATE_TEST_SUITE_P(all, every_policy, testing::Combine(testing::Range(0, 4), testing::Range(1u, 25u)),
+                         [](const auto& test) {
+                             return std::string(policy_of(std::get<0>(test.param)).name) + "_" +
+                                    std::to_string(std::get<1>(test.param));
+                         });
+
+TEST_P(every_policy, runs_everything) {
+    sennit::runtime runtime(options);
+    std::atomic<int> woken{0};
+    sennit::event go;
+    std::vector<std::thread> outside; // these make and wake fibers, too
+    for (int i = 0; i < 2; ++i)
+        outside.emplace_back([&] {
+            sennit::fiber one({.runtime = &runtime}, [&] {
+                go.wait();
+                ++woken;
+            });
+            one.join();
+        });
+    const long sum = runtime.run([&] {
+        sennit::mutex guard;
+        long counted = 0;
+        {
+            sennit::nursery all;
+            for (int i = 0; i < 20; ++i)
+                all.start([&] {
+                    sennit::this_fiber::yield();
+                    std::lock_guard inside(guard);
+                    sennit::this_fiber::sleep_for(20us);
+                    ++counted;
+                });
+            all.join();
+        }
+        go.set();
+        return tree(0, 125) + fib(12) + counted;
+    });
+    for (auto& one : outside) one.join();
+    EXPECT_EQ(sum, 124 * 125 / 2 + 144 + 20);
+    EXPECT_EQ(woken, 2);
+}
+
+TEST(policy, round_robin_on_one_worker_is_the_same_each_time) {
+    const auto once = [] {
+        sennit::runtime runtime({.workers = 1, .policy = scheduling::round_robin});
+        return runtime.run([] {
+            std::string order;
+            std::vector<sennit::fiber> all;
+            for (char who : {'a', 'b', 'c'})
+                all.emplace_back([&order, who] {
+                    for (int i = 0; i < 3; ++i) {
+                        order += who;
+                        sennit::this_fiber::yield();
+                    }
+                });
+            for (auto& one : all) one.join();
+            return order;
+        });
+    };
+    EXPECT_EQ(once(), "abcabcabc");
+}
+
+TEST(policy, round_robin_keeps_each_fiber_on_its_thread) {
+    sennit::runtime runtime({.workers = 3, .policy = scheduling::round_robin});
+    sennit::channel<int> words;
+    std::atomic<int> moved{0};
+    const auto stays = [&](auto&& body) {
+        return [&moved, body] {
+            const auto where = std::this_thread::get_id();
+            for (int i = 0; i < 100; ++i) {
+                body();
+                if (std::this_thread::get_id() != where) ++moved;
+            }
+        };
+    };
+    std::vector<sennit::fiber> all;
+    for (int i = 0; i < 6; ++i)
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, stays([&] { words.push(1); }));
+    for (int i = 0; i < 6; ++i)
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, stays([&] { words.pop(); }));
+    for (int i = 0; i < 3; ++i)
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, stays([] {
+                             sennit::this_fiber::yield();
+                             EXPECT_EQ(fib(8), 21);
+                             sennit::this_fiber::sleep_for(1us);
+                         }));
+    for (auto& one : all) one.join();
+    EXPECT_EQ(moved, 0);
+}
+
+// As many fibers hold a worker each as there are workers: they can only meet if the work is shared out.
+void meet_on_all_workers(const sennit::runtime_options& options) {
+    sennit::runtime runtime(options);
+    std::barrier everybody(static_cast<std::ptrdiff_t>(runtime.workers()));
+    runtime.run([&] {
+        std::vector<sennit::fiber> all;
+        for (unsigned i = 0; i < runtime.workers(); ++i) all.emplace_back([&] { everybody.arrive_and_wait(); });
+        for (auto& one : all) one.join();
+    });
+}
+TEST(policy, stealing_and_sharing_use_all_workers) {
+    meet_on_all_workers({.workers = 4, .policy = scheduling::stealing});
+    meet_on_all_workers({.workers = 4, .policy = scheduling::sharing});
+    meet_on_all_workers({.workers = 4, .order = by_priority});
+}
+
+TEST(policy, round_robin_spreads_what_comes_from_outside) {
+    sennit::runtime runtime({.workers = 4, .policy = scheduling::round_robin});
+    std::barrier everybody(4);
+    std::vector<sennit::fiber> all;
+    for (int i = 0; i < 4; ++i)
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&] { everybody.arrive_and_wait(); });
+    for (auto& one : all) one.join();
+}
+
+TEST(policy, sharing_runs_in_arrival_order) {
+    sennit::runtime runtime({.workers = 1, .policy = scheduling::sharing});
+    const std::string order = runtime.run([] {
+        std::string seen;
+        std::vector<sennit::fiber> all;
+        for (char who = 'a'; who < 'g'; ++who) all.emplace_back([&seen, who] { seen += who; });
+        for (auto& one : all) one.join();
+        return seen;
+    });
+    EXPECT_EQ(order, "abcdef");
+}
+
+void expect_rejected(const sennit::runtime_options& options, const std::string& message) {
+    try {
+        sennit::runtime refused(options);
+        FAIL() << "was made";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(error.what(), message);
+    }
+}
+
+TEST(policy, may_come_from_the_environment) {
+    ::setenv("SENNIT_SCHEDULING", "round-robin", 1);
+    {
+        sennit::runtime runtime({.workers = 1});
+        std::string order;
+        runtime.run([&] {
+            sennit::fiber a([&] { order += 'a'; });
+            sennit::fiber b([&] { order += 'b'; });
+            a.join();
+        });
+        EXPECT_EQ(order, "ab");
+    }
+    ::setenv("SENNIT_SCHEDULING", "fair", 1);
+    expect_rejected({}, "sennit: SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not 'fair'");
+    sennit::runtime told({.workers = 1, .policy = scheduling::sharing}); // the variable is for those that do not say
+    ::unsetenv("SENNIT_SCHEDULING");
+}
+
+TEST(policy, refuses_what_contradicts_itself) {
+    expect_rejected({.policy = scheduling::stealing, .order = by_priority},
+                    "sennit: runtime_options::order needs the policy sharing");
+    expect_rejected({.order = [] { return std::unique_ptr<sennit::scheduling_order>(); }},
+                    "sennit: runtime_options::order returned null");
+}
+
+} // namespace
