@@ -3,7 +3,7 @@
 // all workers busy and is the fastest.
 //
 //     sennit::runtime same_each_time({.workers = 1, .policy = sennit::scheduling::round_robin});
-//     sennit::runtime by_priority({.order = [] { return std::make_unique<sennit::priority_order>(); }});
+//     sennit::runtime by_priority({.order = sennit::make_order<sennit::priority_order>});
 //     sennit::fiber urgent({.runtime = &by_priority, .priority = 5}, handle_alarm);
 //
 // The guide, docs/guide/scheduling.md, shows how to write an order, by the example of earliest deadline first.

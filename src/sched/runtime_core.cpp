@@ -45,7 +45,7 @@ void complete_policy(runtime_options& given) {
         given.policy = scheduling::round_robin;
     } else if (*text == "sharing" || *text == "priority") {
         given.policy = scheduling::sharing;
-        if (*text == "priority") given.order = [] { return std::make_unique<priority_order>(); };
+        if (*text == "priority") given.order = make_order<priority_order>;
     } else {
         reject("SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not '" + *text + "'");
     }

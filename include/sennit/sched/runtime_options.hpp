@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 namespace sennit {
@@ -28,8 +27,8 @@ struct runtime_options {
     scheduling policy = scheduling::automatic;
 
     // Makes the order of the queue that all workers share; the policy is then `sharing`, and may not be another one.
-    //     .order = [] { return std::make_unique<sennit::priority_order>(); }
-    std::function<std::unique_ptr<scheduling_order>()> order = {};
+    //     .order = sennit::make_order<sennit::priority_order>
+    std::unique_ptr<scheduling_order> (*order)() = nullptr;
 };
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.

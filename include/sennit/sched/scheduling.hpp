@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace sennit {
 
@@ -62,6 +63,12 @@ public:
     // Gives away this item, which is here: its properties are about to change. It is pushed again afterwards.
     virtual void remove(ready_item& item) noexcept = 0;
 };
+
+// For runtime_options::order.
+template <class Order>
+std::unique_ptr<scheduling_order> make_order() {
+    return std::make_unique<Order>();
+}
 
 // Highest priority first; arrival order within one. Lower ones wait as long as higher ones are ready.
 // Priorities from `lowest` to `highest`; what lies outside counts as the nearest of them.

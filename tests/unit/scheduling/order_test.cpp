@@ -16,7 +16,7 @@
 namespace {
 
 sennit::runtime_options one_worker_by_priority() {
-    return {.workers = 1, .order = [] { return std::make_unique<sennit::priority_order>(); }};
+    return {.workers = 1, .order = sennit::make_order<sennit::priority_order>};
 }
 
 class by_priority : public testing::Test {
@@ -101,7 +101,7 @@ TEST_F(by_priority, a_change_that_throws_leaves_the_fiber_where_it_was) {
 }
 
 TEST_F(by_priority, many_threads_change_what_many_fibers_do) {
-    sennit::runtime many({.workers = 3, .order = [] { return std::make_unique<sennit::priority_order>(); }});
+    sennit::runtime many({.workers = 3, .order = sennit::make_order<sennit::priority_order>});
     std::vector<sennit::fiber> all;
     std::atomic<int> ended{0};
     for (int i = 0; i < 8; ++i)
@@ -145,7 +145,7 @@ private:
 };
 
 TEST(order, of_ones_own_goes_by_properties_of_ones_own) {
-    sennit::runtime runtime({.workers = 1, .order = [] { return std::make_unique<earliest_first>(); }});
+    sennit::runtime runtime({.workers = 1, .order = sennit::make_order<earliest_first>});
     std::string order;
     runtime.run([&] {
         std::vector<sennit::fiber> all;

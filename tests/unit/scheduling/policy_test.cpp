@@ -16,9 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using sennit::scheduling;
 
-std::unique_ptr<sennit::scheduling_order> by_priority() {
-    return std::make_unique<sennit::priority_order>();
-}
+constexpr auto by_priority = sennit::make_order<sennit::priority_order>;
 
 struct policy {
     const char* name;
