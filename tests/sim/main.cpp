@@ -27,7 +27,7 @@ struct arguments {
     double seconds = 600;
     bool list = false;
     bool mutants = false;
-    bool all_orders = false;
+    mutation_options mutation;
     bool may_cut = false;
 };
 
@@ -42,6 +42,7 @@ const char* const help =
   --may-cut         running out of --seconds is no failure
   --mutants         weakens every weak order in turn and says which scenario notices, in --seconds for each at most
   --all-mutants     sequentially consistent accesses as well
+  --share I/N       of the mutants the I-th, the I+N-th, and so on only
   --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
@@ -73,7 +74,12 @@ arguments parse(int count, char** words) {
             given.list = true;
         } else if (word == "--mutants" || word == "--all-mutants") {
             given.mutants = true;
-            given.all_orders = word == "--all-mutants";
+            given.mutation.all = word == "--all-mutants";
+        } else if (word == "--share") {
+            const char* text = value();
+            if (!text || std::sscanf(text, "%u/%u", &given.mutation.share, &given.mutation.shares) != 2 ||
+                given.mutation.share >= given.mutation.shares)
+                bad("--share needs I/N");
         } else if (word == "--may-cut") {
             given.may_cut = true;
         } else if (word == "--bound-more") {
@@ -178,7 +184,11 @@ int main(int count, char** words) {
         for (const scenario* one : all) std::printf("%s\n", full_name(*one).c_str());
         return 0;
     }
-    if (given.mutants) return check_mutants(all, given.seconds, given.all_orders) ? 0 : 1;
+    if (given.mutants) {
+        mutation_options how = given.mutation;
+        how.seconds = given.seconds;
+        return check_mutants(all, how) ? 0 : 1;
+    }
     bool right = true;
     for (const scenario* one : all) {
         const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);
