@@ -58,7 +58,7 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
                 lock_.unlock();
                 return true;
             }
-            if (word_.cas_acq(seen, (seen & ~bits) | others | waiting)) break; // pairs with unlock
+            if (word_.cas_rlx(seen, (seen & ~bits) | others | waiting)) break; // orders nothing: it is not ours yet
         }
         if (began == 0) began = sched::now_ns();
         const sched::wake_reason why = sched::block(
