@@ -3,6 +3,7 @@
 #include "engine.hpp"
 #include "threads.hpp"
 
+#include "sennit/base/plain.hpp"
 #include "sennit/future.hpp"
 #include "sennit/promise.hpp"
 
@@ -24,12 +25,23 @@ bool set(sennit::promise<T>& promise, V&& value) {
     }
 }
 
-struct fragile { // its copy fails once
+struct fragile { // its copy may fail, but has begun then
     fragile() = default;
     fragile(const fragile& from) : value(from.value) {
+        sennit::base::plain_write(this);
         if (value < 0) throw std::runtime_error("copy");
     }
     int value = 0;
+};
+
+// What it points to is looked at when it dies.
+struct ended {
+    explicit ended(std::array<sim::var<int>, 2>* users) : by(users) {}
+    ended(ended&& from) noexcept : by(std::exchange(from.by, nullptr)) {}
+    ~ended() {
+        if (by) (void)((*by)[0].get() + (*by)[1].get());
+    }
+    std::array<sim::var<int>, 2>* by;
 };
 
 } // namespace
@@ -164,6 +176,19 @@ SIM_SCENARIO_WITHIN(future, two_share_it, .preemptions = 2, .stale_reads = 1) {
     shared.reset();
     other.join();
     setter.join();
+}
+
+// Whoever drops it last destroys the value, after all that the others have done with it.
+SIM_SCENARIO_WITHIN(future, the_last_of_two_destroys_the_value, .preemptions = 3, .stale_reads = 2) {
+    std::array<sim::var<int>, 2> uses;
+    std::optional<sennit::shared_future<ended>> shared = sennit::make_ready_future(ended(&uses)).share();
+    sim::thread other([&, copy = *shared]() mutable {
+        (*copy.get().by)[1] = 1;
+        copy = {};
+    });
+    (*shared->get().by)[0] = 1;
+    shared.reset();
+    other.join();
 }
 
 // ---- on workers

@@ -51,6 +51,23 @@ SIM_SCENARIO_WITHIN(mutex, who_only_tries_goes_in_or_away, .preemptions = 3, .st
     lock.unlock();
 }
 
+SIM_SCENARIO_WITHIN(mutex, a_timed_lock_may_find_it_free, .preemptions = 3, .stale_reads = 1) {
+    sennit::timed_mutex lock;
+    sim::var<int> count{0};
+    const time_point when = soon();
+    sim::thread other([&] {
+        if (!lock.try_lock_until(when)) return;
+        count = count + 1;
+        lock.unlock();
+    });
+    {
+        std::lock_guard guard(lock);
+        count = count + 1;
+    }
+    other.join();
+    sim::check(count == 2, "nobody has it for long");
+}
+
 SIM_SCENARIO_WITHIN(mutex, a_timed_lock_meets_the_unlock, .preemptions = 2, .stale_reads = 1) {
     sennit::timed_mutex lock;
     sim::var<int> count{0};

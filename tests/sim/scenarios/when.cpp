@@ -34,8 +34,8 @@ SIM_SCENARIO_WITHIN(when, any_of_two_is_ready, .preemptions = 2, .stale_reads = 
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.keep(1); });
     auto [index, futures] = sennit::when_any(two.futures()).get();
-    sim::check(index < 2 && futures[index].get() == static_cast<int>(index) + 1, "the one that it names is ready");
-    sim::check(two.before[index] == 1, "what came before it is seen");
+    sim::check(index < 2 && two.before[index] == 1, "what came before the one that it names is seen");
+    sim::check(futures[index].get() == static_cast<int>(index) + 1, "it is ready");
     first.join();
     second.join();
     sim::check(futures[1 - index].get() == static_cast<int>(2 - index), "the other is as it was");
@@ -59,8 +59,8 @@ SIM_SCENARIO_WITHIN(when, all_of_two_are_ready, .preemptions = 2, .stale_reads =
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.keep(1); });
     auto futures = sennit::when_all(two.futures()).get();
+    sim::check(two.before[0] == 1 && two.before[1] == 1, "what came before either is seen");
     sim::check(futures[0].get() == 1 && futures[1].get() == 2, "both are ready");
-    sim::check(two.before[0] == 1 && two.before[1] == 1, "what came before is seen");
     first.join();
     second.join();
 }
