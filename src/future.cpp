@@ -103,7 +103,7 @@ void future_state::publish_error(std::exception_ptr error) noexcept {
 }
 
 void future_state::abandon() noexcept {
-    if (references_.load_acq() == 1) return; // pairs with drop_reference: nobody can ask any more
+    if (references_.load_rlx() == 1) return; // nobody can ask any more; who drops the last one acquires
     if (try_begin()) publish_error(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/mutex.hpp"
 
+#include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/now.hpp"
 
@@ -12,7 +13,6 @@ namespace sennit {
 namespace {
 
 constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is handed the lock
-constexpr unsigned looks_before_waiting = 40;
 
 [[noreturn]] void fail(std::errc what, const char* where) {
     throw std::system_error(std::make_error_code(what), where);
@@ -41,7 +41,7 @@ bool mutex::try_lock_slowly() noexcept {
 
 bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
     if (owned()) fail(std::errc::resource_deadlock_would_occur, "sennit: mutex::lock");
-    for (unsigned i = 0; i < looks_before_waiting && sched::others_run(); ++i) {
+    for (unsigned i = 0; i < sched::tuning::looks_at_a_lock && sched::others_run(); ++i) {
         if (try_lock_slowly()) return true;
         base::spin_pause(0);
     }
@@ -58,7 +58,7 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
                 lock_.unlock();
                 return true;
             }
-            if (word_.cas_acq(seen, (seen & ~bits) | others | waiting)) break; // pairs with unlock
+            if (word_.cas_rlx(seen, (seen & ~bits) | others | waiting)) break; // orders nothing: it is not ours yet
         }
         if (began == 0) began = sched::now_ns();
         const sched::wake_reason why = sched::block(

@@ -27,7 +27,7 @@ bool gathering::decides(const node& which) noexcept {
                        (decisive_ == decisive::error && which.failed);
     if (!alone) return left_.fetch_sub_acq_rel(1) == 1; // pairs with the other sources' steps
     std::size_t seen = nobody;
-    return winner_.cas_acq_rel(seen, static_cast<std::size_t>(&which - nodes_.get())); // pairs with the other sources'
+    return winner_.cas_rlx(seen, static_cast<std::size_t>(&which - nodes_.get())); // the winner's step carries it
 }
 
 void gathering::step(continuation_queue& due) noexcept {

@@ -45,7 +45,7 @@ public:
     }
     void unlock() {
         std::uintptr_t seen = self();
-        if (!word_.cas_acq_rel(seen, 0)) [[unlikely]] // pairs with lock
+        if (!word_.cas_rel(seen, 0)) [[unlikely]] // pairs with lock
             unlock_slowly();
     }
 

@@ -52,14 +52,14 @@ public:
     template <class F>
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
     void start(const fiber_attributes& how, F&& function) {
-        if (cancelled()) return;
+        if (cancelled()) return cut_short(); // or join would not tell
         auto* one = make_child(how, std::forward<F>(function));
         begin(*one, how.policy);
     }
 
     // Waits for all children and throws the first error of one. If the wait itself is cancelled from outside, so are
-    // the children; `cancelled` is thrown when they have ended. The nursery may be used again when it was not
-    // cancelled.
+    // the children; `cancelled` is thrown when they have ended, and also when the nursery was cancelled from outside
+    // before and a child was cut short or did not start. The nursery may be used again when it was not cancelled.
     void join();
 
     // Ends the children early, as said above. Any number of times.
@@ -131,7 +131,7 @@ private:
     void begin(sched::fiber_block& fresh, launch policy) noexcept;
     void child_ended() noexcept;
     void record(std::exception_ptr error) noexcept;
-    void cut_short() noexcept; // a child did not end by itself
+    void cut_short() noexcept; // a child did not start, or did not end by itself
     void cancel_children() noexcept;
     void wait_for_children() noexcept;
 

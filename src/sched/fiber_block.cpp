@@ -63,7 +63,7 @@ void fiber_block::end() noexcept {
         {
             std::lock_guard guard(lock_);
             if (state_.load_rlx() != watched_state) continue; // the joiner gave up, under the lock
-            state_.store_rel(ended_state);                    // pairs with ended
+            state_.store_rlx(ended_state); // seen by the joiner alone, which takes the lock or is woken
             joiner = claim_first(joiners_);
         }
         if (joiner) end_wait(joiner);
@@ -127,7 +127,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     wait_entry entry(point);
     lock_.lock();
     std::uint32_t seen = running_state;
-    if (!state_.cas_acq_rel(seen, watched_state)) { // pairs with end
+    if (!state_.cas_acq_rel(seen, watched_state)) { // pairs with end, if it fails; else the lock carries all
         lock_.unlock();
         return wake_reason::source;
     }
@@ -137,7 +137,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the caller frees the block
     if (ended()) return wake_reason::source;
     dequeue(joiners_, entry);
-    state_.store_rel(running_state); // pairs with end, which waits for the lock or comes later
+    state_.store_rlx(running_state); // carries nothing: end looks at the list inside the lock only
     return why;
 }
 

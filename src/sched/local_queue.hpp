@@ -13,7 +13,8 @@
 // does a thief come in by the other half of the lock (`steal`). `size` and `picks` may be read by anybody at any time.
 //
 // `size` is one side of the idle protocol (src/sched/README.md): a push is visible to whoever looks behind a barrier
-// that comes after it, and a push that is not sees what was announced before that barrier.
+// that comes after it, and a push that is not sees what was announced before that barrier. It says how many there are
+// and carries nothing: whoever comes for them comes by the lock. So where there is a membarrier its stores are relaxed.
 #pragma once
 
 #include "sched/owner_lock.hpp"
@@ -142,11 +143,11 @@ private:
         if (lock_.fenced())
             size_.store(now);
         else
-            size_.store_rel(now); // pairs with size() behind the sleeper's barrier
+            size_.store_rlx(now); // seen by size() behind the sleeper's barrier
         return now;
     }
     void took(std::uint32_t count) noexcept {
-        size_.store_rel(size_.load_rlx() - count); // whoever is inside is the only writer; pairs with size()
+        size_.store_rlx(size_.load_rlx() - count); // whoever is inside is the only writer
         picks_.store_rlx(picks_.load_rlx() + 1);   // a hint
     }
     std::uint32_t take(std::uint32_t count, list& out) noexcept {
@@ -158,7 +159,7 @@ private:
             item->order = UINT64_MAX; // it was this queue's
             out.push_back(*item);
         }
-        if (taken != 0) size_.store_rel(size_.load_rlx() - taken); // as in took; pairs with size()
+        if (taken != 0) size_.store_rlx(size_.load_rlx() - taken); // as in took
         return taken;
     }
 

@@ -10,7 +10,7 @@ void owner_lock::enter_slowly() noexcept {
         busy_.store(1);
         if (claim_.load() == 0) return; // pairs with release; sequentially consistent for processes without membarrier
         busy_.store_rel(0);             // pairs with claim's last load
-        while (claim_.load_acq() != 0) base::spin_pause(round++); // pairs with release
+        while (claim_.load_rlx() != 0) base::spin_pause(round++); // a hint: the look above decides, and acquires
     }
 }
 

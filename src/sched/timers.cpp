@@ -4,6 +4,7 @@
 #include "sched/runtime_core.hpp"
 #include "sennit/sched/waiter.hpp"
 #include "sys/clock.hpp"
+#include "sys/mutant.hpp"
 
 #include <mutex>
 
@@ -54,10 +55,10 @@ void timers::expire(std::int64_t now_ns) noexcept {
 void arm(timer& what, runtime_core& where) noexcept {
     const std::uint32_t keeper = where.clock().arm(what);
     if (keeper == timers::in_time) return;
-    if (keeper == timers::nobody)
-        where.wake_one(); // who sleeps went to bed while there was a keeper
-    else
+    if (keeper != timers::nobody)
         where.wake_worker(keeper);
+    else if (!SENNIT_MUTANT("wake-up when nobody keeps"))
+        where.wake_one(); // who sleeps went to bed while there was a keeper
 }
 
 bool disarm(timer& what, runtime_core& where) noexcept {

@@ -30,6 +30,9 @@ inline constexpr unsigned pauses_per_look = simulated ? 1 : 32;
 // What a stolen child usually still needs when its parent comes to the join is either next to nothing or long.
 inline constexpr unsigned looks_before_waiting = simulated ? 1 : 100;
 
+// A lock is held for less than a microsecond, as a rule.
+inline constexpr unsigned looks_at_a_lock = simulated ? 1 : 40;
+
 // Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to starve, prime against
 // rhythms.
 inline constexpr unsigned fair_period = simulated ? 3 : 61;

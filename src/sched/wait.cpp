@@ -45,7 +45,7 @@ struct pending : timer {
         wait_point& mine = *point;
         if (publish) publish(argument);
         std::uint32_t expected = preparing;
-        return mine.state.cas_acq_rel(expected, waiting); // pairs with claim
+        return mine.state.cas_rel(expected, waiting); // pairs with claim; who came before is acquired by reason()
     }
 
     void end() noexcept {

@@ -111,9 +111,9 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     from.saved_activity = static_cast<activity*>(hot.activity);
     hot.activity = target.saved_activity;
     current_ = &target;
-    // Release, in this order: what a thief that forces sees of `head` has overwritten its claim in `split` before.
+    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten.
     hot.context.store_rel(&target);                                              // pairs with running
-    hot.split.store_rel(target.slot(fork_range::of(target.forks.load()).split)); // pairs with force_publication
+    hot.split.store_rlx(target.slot(fork_range::of(target.forks.load()).split)); // carried by `head`
     hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
     counted.switches.add();
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
@@ -132,10 +132,9 @@ void worker::after_switch() noexcept {
     auto after = std::exchange(me.after_, nullptr);
     // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
     if (after(me.after_argument_, *me.after_waiter_)) return;
-    if (me.is_local(*left))
-        me.posted(me.queue_.push_ready_first(*left));
-    else
-        me.post_by_policy(*left);
+    if (!me.is_local(*left)) return me.post_by_policy(*left);
+    const std::uint32_t queued = me.queue_.push_ready_first(*left);
+    if (!SENNIT_MUTANT("post of who need not wait")) me.posted(queued);
 }
 
 void worker::resume(context& target) noexcept {
@@ -311,7 +310,8 @@ bool worker::rob(worker& victim) noexcept {
     const std::uint32_t count = victim.queue_.steal(loot);
     if (count == 0) return false;
     counted.robbed.add(count);
-    if (queue_.adopt(loot, count) > 1) runtime_.wake_one(); // one is for us; the rest was out of sight meanwhile
+    // One is for us; the rest was out of sight meanwhile.
+    if (queue_.adopt(loot, count) > 1 && !SENNIT_MUTANT("post of the loot")) runtime_.wake_one();
     return true;
 }
 

@@ -9,13 +9,14 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
 using namespace sennit::sim;
 
 struct arguments {
-    std::string match;
+    std::vector<std::string> names;
     std::string replay;
     std::string perfetto;
     std::string without;
@@ -27,12 +28,12 @@ struct arguments {
     double seconds = 600;
     bool list = false;
     bool mutants = false;
-    bool all_orders = false;
+    mutation_options mutation;
     bool may_cut = false;
 };
 
 const char* const help =
-    R"(usage: explore [OPTIONS] [GROUP[.NAME]]   explores the scenarios of that name, or all
+    R"(usage: explore [OPTIONS] [GROUP[.NAME]...]   explores the scenarios of these names, or all
 
   --list            names the scenarios and ends
   --bound-more N    preemptions more than each scenario's own bound (0)
@@ -42,6 +43,7 @@ const char* const help =
   --may-cut         running out of --seconds is no failure
   --mutants         weakens every weak order in turn and says which scenario notices, in --seconds for each at most
   --all-mutants     sequentially consistent accesses as well
+  --share I/N       of the mutants the I-th, the I+N-th, and so on only
   --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
@@ -73,7 +75,12 @@ arguments parse(int count, char** words) {
             given.list = true;
         } else if (word == "--mutants" || word == "--all-mutants") {
             given.mutants = true;
-            given.all_orders = word == "--all-mutants";
+            given.mutation.all = word == "--all-mutants";
+        } else if (word == "--share") {
+            const char* text = value();
+            if (!text || std::sscanf(text, "%u/%u", &given.mutation.share, &given.mutation.shares) != 2 ||
+                given.mutation.share >= given.mutation.shares)
+                bad("--share needs I/N");
         } else if (word == "--may-cut") {
             given.may_cut = true;
         } else if (word == "--bound-more") {
@@ -94,10 +101,8 @@ arguments parse(int count, char** words) {
             (word == "--replay" ? given.replay : word == "--perfetto" ? given.perfetto : given.without) = text;
         } else if (word.starts_with("-")) {
             bad("there is no option '" + word + "'");
-        } else if (given.match.empty()) {
-            given.match = word;
         } else {
-            bad("more than one name");
+            given.names.push_back(word);
         }
     }
     return given;
@@ -107,11 +112,17 @@ std::string full_name(const scenario& one) {
     return std::string(one.group) + "." + one.name;
 }
 
-std::vector<const scenario*> chosen(const std::string& match) {
+std::vector<const scenario*> chosen(const std::vector<std::string>& names) {
     std::vector<const scenario*> all;
+    const auto is_meant = [](const scenario& one, const std::string& name) {
+        return one.group == name || full_name(one) == name;
+    };
+    for (const std::string& name : names)
+        if (std::none_of(scenarios().begin(), scenarios().end(), [&](auto& one) { return is_meant(one, name); }))
+            bad("no scenario is called '" + name + "'");
     for (const scenario& one : scenarios())
-        if (match.empty() || one.group == match || full_name(one) == match) all.push_back(&one);
-    if (all.empty()) bad("no scenario is called '" + match + "'");
+        if (names.empty() || std::any_of(names.begin(), names.end(), [&](auto& name) { return is_meant(one, name); }))
+            all.push_back(&one);
     std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return full_name(*a) < full_name(*b); });
     return all;
 }
@@ -145,8 +156,8 @@ bool report(const scenario& one, const char* strategy, const finding& found, boo
 }
 
 int run_replay(const arguments& given) {
-    const auto all = chosen(given.match);
-    if (all.size() != 1 || given.match.empty()) bad("--replay needs the name of one scenario");
+    const auto all = chosen(given.names);
+    if (all.size() != 1) bad("--replay needs the name of one scenario");
     trace happened;
     outcome result;
     try {
@@ -173,12 +184,16 @@ int main(int count, char** words) {
     left_out.named = given.without;
     if (!given.without.empty()) world::the().set_mutant(&left_out);
     if (!given.replay.empty()) return run_replay(given);
-    const auto all = chosen(given.match);
+    const auto all = chosen(given.names);
     if (given.list) {
         for (const scenario* one : all) std::printf("%s\n", full_name(*one).c_str());
         return 0;
     }
-    if (given.mutants) return check_mutants(all, given.seconds, given.all_orders) ? 0 : 1;
+    if (given.mutants) {
+        mutation_options how = given.mutation;
+        how.seconds = given.seconds;
+        return check_mutants(all, how) ? 0 : 1;
+    }
     bool right = true;
     for (const scenario* one : all) {
         const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);

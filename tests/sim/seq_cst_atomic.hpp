@@ -44,6 +44,8 @@ public:
 
     bool cas(T& expected, T desired) noexcept { return before().compare_exchange_strong(expected, desired); }
     bool cas_acq(T& expected, T desired) noexcept { return cas(expected, desired); }
+    bool cas_rel(T& expected, T desired) noexcept { return cas(expected, desired); }
+    bool cas_rlx(T& expected, T desired) noexcept { return cas(expected, desired); }
     bool cas_acq_rel(T& expected, T desired) noexcept { return cas(expected, desired); }
 
     T fetch_add(T delta) noexcept { return before().fetch_add(delta); }

@@ -46,6 +46,12 @@ public:
     bool cas_acq(T& expected, T desired) noexcept {
         return word_.compare_exchange_strong(expected, desired, std::memory_order_acquire, std::memory_order_relaxed);
     }
+    bool cas_rel(T& expected, T desired) noexcept {
+        return word_.compare_exchange_strong(expected, desired, std::memory_order_release, std::memory_order_relaxed);
+    }
+    bool cas_rlx(T& expected, T desired) noexcept {
+        return word_.compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+    }
     bool cas_acq_rel(T& expected, T desired) noexcept {
         return word_.compare_exchange_strong(expected, desired, std::memory_order_acq_rel, std::memory_order_acquire);
     }

@@ -61,6 +61,12 @@ public:
     bool cas_acq(T& expected, T desired, place at = place::current()) noexcept {
         return cas_as(expected, desired, order::acquire, order::relaxed, at);
     }
+    bool cas_rel(T& expected, T desired, place at = place::current()) noexcept {
+        return cas_as(expected, desired, order::release, order::relaxed, at);
+    }
+    bool cas_rlx(T& expected, T desired, place at = place::current()) noexcept {
+        return cas_as(expected, desired, order::relaxed, order::relaxed, at);
+    }
     bool cas_acq_rel(T& expected, T desired, place at = place::current()) noexcept {
         return cas_as(expected, desired, order::acq_rel, order::acquire, at);
     }

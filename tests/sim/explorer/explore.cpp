@@ -17,7 +17,8 @@ namespace {
 
 outcome run_once(const scenario& what, strategy& by, trace* into) {
     const std::size_t before = live_allocations();
-    outcome result = world::the().run(what.body, by, {what.within.steps, what.within.preempt_in}, into);
+    outcome result =
+        world::the().run(what.body, by, {what.within.steps, what.within.preempt_in, what.within.membarrier}, into);
     if (!result.failed && live_allocations() != before) {
         result.failed = true;
         result.what = "leak: " + std::to_string(live_allocations() - before) + " allocations are left";

@@ -8,8 +8,13 @@ namespace sennit::sim {
 
 // For each place at which a scenario meets an order that is weaker than sequentially consistent (and not relaxed), each
 // weaker order in turn; for each SENNIT_MUTANT in the sources, that one. Explores the scenarios that come by until one
-// fails. Prints a table; true when at least 95 % were noticed. `seconds` bounds the search
-// for each mutant.
-bool check_mutants(const std::vector<const scenario*>& with, double seconds, bool all);
+// fails, those of the same name as the mutated file first. Prints a table; true when at least 95 % were noticed.
+struct mutation_options {
+    double seconds = 600; // for each mutant, at most
+    bool all = false;     // sequentially consistent accesses, too
+    unsigned share = 0;   // every `shares`-th mutant only, for several processes at once
+    unsigned shares = 1;
+};
+bool check_mutants(const std::vector<const scenario*>& with, const mutation_options& how);
 
 } // namespace sennit::sim

@@ -92,7 +92,7 @@ inline void calm_from_here() {
     world::the().calm(true);
 }
 
-// What is looked at when nobody can go on: a text means that work lies about while everybody sleeps.
+// What is looked at when nobody can go on: a text means that work lies about while everybody sleeps. Null: nothing.
 inline void when_stuck(std::function<std::string()> look) {
     world::the().when_stuck(std::move(look));
 }
@@ -104,7 +104,12 @@ struct bounds {
     unsigned stale_reads = 2;
     std::uint64_t steps = 20'000;
     const char* preempt_in = nullptr; // only at operations in these files, separated by blanks; null: everywhere
+    bool membarrier = true;           // whether the system has one
 };
+constexpr bounds fenced(bounds within) {
+    within.membarrier = false;
+    return within;
+}
 
 struct scenario {
     const char* group; // the part that is explored: "fork_stack", "parker", …
@@ -129,6 +134,13 @@ struct registration {
         {#group, #name, &sim_##group##_##name, ::sennit::sim::bounds{__VA_ARGS__}, nullptr, nullptr});                 \
     static void sim_##group##_##name()
 #define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
+
+// And once more as `name_fenced`, in a process to which the system refuses a membarrier (owner_lock::fenced).
+#define SIM_SCENARIO_BOTH_WAYS(group, name, ...)                                                                       \
+    static void sim_##group##_##name();                                                                                \
+    static const ::sennit::sim::registration sim_registered_fenced_##group##_##name(                                   \
+        {#group, #name "_fenced", &sim_##group##_##name, ::sennit::sim::fenced({__VA_ARGS__}), nullptr, nullptr});     \
+    SIM_SCENARIO_WITHIN(group, name, __VA_ARGS__)
 
 // A famous bug, rebuilt: the explorer must find a failure whose text contains `expected`.
 #define SIM_MUSEUM(name, expected, story)                                                                              \

@@ -199,15 +199,18 @@ void world::switch_to(unsigned next) {
     sys::switch_stacks(from.machine, threads_[next].machine, sys::thread_exception_globals());
 }
 
-// Ends the wait with the earliest deadline; false when none has one.
+// Ends the waits with the earliest deadline, all at once; false when none has one.
 bool world::let_time_pass() {
-    thread* next = nullptr;
-    for (thread& one : threads_)
-        if (one.is == state::waiting && one.deadline != never && (!next || one.deadline < next->deadline)) next = &one;
-    if (!next) return false;
-    time_ = std::max(time_, next->deadline);
-    next->is = state::ready;
-    next->timed_out = true;
+    std::int64_t earliest = never;
+    for (const thread& one : threads_)
+        if (one.is == state::waiting) earliest = std::min(earliest, one.deadline);
+    if (earliest == never) return false;
+    time_ = std::max(time_, earliest);
+    for (thread& one : threads_) {
+        if (one.is != state::waiting || one.deadline != earliest) continue;
+        one.is = state::ready;
+        one.timed_out = true;
+    }
     return true;
 }
 
@@ -222,8 +225,9 @@ void world::stuck() {
     if (stuck_) {
         auto look = std::exchange(stuck_, nullptr);
         limits_.steps += 10'000;
-        // The look runs as the current thread, which alone is ready.
+        // The look runs as the current thread, which alone is ready, and sees the newest values.
         me().is = state::ready;
+        calm_ = true;
         if (const std::string more = look(); !more.empty()) text = "lost wake-up: " + more + "; " + text;
     }
     fail(text);

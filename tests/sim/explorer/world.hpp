@@ -56,6 +56,7 @@ public:
     struct limits {
         std::uint64_t steps = 20'000;     // more are called a livelock
         const char* preempt_in = nullptr; // files, separated by blanks, at whose operations a thread may be preempted
+        bool membarrier = true;
     };
     outcome run(const std::function<void()>& scenario, strategy& by, limits within, trace* into);
 
@@ -88,6 +89,7 @@ public:
     static constexpr std::int64_t never = INT64_MAX;
     bool wait(const void* address, std::uint64_t value, std::uint32_t expected, std::int64_t deadline, place where);
     void wake(const void* address, int count, place where);
+    bool has_membarrier() const noexcept { return limits_.membarrier; }
     void barrier_all(place where); // membarrier: everybody knows what has been done so far
     std::int64_t now() noexcept { return time_ += tick_; }
     // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest value.

@@ -94,9 +94,10 @@ void futex_wake(const base::atomic<std::uint32_t>& word, int count) noexcept {
 }
 
 bool barrier_available() noexcept {
-    return true;
+    return world::the().has_membarrier();
 }
 bool barrier_all_threads() noexcept {
+    if (!barrier_available()) return false;
     world::the().barrier_all(place::current());
     return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scopes of cancellation against waits, children and each other: src/sched/cancel_scope.cpp.
 #include "engine.hpp"
+#include "threads.hpp"
 
 #include "sennit/sched/cancel_scope.hpp"
 #include "sennit/sched/wait.hpp"
@@ -10,12 +11,6 @@
 namespace {
 
 using namespace sennit::sched;
-
-// The calling thread in a scope.
-struct in_scope {
-    explicit in_scope(cancel_scope& scope) { current_activity()->scope = &scope; }
-    activity_frame frame;
-};
 
 wake_reason wait_in(cancel_scope& scope) {
     in_scope here(scope);

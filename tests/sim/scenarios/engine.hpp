@@ -5,6 +5,7 @@
 #include "explorer/sim.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
 #include "sennit/checkpoint.hpp"
 #include "sennit/fork_each.hpp"
 #include "sennit/fork_join.hpp"
@@ -14,6 +15,7 @@
 #include "sys/futex.hpp"
 
 #include <memory>
+#include <string>
 
 namespace sim = sennit::sim;
 
@@ -26,8 +28,12 @@ public:
             runtime_ = std::make_unique<sennit::runtime>(
                 sennit::runtime_options{.workers = workers, .stack_size = small_stack});
         });
+        sim::when_stuck([this] { return work_that_lies_about(); });
     }
-    ~engine() { sim::calm_from_here(); }
+    ~engine() {
+        sim::when_stuck(nullptr);
+        sim::calm_from_here();
+    }
 
     template <class F>
     decltype(auto) run(F&& body) {
@@ -37,6 +43,22 @@ public:
     sennit::runtime* operator->() { return runtime_.get(); }
 
 private:
+    // A lost wake-up, if all sleep.
+    std::string work_that_lies_about() {
+        sennit::sched::runtime_core& core = runtime_->core();
+        std::string text;
+        if (!core.injected().empty()) text += "work lies in the shared queue; ";
+        for (unsigned i = 0; i < core.worker_count(); ++i) {
+            sennit::sched::worker& one = core.worker_at(i);
+            const std::string whose = "worker " + std::to_string(i);
+            if (!one.queue().empty()) text += whose + " has " + std::to_string(one.queue().size()) + " in its queue; ";
+            const sennit::sched::context* runs = one.running();
+            if (runs && !sennit::sched::fork_range::of(runs->forks.load()).empty())
+                text += whose + " has public forks; ";
+        }
+        return text;
+    }
+
     std::unique_ptr<sennit::runtime> runtime_;
 };
 

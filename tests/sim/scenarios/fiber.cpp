@@ -4,6 +4,7 @@
 // In the first half the fiber's function is run by hand, in a thread that is no worker, so that nothing but the state
 // word, the lock and the join is explored; the second half has whole runtimes.
 #include "engine.hpp"
+#include "threads.hpp"
 
 #include "sennit/fiber.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -36,12 +37,6 @@ struct strand final : fiber_block {
         sim::check(result == 42, "what the fiber did is seen");
         dispose();
     }
-};
-
-// The calling thread in a scope, so that its waits have more than one end.
-struct in_scope {
-    explicit in_scope(cancel_scope& scope) { current_activity()->scope = &scope; }
-    activity_frame frame; // begins before the body above
 };
 
 } // namespace
@@ -133,7 +128,7 @@ SIM_SCENARIO_WITHIN(fiber, runs_inline_at_its_join_or_on_another_worker, .preemp
 }
 
 // It runs on the other worker for certain, and its joiner suspends, or comes late.
-SIM_SCENARIO_WITHIN(fiber, is_joined_from_another_worker, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber, is_joined_from_another_worker, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     event begun;
     sim::var<int> data{0};
@@ -149,7 +144,7 @@ SIM_SCENARIO_WITHIN(fiber, is_joined_from_another_worker, .preemptions = 1, .sta
 }
 
 // The time is up at once; the worker's look at the clock races with the end.
-SIM_SCENARIO_WITHIN(fiber, a_timed_join_meets_the_end, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber, a_timed_join_meets_the_end, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     one.run([&] {
         auto* block = new strand(one->core());
@@ -172,7 +167,7 @@ SIM_SCENARIO_WITHIN(fiber, is_detached_on_a_worker_while_it_ends, .preemptions =
 }
 
 // Two that yield to each other exchange places in the queue while a thief robs it.
-SIM_SCENARIO_WITHIN(fiber, two_yield_while_a_thief_robs, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fiber, two_yield_while_a_thief_robs, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {

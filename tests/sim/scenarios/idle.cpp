@@ -61,14 +61,15 @@ SIM_SCENARIO_WITHIN(idle, each_bit_is_taken_once, .preemptions = 3, .stale_reads
     sim::check(taken.load() == 1, "one of the two got it");
 }
 
-SIM_SCENARIO_WITHIN(idle, a_post_from_outside_wakes_a_sleeper, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     job work;
     sennit::sched::schedule(work, one->core());
     work.done.wait();
 }
 
-SIM_SCENARIO_WITHIN(idle, two_posters_from_outside, .preemptions = 1, .stale_reads = 1) {
+// One preemption: with two it has more than two million executions.
+SIM_SCENARIO_BOTH_WAYS(idle, two_posters_from_outside, .preemptions = 1, .stale_reads = 1) {
     engine two(2);
     job first, second;
     sim::in_threads(2, [&](unsigned me) { sennit::sched::schedule(me == 0 ? first : second, two->core()); });
@@ -77,7 +78,7 @@ SIM_SCENARIO_WITHIN(idle, two_posters_from_outside, .preemptions = 1, .stale_rea
 }
 
 // The poster's own worker is busy for ever: somebody else must come.
-SIM_SCENARIO_WITHIN(idle, a_post_from_inside_wakes_another_worker, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     two.run([&] {
         event ran;

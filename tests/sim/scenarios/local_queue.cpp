@@ -27,7 +27,7 @@ void go_all(local_queue::list& loot) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(local_queue, gives_each_piece_to_one, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, gives_each_piece_to_one, .preemptions = 3, .stale_reads = 1) {
     local_queue queue;
     std::array<piece, 2> pieces;
     sim::thread thief([&] {
@@ -46,7 +46,7 @@ SIM_SCENARIO_WITHIN(local_queue, gives_each_piece_to_one, .preemptions = 3, .sta
 }
 
 // A joiner wants just this one back, which a thief may have.
-SIM_SCENARIO_WITHIN(local_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3, .stale_reads = 1) {
     local_queue queue;
     piece one;
     sim::thread thief([&] {
@@ -62,7 +62,7 @@ SIM_SCENARIO_WITHIN(local_queue, the_newest_is_taken_back_or_stolen, .preemption
     sim::check(one.runs == 1 && queue.empty(), "it was taken once");
 }
 
-SIM_SCENARIO_WITHIN(local_queue, two_thieves_and_a_gift, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, two_thieves_and_a_gift, .preemptions = 2, .stale_reads = 1) {
     local_queue queue;
     std::array<piece, 3> pieces;
     for (piece& one : pieces) queue.push_spawned(one);
@@ -86,7 +86,7 @@ SIM_SCENARIO_WITHIN(local_queue, two_thieves_and_a_gift, .preemptions = 2, .stal
 }
 
 // What a thief robs goes into its own queue, of which the other robs in turn.
-SIM_SCENARIO_WITHIN(local_queue, loot_is_robbed_again, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, loot_is_robbed_again, .preemptions = 2, .stale_reads = 1) {
     std::array<local_queue, 2> queues;
     std::array<piece, 2> pieces;
     queues[0].push_ready(pieces[0]);
@@ -105,7 +105,7 @@ SIM_SCENARIO_WITHIN(local_queue, loot_is_robbed_again, .preemptions = 2, .stale_
 }
 
 // Who yields puts itself into the queue before it is saved: no thief may have it until the switch is over.
-SIM_SCENARIO_WITHIN(local_queue, who_yields_is_not_robbed_before_it_is_saved, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, who_yields_is_not_robbed_before_it_is_saved, .preemptions = 3, .stale_reads = 1) {
     local_queue queue;
     piece next, self;
     sim::var<int> saved{0};
@@ -131,7 +131,7 @@ SIM_SCENARIO_WITHIN(local_queue, who_yields_is_not_robbed_before_it_is_saved, .p
 }
 
 // The owner's push against a sleeper, in small: the push is seen, or the announcement is.
-SIM_SCENARIO_WITHIN(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .stale_reads = 2) {
     local_queue queue;
     piece one;
     sennit::base::atomic<int> announced{0};
@@ -149,7 +149,7 @@ SIM_SCENARIO_WITHIN(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .stal
 }
 
 // A worker that does not get on is robbed of what only others can run.
-SIM_SCENARIO_WITHIN(local_queue, a_blocked_workers_pieces_are_robbed, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, a_blocked_workers_pieces_are_robbed, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     struct setter : sennit::sched::runnable {
         setter() : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->ran.set(); }) {}
@@ -163,7 +163,8 @@ SIM_SCENARIO_WITHIN(local_queue, a_blocked_workers_pieces_are_robbed, .preemptio
 }
 
 // Three pieces in one queue, of which each blocks its worker until all run. While one thief has two of them in its
-// hands, their owner takes the third, and the other thief looks at two empty queues and goes to sleep.
+// hands, their owner takes the third, and the other thief looks at two empty queues and goes to sleep. One preemption:
+// the bug that it keeps needs no more, and with two it has more than three million executions of 1,267 steps.
 SIM_SCENARIO_WITHIN(local_queue, loot_reaches_who_fell_asleep_meanwhile, .preemptions = 1, .stale_reads = 0,
                     .preempt_in = "worker.cpp local_queue.hpp owner_lock.hpp") {
     engine three(3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock whose owner pays nothing: src/sched/owner_lock.hpp. (The explorer's process has a membarrier; without one
-// the lock is Dekker's pattern with sequentially consistent accesses, which litmus.cpp shows.)
+// The lock whose owner pays nothing: src/sched/owner_lock.hpp; where there is no membarrier, Dekker's pattern with
+// sequentially consistent accesses.
 #include "engine.hpp"
 
 #include "sched/owner_lock.hpp"
@@ -8,7 +8,7 @@
 using sennit::sched::owner_lock;
 using sennit::sched::owner_section;
 
-SIM_SCENARIO_WITHIN(owner_lock, lets_one_in_at_a_time, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_BOTH_WAYS(owner_lock, lets_one_in_at_a_time, .preemptions = 3, .stale_reads = 2) {
     owner_lock lock;
     sim::var<int> count{0};
     bool let_in = false;
@@ -26,7 +26,7 @@ SIM_SCENARIO_WITHIN(owner_lock, lets_one_in_at_a_time, .preemptions = 3, .stale_
     sim::check(count == (let_in ? 3 : 2), "whoever was let in has counted");
 }
 
-SIM_SCENARIO_WITHIN(owner_lock, carries_what_was_written_inside, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_BOTH_WAYS(owner_lock, carries_what_was_written_inside, .preemptions = 3, .stale_reads = 2) {
     owner_lock lock;
     sim::var<int> to_other{0}, to_owner{0};
     sennit::base::atomic<int> let_in{0};
@@ -49,7 +49,7 @@ SIM_SCENARIO_WITHIN(owner_lock, carries_what_was_written_inside, .preemptions = 
 }
 
 // The owner does not leave for a while: the other gives up, and nobody is locked out.
-SIM_SCENARIO_WITHIN(owner_lock, a_claim_that_is_given_up_leaves_it_free, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(owner_lock, a_claim_that_is_given_up_leaves_it_free, .preemptions = 2, .stale_reads = 1) {
     owner_lock lock;
     sim::var<int> count{0};
     event inside, tried;
@@ -74,7 +74,7 @@ SIM_SCENARIO_WITHIN(owner_lock, a_claim_that_is_given_up_leaves_it_free, .preemp
     sim::check(count >= 2, "the owner was in twice");
 }
 
-SIM_SCENARIO_WITHIN(owner_lock, two_others_come_in_one_by_one, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(owner_lock, two_others_come_in_one_by_one, .preemptions = 2, .stale_reads = 1) {
     owner_lock lock;
     sim::var<int> count{0};
     sennit::base::atomic<int> let_in{0};
@@ -93,7 +93,7 @@ SIM_SCENARIO_WITHIN(owner_lock, two_others_come_in_one_by_one, .preemptions = 2,
 }
 
 // The owner finds the claim, waits for its end and must not miss it.
-SIM_SCENARIO_WITHIN(owner_lock, the_owner_gets_in_after_the_other, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(owner_lock, the_owner_gets_in_after_the_other, .preemptions = 2, .stale_reads = 1) {
     owner_lock lock;
     sim::var<int> count{0};
     event claimed;

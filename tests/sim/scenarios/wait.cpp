@@ -2,8 +2,9 @@
 // Waits with more than one end: sennit/sched/wait.hpp, src/sched/wait.cpp.
 //
 // A deadline passes in the explorer only while nobody else can go on; where it shall race, either a worker looks at the
-// clock while others run (its look moves the time), or somebody claims as the clock would.
+// clock while others run (its look moves the time), or another thread sleeps until the same time.
 #include "engine.hpp"
+#include "threads.hpp"
 
 #include "sennit/fiber.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -48,11 +49,6 @@ struct source {
         dequeue(list, entry);
         return why;
     }
-};
-
-struct in_scope {
-    explicit in_scope(cancel_scope& scope) { current_activity()->scope = &scope; }
-    activity_frame frame;
 };
 
 void check_outcome(wake_reason why, wake_reason otherwise, bool given, const sim::var<int>& got) {
@@ -131,13 +127,12 @@ SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out_while_somebody_gives, .preempt
     source from;
     sim::var<int> got{0};
     bool given = false;
-    const std::int64_t when = now_ns() + 1'000'000;
+    const time_point when = soon();
     sim::thread giver([&] {
-        sennit::base::atomic<std::uint32_t> word{0};
-        (void)sennit::sys::futex_wait_until(word, 0, when - 1);
+        sleep_until(when);
         given = from.give();
     });
-    const wake_reason why = from.take({.deadline_ns = when}, got);
+    const wake_reason why = from.take({.deadline_ns = when.time_since_epoch().count()}, got);
     giver.join();
     check_outcome(why, wake_reason::timed_out, given, got);
 }
@@ -232,7 +227,7 @@ SIM_SCENARIO_WITHIN(wait, a_contexts_time_runs_out_while_somebody_gives, .preemp
 }
 
 // Y begins a wait that has ended before; its worker has switched to X already, which blocks the thread.
-SIM_SCENARIO_WITHIN(wait, who_need_not_wait_is_not_left_behind_another, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(wait, who_need_not_wait_is_not_left_behind_another, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     event y_goes_on;
     two.run([&] {

@@ -70,6 +70,8 @@ TEST(atomic, every_cas_takes_the_expected_value_only_and_reports_the_other) {
     };
     check([](auto& word, int& expected, int desired) { return word.cas(expected, desired); });
     check([](auto& word, int& expected, int desired) { return word.cas_acq(expected, desired); });
+    check([](auto& word, int& expected, int desired) { return word.cas_rel(expected, desired); });
+    check([](auto& word, int& expected, int desired) { return word.cas_rlx(expected, desired); });
     check([](auto& word, int& expected, int desired) { return word.cas_acq_rel(expected, desired); });
 }
 
@@ -105,6 +107,8 @@ TEST(atomic, every_operation_passes_the_hook_once) {
     EXPECT_EQ(hooks_of([&] { word.exchange_acq_rel(0); }), 1);
     EXPECT_EQ(hooks_of([&] { word.cas(expected, 0); }), 1);
     EXPECT_EQ(hooks_of([&] { word.cas_acq(expected, 0); }), 1);
+    EXPECT_EQ(hooks_of([&] { word.cas_rel(expected, 0); }), 1);
+    EXPECT_EQ(hooks_of([&] { word.cas_rlx(expected, 0); }), 1);
     EXPECT_EQ(hooks_of([&] { word.cas_acq_rel(expected, 0); }), 1);
     EXPECT_EQ(hooks_of([&] { word.fetch_add(0); }), 1);
     EXPECT_EQ(hooks_of([&] { word.fetch_sub(0); }), 1);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// condition_variable, condition_variable_any: sennit/condition_variable.hpp.
+#include "engine.hpp"
+#include "threads.hpp"
+
+#include "sennit/condition_variable.hpp"
+#include "sennit/fiber.hpp"
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+namespace {
+
+using guard = std::unique_lock<sennit::mutex>;
+
+struct condition {
+    sennit::mutex lock;
+    sennit::condition_variable changed;
+    sim::var<int> value{0};
+
+    void set(int to) {
+        guard inside(lock);
+        value = to;
+    }
+    void wait_for(int wanted) {
+        guard inside(lock);
+        changed.wait(inside, [&] { return value == wanted; });
+    }
+};
+
+} // namespace
+
+SIM_SCENARIO_WITHIN(condition_variable, a_change_is_not_missed, .preemptions = 2, .stale_reads = 2) {
+    condition one;
+    sim::thread other([&] {
+        one.set(1);
+        one.changed.notify_one(); // outside the lock
+    });
+    one.wait_for(1);
+    other.join();
+}
+
+SIM_SCENARIO_WITHIN(condition_variable, all_are_notified, .preemptions = 2, .stale_reads = 0) {
+    condition one;
+    sim::thread first([&] { one.wait_for(1); });
+    sim::thread second([&] { one.wait_for(1); });
+    one.set(1);
+    one.changed.notify_all();
+    first.join();
+    second.join();
+}
+
+// The object is gone as soon as those that waited have been notified; they need it no more.
+SIM_SCENARIO_WITHIN(condition_variable, dies_when_all_are_notified, .preemptions = 2, .stale_reads = 1) {
+    sennit::mutex lock;
+    auto changed = std::make_unique<sennit::condition_variable>();
+    bool waits = false, set = false;
+    sim::thread waiter([&] {
+        guard inside(lock);
+        waits = true;
+        if (!set) changed->wait(inside);
+    });
+    {
+        guard inside(lock);
+        set = true;
+        if (waits) changed->notify_all();
+        changed.reset();
+    }
+    waiter.join();
+}
+
+// One of two has a deadline, which comes with the notification: it has taken it, or the other one is notified.
+SIM_SCENARIO_WITHIN(condition_variable, a_notification_meets_a_timeout, .preemptions = 2, .stale_reads = 0) {
+    sennit::mutex lock;
+    sennit::condition_variable changed;
+    const time_point when = soon();
+    bool taken = false, told = false;
+    sim::thread impatient([&] {
+        guard inside(lock);
+        taken = changed.wait_until(inside, when) == sennit::cv_status::no_timeout;
+    });
+    sim::thread patient([&] {
+        guard inside(lock);
+        changed.wait(inside);
+        told = true;
+    });
+    sleep_until(when);
+    {
+        guard inside(lock);
+        changed.notify_one();
+    }
+    impatient.join();
+    if (taken) {
+        {
+            guard inside(lock);
+            sim::check(!told, "one notification ends one wait");
+        }
+        changed.notify_one();
+    }
+    patient.join(); // for ever, if the notification was lost
+}
+
+SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, .preemptions = 2, .stale_reads = 0) {
+    sennit::mutex lock;
+    sennit::condition_variable changed;
+    sennit::sched::cancel_scope scope(nullptr);
+    const time_point when = soon();
+    bool taken = false;
+    sim::thread cancelled([&] {
+        in_scope here(scope);
+        guard inside(lock);
+        try {
+            changed.wait(inside);
+            taken = true;
+        } catch (const sennit::cancelled&) {
+            sim::check(inside.owns_lock() && !lock.try_lock(), "the lock is held again, however the wait ends");
+        }
+    });
+    sim::thread other([&] {
+        guard inside(lock);
+        changed.wait(inside);
+    });
+    sim::thread canceller([&] {
+        sleep_until(when);
+        scope.cancel();
+    });
+    sleep_until(when);
+    changed.notify_one();
+    cancelled.join();
+    if (taken) changed.notify_one();
+    other.join();
+    canceller.join();
+}
+
+// With a lock of any kind.
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_will_do, .preemptions = 2, .stale_reads = 1) {
+    sennit::base::spin_lock lock;
+    sennit::condition_variable_any changed;
+    sim::var<int> value{0};
+    sim::thread other([&] {
+        std::lock_guard inside(lock);
+        value = 1;
+        changed.notify_one();
+    });
+    {
+        std::lock_guard inside(lock);
+        changed.wait(lock, [&] { return value == 1; });
+    }
+    other.join();
+}
+
+// ---- on workers
+
+SIM_SCENARIO_WITHIN(condition_variable, a_fiber_waits_for_a_thread, .preemptions = 2, .stale_reads = 0) {
+    engine one(1);
+    condition shared;
+    sennit::fiber strand({.runtime = &*one}, [&] { shared.wait_for(1); });
+    shared.set(1);
+    shared.changed.notify_one();
+    strand.join();
+}

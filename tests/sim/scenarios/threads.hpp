@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scenarios over plain threads share: scopes around their waits, and times that race.
+#pragma once
+
+#include "explorer/sim.hpp"
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/cancelled.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/cancel_scope.hpp"
+#include "sennit/sched/now.hpp"
+#include "sys/futex.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace sim = sennit::sim;
+
+// The calling thread in a scope, so that its waits have more than one end.
+struct in_scope {
+    explicit in_scope(sennit::sched::cancel_scope& scope) { sennit::sched::current_activity()->scope = &scope; }
+    sennit::sched::activity_frame frame; // begins before the body above
+};
+
+// Calls `wait` in the scope. False: it was cancelled.
+template <class F>
+bool not_cancelled(sennit::sched::cancel_scope& scope, F&& wait) {
+    in_scope here(scope);
+    try {
+        wait();
+        return true;
+    } catch (const sennit::cancelled&) {
+        return false;
+    }
+}
+
+// Time passes in the explorer only while nobody can go on. Then all that wait for the same time go on together, and
+// race: so a deadline meets what another thread does after it has slept until the same time.
+using time_point = std::chrono::steady_clock::time_point;
+
+inline time_point soon() {
+    return time_point(std::chrono::nanoseconds(sennit::sched::now_ns() + 1'000'000));
+}
+inline void sleep_until(time_point when) {
+    const sennit::base::atomic<std::uint32_t> word{0};
+    (void)sennit::sys::futex_wait_until(word, 0, when.time_since_epoch().count());
+}

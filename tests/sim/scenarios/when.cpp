@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// when_all, when_any and the waits for many futures: sennit/when.hpp, src/when.cpp.
+#include "threads.hpp"
+
+#include "sennit/when.hpp"
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+struct two_promises {
+    std::array<sennit::promise<int>, 2> promises;
+    std::array<sim::var<int>, 2> before;
+
+    void keep(unsigned which) {
+        before[which] = 1;
+        promises[which].set_value(static_cast<int>(which) + 1);
+    }
+    void fail(unsigned which) { promises[which].set_exception(std::make_exception_ptr(std::runtime_error("failed"))); }
+    std::vector<sennit::future<int>> futures() {
+        std::vector<sennit::future<int>> both;
+        for (auto& one : promises) both.push_back(one.get_future());
+        return both;
+    }
+};
+
+} // namespace
+
+SIM_SCENARIO_WITHIN(when, any_of_two_is_ready, .preemptions = 2, .stale_reads = 1) {
+    two_promises two;
+    sim::thread first([&] { two.keep(0); });
+    sim::thread second([&] { two.keep(1); });
+    auto [index, futures] = sennit::when_any(two.futures()).get();
+    sim::check(index < 2 && two.before[index] == 1, "what came before the one that it names is seen");
+    sim::check(futures[index].get() == static_cast<int>(index) + 1, "it is ready");
+    first.join();
+    second.join();
+    sim::check(futures[1 - index].get() == static_cast<int>(2 - index), "the other is as it was");
+}
+
+// One is ready for certain, the other becomes ready while it is being attached or detached.
+SIM_SCENARIO_WITHIN(when, any_forgets_who_is_late, .preemptions = 3, .stale_reads = 1) {
+    two_promises two;
+    sim::thread late([&] { two.keep(1); });
+    {
+        auto any = sennit::when_any(two.futures());
+        two.keep(0);
+        auto [index, futures] = any.get();
+        sim::check(futures[index].get() == static_cast<int>(index) + 1, "the one that it names is ready");
+    }
+    late.join();
+}
+
+SIM_SCENARIO_WITHIN(when, all_of_two_are_ready, .preemptions = 2, .stale_reads = 1) {
+    two_promises two;
+    sim::thread first([&] { two.keep(0); });
+    sim::thread second([&] { two.keep(1); });
+    auto futures = sennit::when_all(two.futures()).get();
+    sim::check(two.before[0] == 1 && two.before[1] == 1, "what came before either is seen");
+    sim::check(futures[0].get() == 1 && futures[1].get() == 2, "both are ready");
+    first.join();
+    second.join();
+}
+
+// Nobody waits for the result any more when the futures become ready.
+SIM_SCENARIO_WITHIN(when, the_result_is_dropped_meanwhile, .preemptions = 2, .stale_reads = 1) {
+    two_promises two;
+    std::optional all = sennit::when_all(two.futures());
+    sim::thread first([&] { two.keep(0); });
+    sim::thread second([&] { two.keep(1); });
+    all.reset();
+    first.join();
+    second.join();
+}
+
+SIM_SCENARIO_WITHIN(when, the_first_success_counts, .preemptions = 2, .stale_reads = 1) {
+    two_promises two;
+    sim::thread loser([&] { two.fail(0); });
+    sim::thread winner([&] { two.keep(1); });
+    sim::check(sennit::wait_first_success(two.futures()) == 2, "failures do not count");
+    loser.join();
+    winner.join();
+}
+
+SIM_SCENARIO_WITHIN(when, two_failures_are_told_together, .preemptions = 2, .stale_reads = 1) {
+    two_promises two;
+    sim::thread first([&] { two.fail(0); });
+    sim::thread second([&] { two.fail(1); });
+    std::size_t errors = 0;
+    try {
+        (void)sennit::wait_first_success(two.futures());
+    } catch (const sennit::exception_list& list) {
+        errors = list.size();
+    }
+    sim::check(errors == 2, "both are told");
+    first.join();
+    second.join();
+}
+
+SIM_SCENARIO_WITHIN(when, the_first_error_ends_the_wait_for_values, .preemptions = 2, .stale_reads = 1) {
+    two_promises two;
+    sim::thread first([&] { two.keep(0); });
+    sim::thread second([&] { two.fail(1); });
+    bool failed = false;
+    try {
+        (void)sennit::wait_all_values(two.futures());
+    } catch (const std::runtime_error&) {
+        failed = true;
+    }
+    sim::check(failed, "the error is told");
+    first.join();
+    second.join();
+}
