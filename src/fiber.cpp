@@ -36,7 +36,7 @@ void fiber::check_joinable() const {
 
 void fiber::join() {
     check_joinable();
-    block_->join({.cancellable = false, .what = "fiber::join"});
+    block_->join(detail::joining);
     const holder ended{std::exchange(block_, nullptr)};
     if (ended.block->error) std::rethrow_exception(ended.block->error);
 }
@@ -60,7 +60,8 @@ void fiber::stop_and_join() noexcept {
     if (!block_) return;
     SENNIT_CHECK(sched::fiber_block::current() != block_, "a fiber destroys the object it is joined by");
     block_->request_stop();
-    block_->join({.cancellable = false, .what = "fiber::~fiber"});
+    static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
+    block_->join(destroying);
     if (block_->error) base::fail("an exception left a fiber that was destroyed without join", __FILE__, __LINE__);
     std::exchange(block_, nullptr)->dispose();
 }

@@ -33,6 +33,10 @@ std::uint64_t fresh_id() noexcept {
     return me->next_id++;
 }
 
+std::uint64_t fresh_ids(std::uint64_t) noexcept {
+    return next_block.fetch_add(1) * ids_in_a_block + 1;
+}
+
 std::uint64_t current_id() noexcept {
     if (activity* me = current_activity()) {
         if (me->fiber) return static_cast<fiber_block*>(me->fiber)->id(); // others may ask, too

@@ -25,6 +25,7 @@ context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, 
       // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
       fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), saved_activity(&own),
       runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
+    own.outer = nullptr;
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.stack_low = stack.low;
     machine.stack_size = static_cast<std::size_t>(stack.high - stack.low);

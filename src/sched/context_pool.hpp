@@ -31,6 +31,8 @@ public:
     // signal handler while the program is about to die: takes no lock.
     const context* owner_of_guard(const void* address, bool& in_fork_stack) const noexcept;
 
+    sys::stack stack_of(unsigned index) const noexcept;
+
     struct counts {
         std::size_t made; // contexts, each with a stack
         std::size_t idle; // of these, in the shared reserve
@@ -38,6 +40,7 @@ public:
     counts count() const noexcept;
 
 private:
+    friend class snapshot;
     runtime_core& runtime_;
     sys::stack_source stacks_;
     sys::stack_source fork_stacks_;

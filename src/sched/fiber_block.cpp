@@ -6,6 +6,7 @@
 #include "sennit/base/check.hpp"
 #include "sennit/sched/cancel_scope.hpp"
 #include "sennit/sched/verbs.hpp"
+#include "sys/clock.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -33,10 +34,10 @@ void fiber_block::run_queued(runnable* self) noexcept {
 
 // May go on in another thread.
 void fiber_block::run_here() noexcept {
-    activity* outer = exchange_activity(&self_);
-    body_(*this);
+    self_.outer = exchange_activity(&self_);
+    type_.body(*this);
     destroy_locals(self_);
-    exchange_activity(outer);
+    exchange_activity(self_.outer);
 }
 
 void fiber_block::end() noexcept {
@@ -55,7 +56,7 @@ void fiber_block::end() noexcept {
         return;
     }
     if (error) fail_detached();
-    destroy_(this);
+    type_.destroy(this);
 }
 
 void fiber_block::fail_detached() noexcept {
@@ -67,6 +68,7 @@ void fiber_block::fail_detached() noexcept {
 
 void fiber_block::launch(start how) noexcept {
     worker* me = this_worker();
+    born_ns_ = me ? me->about_now_ns() : sys::coarse_now_ns();
     if (!me || &me->runtime() != &runtime_)
         runtime_.post(*this);
     else if (how == start::enqueue || !me->run_instead(*this))
@@ -100,7 +102,10 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
         return wake_reason::source;
     }
     enqueue(joiners_, entry);
-    const wake_reason why = wait_unlocking(point, lock_, options);
+    wait_options told = options;
+    told.on = this;
+    told.holder = &fiber_block::holder;
+    const wake_reason why = wait_unlocking(point, lock_, told);
     if (patient) return why;      // woken after the lock was free
     std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the caller frees the block
     if (ended()) return wake_reason::source;
@@ -114,7 +119,11 @@ void fiber_block::let_go() noexcept {
     if (state_.cas_acq_rel(seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
     if (error) fail_detached();
-    destroy_(this);
+    type_.destroy(this);
+}
+
+const void* fiber_block::holder(const void* on) noexcept {
+    return &static_cast<const fiber_block*>(on)->self_; // an activity's address is its identity
 }
 
 std::uint64_t fiber_block::id() noexcept {

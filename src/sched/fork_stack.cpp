@@ -38,7 +38,7 @@ void push_slow() noexcept {
 
 bool pop_slow(fork_slot* slot) noexcept {
     if (this_worker()->take_back(slot)) return true;
-    slot->done.wait();
+    slot->done.wait("a stolen child");
     base::plain_read(slot);
     return false;
 }

@@ -118,7 +118,7 @@ bool worker::rest() noexcept {
         const bool keeps = runtime_.clock().become_keeper(index_);
         if (keeps) until = std::min(until, runtime_.clock().next_ns());
         counted.parks.add();
-        const bool chosen = parker_.sleep_until(until);
+        const bool chosen = until == never ? sleep_for_good() : parker_.sleep_until(until);
         if (keeps) runtime_.clock().resign();
         if (!chosen) continue;
         const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);

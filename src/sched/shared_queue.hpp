@@ -41,9 +41,11 @@ public:
         return item;
     }
 
-    bool empty() const noexcept { return size_.load() == 0; }
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t size() const noexcept { return size_.load(); }
 
 private:
+    friend class snapshot;
     base::spin_lock lock_;
     base::intrusive_queue<runnable> items_;
     base::atomic<std::size_t> size_{0};

@@ -16,6 +16,7 @@
 #include "sched/worker.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/standstill.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/random.hpp"
@@ -67,6 +68,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     char name[16];
     std::snprintf(name, sizeof name, "sennit-%u", me.index_);
     sys::thread::set_name(name);
+    sys::allow_halt();
+    me.task_.store(sys::this_task());
+    me.about_now_ns_ = sys::coarse_now_ns();
     me.runtime_.place_worker(me.index_);
 
     sys::hot_line& hot = sys::hot();
@@ -147,6 +151,7 @@ void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, vo
     context& self = *current_;
     publish_all(self);
     counted.suspensions.add();
+    self.left_ns = about_now_ns_;
     who.parked = &self;
     left_ = &self;
     after_ = after;
@@ -216,7 +221,9 @@ bool worker::step() noexcept {
     }
     if (run_next() || expire_timers() || steal_fork()) return true;
     counted.failed_steals.add();
-    return rest();
+    const bool more = rest();
+    about_now_ns_ = sys::coarse_now_ns();
+    return more;
 }
 
 bool worker::run_next() noexcept {
@@ -240,6 +247,7 @@ bool worker::expire_timers() noexcept {
 }
 
 bool worker::look_outside() noexcept {
+    about_now_ns_ = sys::coarse_now_ns();
     expire_timers();
     if (runnable* item = runtime_.injected().pop_oldest()) {
         run(*item);
@@ -402,7 +410,7 @@ void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who)
     if (this_worker() && suspend(publish, argument, who)) return;
     who.parked = nullptr;
     if (!publish(argument, who)) return;
-    while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
+    sleep_for_good(who);
 }
 
 } // namespace sennit::sched

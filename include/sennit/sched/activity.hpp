@@ -14,14 +14,16 @@
 namespace sennit::sched {
 
 class cancel_scope;
-struct local_value; // see sennit/fiber_local.hpp
+struct local_value;  // see sennit/fiber_local.hpp
+struct wait_options; // see sennit/sched/wait.hpp
 
 struct alignas(16) activity {
-    std::uint64_t id = 0;            // 0: none was asked for yet
-    cancel_scope* scope = nullptr;   // innermost; what ends its waits
-    local_value* locals = nullptr;   // newest first
-    void* fiber = nullptr;           // the fiber's control block; null: this is no fiber
-    const char* waits_for = nullptr; // what a blocked one is blocked in; for reports
+    std::uint64_t id = 0;                    // 0: none was asked for yet
+    cancel_scope* scope = nullptr;           // innermost; what ends its waits
+    local_value* locals = nullptr;           // newest first
+    void* fiber = nullptr;                   // the fiber's control block; null: this is no fiber
+    const wait_options* waits_for = nullptr; // what a blocked one is blocked in; in its frame; for reports
+    activity* outer; // who goes on with this stack when this one ends; written when it begins; for reports
 };
 
 // The running one. Null on a thread that is no worker and has none.
@@ -51,6 +53,9 @@ std::uint64_t current_id() noexcept;
 // A number nobody had before.
 std::uint64_t fresh_id() noexcept;
 
+// The first of `count` such numbers, of at most 2^20.
+std::uint64_t fresh_ids(std::uint64_t count) noexcept;
+
 // Destroys its locals, newest first, those that the destructors make included.
 void destroy_all_locals(activity& ended) noexcept;
 inline void destroy_locals(activity& ended) noexcept {
@@ -61,16 +66,15 @@ inline void destroy_locals(activity& ended) noexcept {
 // An activity for as long as the object lives; for bodies that are no fibers.
 class activity_frame {
 public:
-    activity_frame() noexcept : outer_(exchange_activity(&own_)) {}
+    activity_frame() noexcept { own_.outer = exchange_activity(&own_); }
     ~activity_frame() {
         destroy_locals(own_);
-        exchange_activity(outer_);
+        exchange_activity(own_.outer);
     }
     activity_frame(const activity_frame&) = delete;
 
 private:
     activity own_;
-    activity* const outer_;
 };
 
 } // namespace sennit::sched

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 namespace sennit {
 
@@ -19,7 +21,18 @@ struct runtime_options {
     // Bind worker i to the i-th usable processor (round robin). What the system refuses is ignored and counted in
     // `runtime_metrics::unpinned`. SENNIT_PIN=1 sets it for runtimes that do not.
     bool pin = false;
+
+    // Notice when every thread of the process sleeps inside Sennit until another one wakes it, which can not happen any
+    // more. Off for one runtime: off for the process. SENNIT_DEADLOCK=off in the environment: off.
+    bool watch_deadlocks = true;
+
+    // Called then with the report, on a thread that slept, with all else asleep; it must not throw. It may wake fibers.
+    // The oldest runtime that has one counts. Null: the report is printed to standard error and the process ends with
+    // `deadlock_exit_status`, without destructors, after what C streams keep has been written.
+    std::function<void(std::string_view report)> on_deadlock{};
 };
+
+inline constexpr int deadlock_exit_status = 70;
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
 struct runtime_metrics {
