@@ -16,7 +16,12 @@ runtime::runtime(const runtime_options& options) {
 }
 
 runtime::~runtime() {
-    if (core_->lost_in_fork()) (void)core_.release(); // its threads, and what they own, are the parent's
+    if (core_->lost_in_fork()) {
+        (void)core_.release(); // its threads, and what they own, are the parent's
+        return;
+    }
+    core_.reset();
+    obs::end();
 }
 
 unsigned runtime::workers() const noexcept {

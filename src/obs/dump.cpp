@@ -3,6 +3,7 @@
 
 #include "obs/describe.hpp"
 #include "obs/start.hpp"
+#include "obs/trace.hpp"
 #include "sched/registry.hpp"
 #include "sched/standstill.hpp"
 #include "sys/environment.hpp"
@@ -38,6 +39,14 @@ void dump(std::ostream& out) {
     out << text_of_all();
 }
 
+void end() noexcept {
+    {
+        const auto guard = sched::registry::lock();
+        if (!sched::registry::all().empty()) return; // others record still
+    }
+    write_trace();
+}
+
 void write_dump(sched::runtime_core& of, std::ostream& out) {
     out << describe(sched::snapshot::take(of));
 }
@@ -48,6 +57,7 @@ void dump_on_signal(int signal) {
 }
 
 static std::string deadlock_report() {
+    write_trace(); // all stand still, and nobody will end a runtime any more
     return "sennit: deadlock: every thread of this process sleeps until another one wakes it\n" + describe_all();
 }
 
@@ -55,6 +65,7 @@ void start() {
     static std::once_flag once;
     std::call_once(once, [] {
         sched::standstill::set_describer(&deadlock_report);
+        if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
         if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
             const int signal = sys::parse_signal(*name);
             if (signal == 0) throw std::invalid_argument("sennit: SENNIT_DUMP_SIGNAL is no signal: '" + *name + "'");

@@ -14,6 +14,9 @@ namespace sennit::obs {
 // system refuses.
 void start();
 
+// When a runtime has ended. The last one writes the trace.
+void end() noexcept;
+
 // See runtime::dump.
 void write_dump(sched::runtime_core& of, std::ostream& out);
 

@@ -2,6 +2,7 @@
 #include "sennit/sched/fiber_block.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -34,10 +35,21 @@ void fiber_block::run_queued(runnable* self) noexcept {
 
 // May go on in another thread.
 void fiber_block::run_here() noexcept {
+    if (tracing::on()) [[unlikely]]
+        return run_here_traced();
     self_.outer = exchange_activity(&self_);
     type_.body(*this);
     destroy_locals(self_);
     exchange_activity(self_.outer);
+}
+
+void fiber_block::run_here_traced() noexcept {
+    self_.outer = exchange_activity(&self_);
+    tracing::tell(trace_kind::runs, &self_);
+    type_.body(*this);
+    destroy_locals(self_);
+    exchange_activity(self_.outer);
+    tracing::tell(trace_kind::runs, self_.outer);
 }
 
 void fiber_block::end() noexcept {
@@ -127,9 +139,7 @@ const void* fiber_block::holder(const void* on) noexcept {
 }
 
 std::uint64_t fiber_block::id() noexcept {
-    std::lock_guard guard(lock_);
-    if (self_.id == 0) self_.id = fresh_id();
-    return self_.id;
+    return number_of(self_);
 }
 
 fiber_block* fiber_block::current() noexcept {

@@ -7,6 +7,7 @@
 #include "sennit/sched/fork_stack.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sys/membarrier.hpp"
@@ -129,6 +130,7 @@ bool worker::steal_fork_from(context& victim) noexcept {
 
 void worker::run_stolen(fork_slot& slot) noexcept {
     base::plain_read(&slot);
+    tracing::tell(trace_kind::steals, nullptr, "a fork");
     stress_one_in(2); // the owner may come to its join first
     bool failed = false;
     {

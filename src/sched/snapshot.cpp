@@ -209,7 +209,7 @@ strand_report* snapshot::add(activity& who, strand_state state) noexcept {
         report.made_at = block->made_at_;
         report.born_ns = block->born_ns_;
     }
-    if (report.state != strand_state::lent) report.id = id_of(who);
+    report.id = id_of(who);
     if (report.state == strand_state::lent) report.waits_for = "blocking";
     if (report.state != strand_state::blocked || !who.waits_for) return &report;
     report.waits_for = who.waits_for->what;
@@ -228,13 +228,10 @@ void snapshot::add_frames(strand_report& to, const context& of) noexcept {
     found_.frames.insert(found_.frames.end(), found, found + count); // reserved
 }
 
-// Who has none gets one. A fiber's is guarded by its lock, another's is its own thread's, which stands still.
+// Who has none gets one.
 std::uint64_t snapshot::id_of(activity& who) noexcept {
-    auto* block = static_cast<fiber_block*>(who.fiber);
-    if (block && !block->lock_.try_lock()) return 0;
-    if (who.id == 0) who.id = next_id_++;
-    if (block) block->lock_.unlock();
-    return who.id;
+    std::uint64_t number = 0;
+    return who.id.cas(number, next_id_) ? next_id_++ : number;
 }
 
 } // namespace sennit::sched

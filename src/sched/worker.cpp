@@ -17,9 +17,11 @@
 
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
+#include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/random.hpp"
+#include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
@@ -114,6 +116,7 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     hot.split.store_rel(target.slot(fork_range::of(target.forks.load()).split)); // pairs with force_publication
     hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
     counted.switches.add();
+    tracing::tell(trace_kind::runs, target.saved_activity);
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
 }
 
@@ -152,6 +155,10 @@ void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, vo
     publish_all(self);
     counted.suspensions.add();
     self.left_ns = about_now_ns_;
+    if (tracing::on()) [[unlikely]] {
+        activity* me = current_activity();
+        tracing::tell(trace_kind::suspends, me, me->waits_for ? me->waits_for->what : "its turn");
+    }
     who.parked = &self;
     left_ = &self;
     after_ = after;
@@ -286,6 +293,7 @@ bool worker::rob(worker& victim) noexcept {
     const std::uint32_t count = victim.queue_.steal(loot);
     if (count == 0) return false;
     counted.robbed.add(count);
+    tracing::tell(trace_kind::steals, nullptr, "from a queue");
     if (queue_.adopt(loot, count) > 1) runtime_.wake_one(); // one is for us; the rest was out of sight meanwhile
     return true;
 }
@@ -398,6 +406,7 @@ void yield_thread() noexcept {
 
 void wake(waiter& who) noexcept {
     if (context* parked = who.parked) {
+        tracing::tell(trace_kind::wakes, parked->saved_activity);
         schedule(*parked, parked->runtime);
         return;
     }

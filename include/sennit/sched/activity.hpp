@@ -6,6 +6,7 @@
 // (an unstolen fork) belongs to the caller's activity.
 #pragma once
 
+#include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/sys/hot_line.hpp"
 
@@ -18,7 +19,7 @@ struct local_value;  // see sennit/fiber_local.hpp
 struct wait_options; // see sennit/sched/wait.hpp
 
 struct alignas(16) activity {
-    std::uint64_t id = 0;                    // 0: none was asked for yet
+    base::atomic<std::uint64_t> id{0};       // 0: none was asked for yet; see number_of
     cancel_scope* scope = nullptr;           // innermost; what ends its waits
     local_value* locals = nullptr;           // newest first
     void* fiber = nullptr;                   // the fiber's control block; null: this is no fiber
@@ -50,6 +51,9 @@ inline activity* exchange_activity(activity* next) noexcept {
 // The running activity's number, unique in the process; given at the first call.
 std::uint64_t current_id() noexcept;
 
+// Anybody's number, while it lives; given at the first call. Any thread, with any lock.
+std::uint64_t number_of(activity& who) noexcept;
+
 // A number nobody had before.
 std::uint64_t fresh_id() noexcept;
 
@@ -66,11 +70,8 @@ inline void destroy_locals(activity& ended) noexcept {
 // An activity for as long as the object lives; for bodies that are no fibers.
 class activity_frame {
 public:
-    activity_frame() noexcept { own_.outer = exchange_activity(&own_); }
-    ~activity_frame() {
-        destroy_locals(own_);
-        exchange_activity(own_.outer);
-    }
+    activity_frame() noexcept;
+    ~activity_frame();
     activity_frame(const activity_frame&) = delete;
 
 private:

@@ -90,6 +90,7 @@ private:
     static const void* holder(const void* on) noexcept; // for reports
     static void run_queued(runnable* self) noexcept;
     void run_here() noexcept;
+    void run_here_traced() noexcept;
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
@@ -102,7 +103,7 @@ private:
     const void* const made_at_;
     std::int64_t born_ns_; // about when it was launched; nobody asks before
     base::atomic<std::uint32_t> state_{running_state};
-    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made, and the id
+    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
     wait_list joiners_;
     std::stop_source stop_{std::nostopstate};
     bool stop_wanted_ = false; // before there was a source
