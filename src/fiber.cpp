@@ -80,6 +80,11 @@ std::string_view name() noexcept {
     return me ? me->name() : "";
 }
 
+stack_use stack() noexcept {
+    const sched::stack_numbers now = sched::current_stack();
+    return {now.size, now.used, now.touched};
+}
+
 std::stop_token get_stop_token() {
     sched::fiber_block* me = sched::fiber_block::current();
     if (!me) return {};

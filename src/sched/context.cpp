@@ -2,6 +2,7 @@
 #include "sched/context.hpp"
 
 #include "sched/worker.hpp"
+#include "sennit/sched/verbs.hpp"
 
 namespace sennit::sched {
 
@@ -18,6 +19,15 @@ namespace {
 
 void context::resume_ready(runnable* self) noexcept {
     this_worker()->resume(static_cast<context&>(*self));
+}
+
+stack_numbers current_stack() noexcept {
+    worker* me = this_worker();
+    if (!me) return {};
+    const sys::stack& mine = me->self().stack;
+    const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
+    return {static_cast<std::size_t>(mine.high - mine.low), static_cast<std::size_t>(mine.high - here),
+            sys::touched_bytes(mine)};
 }
 
 context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, sys::stack forks_memory) noexcept

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/registry.hpp"
 
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/spin_lock.hpp"
 #include "sys/thread.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace sennit::sched {
 
 struct registry::state {
-    unsigned generation = sys::fork_generation();
     sys::mutex mutex;
     std::vector<runtime_core*> runtimes;
 };
@@ -17,8 +17,16 @@ struct registry::state {
 // The address of the list, where a debugger finds it; never destroyed, since threads may look until the process ends.
 // In a child of fork() another thread may have held the lock: it gets a new one.
 registry::state& registry::here() noexcept {
-    static state* one = new state;
-    if (one->generation != sys::fork_generation()) one = new state;
+    static state* one = nullptr;
+    static base::atomic<unsigned> generation{~0u}; // of the list
+    static base::spin_lock making; // held for an allocation, once in a process: a fork there is unlikely
+    if (generation.load() == sys::fork_generation()) return *one;
+    std::lock_guard guard(making);
+    if (generation.load() != sys::fork_generation()) {
+        one = new state;
+        sennit_debug_root.runtimes = &one->runtimes;
+        generation.store(sys::fork_generation());
+    }
     return *one;
 }
 

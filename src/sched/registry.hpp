@@ -28,4 +28,15 @@ private:
     static state& here() noexcept;
 };
 
+// Where debuggers begin: tools/gdb/sennit.py.
+struct debug_layout;
+struct debug_root {
+    const void* runtimes; // the address of `all()`
+    const debug_layout* layout;
+};
+
 } // namespace sennit::sched
+
+extern "C" {
+extern sennit::sched::debug_root sennit_debug_root;
+}

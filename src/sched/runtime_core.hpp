@@ -85,6 +85,7 @@ public:
     runtime_metrics metrics() const;
 
 private:
+    friend class snapshot;
     void forget_orphan_slowly(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
 

@@ -94,6 +94,8 @@ public:
     // Throws std::bad_alloc.
     static runtime_report take(runtime_core& of);
 
+    struct layout; // for debuggers: src/sched/debug_layout.cpp
+
 private:
     enum class result { done, again, no_room };
     explicit snapshot(runtime_core& of) noexcept : of_(of) {}

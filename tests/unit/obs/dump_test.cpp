@@ -279,6 +279,35 @@ TEST_P(dump_on, may_be_asked_for_by_many_while_all_is_in_motion) {
     outside.join();
 }
 
+[[gnu::noinline]] std::size_t use_stack(std::size_t bytes) {
+    std::vector<char> unused(1);
+    auto* memory = static_cast<volatile char*>(__builtin_alloca(bytes));
+    for (std::size_t i = 0; i < bytes; i += 512) memory[i] = unused[0];
+    return sennit::this_fiber::stack().used;
+}
+
+TEST(stack_use, is_nothing_on_a_plain_thread) {
+    EXPECT_EQ(sennit::this_fiber::stack().size, 0u);
+}
+
+TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
+    sennit::runtime runtime({.workers = 1, .stack_size = 1 << 20});
+    runtime.run([] {
+        const auto before = sennit::this_fiber::stack();
+        EXPECT_NEAR(static_cast<double>(before.size), 1 << 20, 4096);
+        EXPECT_GT(before.used, 0u);
+        EXPECT_LE(before.used, before.touched);
+        EXPECT_GE(use_stack(300'000), before.used + 300'000);
+        const auto after = sennit::this_fiber::stack();
+        EXPECT_LT(after.used, before.used + 4096);
+        EXPECT_GE(after.touched, 300'000u);
+        EXPECT_LE(after.touched, after.size + 4096);
+        // The next one on this stack finds it so.
+        sennit::fiber next([&] { EXPECT_GE(sennit::this_fiber::stack().touched, 300'000u); });
+        next.join();
+    });
+}
+
 TEST(dump, shows_all_runtimes) {
     sennit::runtime one({.workers = 1}), two({.workers = 2});
     std::ostringstream text;
