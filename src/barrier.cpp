@@ -35,7 +35,8 @@ void barrier_core::wait(std::uint64_t phase) {
         lock_.unlock();
         return;
     }
-    if (sched::block(waiters_, lock_, {.what = "barrier"}) == sched::wake_reason::cancelled) throw cancelled();
+    if (sched::block(waiters_, lock_, {.what = "barrier", .on = this}) == sched::wake_reason::cancelled)
+        throw cancelled();
 }
 
 } // namespace sennit::detail

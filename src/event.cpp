@@ -42,7 +42,7 @@ bool event::wait_before(std::int64_t deadline_ns) {
         lock_.unlock();
         return true;
     }
-    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "event"});
+    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "event", .on = this});
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return why == sched::wake_reason::source;
 }

@@ -56,7 +56,7 @@ void fiber::check_joinable() const {
 
 void fiber::join() {
     check_joinable();
-    block_->join({.cancellable = false, .what = "fiber::join"});
+    block_->join(detail::joining);
     const holder ended{std::exchange(block_, nullptr)};
     if (ended.block->error) std::rethrow_exception(ended.block->error);
 }
@@ -80,7 +80,8 @@ void fiber::stop_and_join() noexcept {
     if (!block_) return;
     SENNIT_CHECK(sched::fiber_block::current() != block_, "a fiber destroys the object it is joined by");
     block_->request_stop();
-    block_->join({.cancellable = false, .what = "fiber::~fiber"});
+    static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
+    block_->join(destroying);
     if (block_->error) base::fail("an exception left a fiber that was destroyed without join", __FILE__, __LINE__);
     std::exchange(block_, nullptr)->dispose();
 }
@@ -102,6 +103,11 @@ int priority() noexcept {
 std::string_view name() noexcept {
     const sched::fiber_block* me = sched::fiber_block::current();
     return me ? me->name() : "";
+}
+
+stack_use stack() noexcept {
+    const sched::stack_numbers now = sched::current_stack();
+    return {now.size, now.used, now.touched};
 }
 
 std::stop_token get_stop_token() {

@@ -23,7 +23,7 @@ void throw_future_error(std::future_errc code) {
 sched::wake_reason future_state::wait(std::int64_t deadline_ns, const char* what) noexcept {
     if (ready()) return sched::wake_reason::source;
     lock_.lock();
-    if (!ready()) return sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = what});
+    if (!ready()) return sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this});
     lock_.unlock();
     return sched::wake_reason::source;
 }

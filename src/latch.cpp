@@ -34,7 +34,8 @@ void latch::wait() const {
         lock_.unlock();
         return;
     }
-    if (sched::block(waiters_, lock_, {.what = "latch"}) == sched::wake_reason::cancelled) throw cancelled();
+    if (sched::block(waiters_, lock_, {.what = "latch", .on = this}) == sched::wake_reason::cancelled)
+        throw cancelled();
 }
 
 } // namespace sennit

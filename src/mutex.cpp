@@ -32,6 +32,11 @@ mutex::~mutex() {
     SENNIT_CHECK(waiters_.empty(), "a mutex is destroyed while somebody waits for it");
 }
 
+const void* mutex::holder(const void* on) noexcept {
+    // SAFETY: the bits of the address that its owner wrote.
+    return reinterpret_cast<const void*>(static_cast<const mutex*>(on)->word_.load_rlx() & ~bits); // a hint
+}
+
 bool mutex::try_lock_slowly() noexcept {
     std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
     while ((seen & ~bits) == 0)
@@ -62,7 +67,9 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
         }
         if (began == 0) began = sched::now_ns();
         const sched::wake_reason why = sched::block(
-            waiters_, lock_, {.deadline_ns = deadline_ns, .cancellable = false, .what = "mutex"}, &mine, my_bit != 0);
+            waiters_, lock_,
+            {.deadline_ns = deadline_ns, .cancellable = false, .what = "mutex", .on = this, .holder = &mutex::holder},
+            &mine, my_bit != 0);
         if (why != sched::wake_reason::source) return false;
         if (mine.handed) return true;
         my_bit = woken;

@@ -41,7 +41,7 @@ void nursery::wait_for_children() noexcept {
             lock_.unlock();
             return;
         }
-        const auto why = sched::block(joiner_, lock_, {.cancellable = !disturbed, .what = "nursery::join"});
+        const auto why = sched::block(joiner_, lock_, {.cancellable = !disturbed, .what = "nursery::join", .on = this});
         if (why != sched::wake_reason::cancelled) continue;
         disturbed = true;
         cancel_children();

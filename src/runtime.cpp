@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/runtime.hpp"
 
+#include "obs/start.hpp"
 #include "sched/runtime_core.hpp"
 #include "sennit/sched/verbs.hpp"
 
@@ -9,10 +10,18 @@
 
 namespace sennit {
 
-runtime::runtime(const runtime_options& options) : core_(std::make_unique<sched::runtime_core>(options)) {}
+runtime::runtime(const runtime_options& options) {
+    obs::start();
+    core_ = std::make_unique<sched::runtime_core>(options);
+}
 
 runtime::~runtime() {
-    if (core_->lost_in_fork()) (void)core_.release(); // its threads, and what they own, are the parent's
+    if (core_->lost_in_fork()) {
+        (void)core_.release(); // its threads, and what they own, are the parent's
+        return;
+    }
+    core_.reset();
+    obs::end();
 }
 
 unsigned runtime::workers() const noexcept {
@@ -21,6 +30,10 @@ unsigned runtime::workers() const noexcept {
 
 runtime_metrics runtime::metrics() const {
     return core_->metrics();
+}
+
+void runtime::dump(std::ostream& out) const {
+    obs::write_dump(*core_, out);
 }
 
 bool runtime::inside() const noexcept {

@@ -100,7 +100,7 @@ void scope::join_children() noexcept {
             if (sched::pop(slot)) run_or_drop(&slot->as<slot_header>());
         }
     }
-    if (queued_.fetch_sub(1) != 1) all_ended_.wait();
+    if (queued_.fetch_sub(1) != 1) all_ended_.wait("scope");
     std::construct_at(&all_ended_);
     queued_.store(1);
 }

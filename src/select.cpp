@@ -64,7 +64,8 @@ public:
             if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(entered));
         }
         const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
-        const sched::wake_reason why = sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = "select"});
+        const sched::wake_reason why =
+            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = "select", .on = this});
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             select_case& one = *cases_[i];
             if (!one.enabled) continue;

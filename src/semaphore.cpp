@@ -36,7 +36,7 @@ bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
         lock_.unlock();
         return true;
     }
-    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "semaphore"});
+    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "semaphore", .on = this});
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return why == sched::wake_reason::source;
 }

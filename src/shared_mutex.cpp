@@ -52,8 +52,8 @@ bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
         return true;
     }
     request mine{what, me};
-    const auto why = sched::block(waiters_, lock_,
-                                  {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex"}, &mine);
+    const auto why = sched::block(
+        waiters_, lock_, {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex", .on = this}, &mine);
     if (why == sched::wake_reason::source) return true;
     sched::wake_ups woken; // a writer that gave up may have kept readers waiting
     std::lock_guard guard(lock_);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that includes only go down: base <- sys <- sched <- faces, and that only sys talks to the system.
+"""Checks that includes only go down: base <- sys <- sched <- obs <- faces, and that only sys talks to the system.
 
-base knows nothing; sys (the ground) knows base; sched (waist and engine) knows both; a face knows sched, base and the
+base knows nothing; sys (the ground) knows base; sched (waist and engine) knows both; obs (what looks inside) knows all three; a face knows sched, base and the
 public headers of other faces, never their internals. System headers and assembly are for sys alone.
 A face is a header `include/sennit/<face>.hpp`; its internals lie in `include/sennit/<face>/`,
 `include/sennit/detail/<face>*.hpp` and `src/<face>/`.
@@ -18,7 +18,8 @@ MAY_INCLUDE = {
     "base": {"base"},
     "sys": {"base", "sys"},
     "sched": {"base", "sys", "sched"},
-    "face": {"base", "sched", "face"},
+    "obs": {"base", "sys", "sched", "obs"},
+    "face": {"base", "sched", "obs", "face"},
 }
 SYSTEM_HEADER = re.compile(
     r"(sys|linux|asm|arpa|netinet|net|bits)/.*\.h|"
@@ -31,7 +32,7 @@ def place(path):
     """(layer, face) of a path such as include/sennit/sched/waiter.hpp; the face is None outside the faces."""
     parts = pathlib.PurePosixPath(path).parts
     inner = parts[2:] if parts[:2] == ("include", "sennit") else parts[1:]
-    if inner[0] in ("base", "sys", "sched"):
+    if inner[0] in ("base", "sys", "sched", "obs"):
         return inner[0], None
     if inner[0] == "detail" and len(inner) > 1:
         return "face", pathlib.PurePosixPath(inner[1]).stem

@@ -221,7 +221,8 @@ private:
             return closed ? channel_status::closed : channel_status::success;
         }
         sending mine{&value};
-        switch (sched::block(senders_, lock_, {.deadline_ns = deadline_ns, .what = "channel::push"}, &mine)) {
+        switch (
+            sched::block(senders_, lock_, {.deadline_ns = deadline_ns, .what = "channel::push", .on = this}, &mine)) {
         case sched::wake_reason::cancelled:
             throw cancelled();
         case sched::wake_reason::timed_out:
@@ -241,7 +242,8 @@ private:
             }
         }
         if (!closed_) {
-            switch (sched::block(receivers_, lock_, {.deadline_ns = deadline_ns, .what = "channel::pop"}, &to)) {
+            switch (sched::block(receivers_, lock_, {.deadline_ns = deadline_ns, .what = "channel::pop", .on = this},
+                                 &to)) {
             case sched::wake_reason::cancelled:
                 throw cancelled();
             case sched::wake_reason::timed_out:

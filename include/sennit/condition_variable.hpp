@@ -102,7 +102,7 @@ private:
         };
         guard listed{*this, entry};
         released<Lock> outside(lock);
-        const sched::wait_options options{.deadline_ns = deadline_ns, .what = "condition_variable"};
+        const sched::wait_options options{.deadline_ns = deadline_ns, .what = "condition_variable", .on = this};
         if (!stop.stop_possible()) return sched::wait(point, nullptr, nullptr, options);
         std::stop_callback callback(stop, [&point]() noexcept {
             if (sched::claim(point, sched::wake_reason::stopped) == sched::claim_result::wake_it) sched::wake(point);

@@ -17,6 +17,7 @@
 #include "sennit/runtime.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/fiber_block.hpp"
+#include "sennit/sched/here.hpp"
 #include "sennit/scheduling.hpp"
 
 #include <chrono>
@@ -87,6 +88,12 @@ auto fiber_result() {
         return std::type_identity<std::invoke_result_t<F, A...>>();
 }
 
+inline constexpr sched::wait_options joining{.cancellable = false, .what = "fiber::join"};
+
+struct code_address {
+    const void* value;
+};
+
 // A fiber's block with its closure and, later, its result.
 template <class R>
 struct fiber_with_result : sched::fiber_block {
@@ -101,8 +108,8 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
     using closure = std::tuple<F, A...>;
 
     template <class G, class... B>
-    explicit fiber_with_closure(const fiber_attributes& how, G&& function, B&&... arguments)
-        : base_type(runtime_for(how), &fiber_with_closure::body, &fiber_with_closure::destroy) {
+    explicit fiber_with_closure(const fiber_attributes& how, const void* made_at, G&& function, B&&... arguments)
+        : base_type(runtime_for(how), type, made_at) {
         if (!how.plain()) apply_to(*this, how);
         std::construct_at(&call, std::forward<G>(function), std::forward<B>(arguments)...);
     }
@@ -132,16 +139,17 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
         me->~fiber_with_closure();
         sched::give_memory(me, sizeof(fiber_with_closure));
     }
+    static constexpr sched::fiber_type type{&body, &destroy, &typeid(F)};
 };
 
 // Throws std::bad_alloc, what apply_to throws, and what copying the closure throws.
 template <class F, class... A>
-auto* make_fiber(const fiber_attributes& how, F&& function, A&&... arguments) {
+auto* make_fiber(const fiber_attributes& how, const void* made_at, F&& function, A&&... arguments) {
     using block = fiber_with_closure<std::decay_t<F>, std::decay_t<A>...>;
     static_assert(alignof(block) <= 16, "sennit: a fiber's closure is over-aligned");
     void* memory = sched::take_memory(sizeof(block));
     try {
-        return ::new (memory) block(how, std::forward<F>(function), std::forward<A>(arguments)...);
+        return ::new (memory) block(how, made_at, std::forward<F>(function), std::forward<A>(arguments)...);
     } catch (...) {
         sched::give_memory(memory, sizeof(block));
         throw;
@@ -188,17 +196,23 @@ public:
     // function takes one. Throws std::bad_alloc, and what copying throws.
     template <class F, class... A>
         requires(!std::same_as<std::remove_cvref_t<F>, fiber> &&
-                 !std::same_as<std::remove_cvref_t<F>, fiber_attributes>)
-    explicit fiber(F&& function, A&&... arguments)
-        : fiber(fiber_attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
+                 !std::same_as<std::remove_cvref_t<F>, fiber_attributes> &&
+                 !std::same_as<std::remove_cvref_t<F>, detail::code_address>)
+    [[gnu::always_inline]] explicit fiber(F&& function, A&&... arguments)
+        : fiber(detail::code_address{sched::here()}, fiber_attributes{}, std::forward<F>(function),
+                std::forward<A>(arguments)...) {}
 
     template <class F, class... A>
-    fiber(const fiber_attributes& how, F&& function, A&&... arguments) {
+    [[gnu::always_inline]] fiber(const fiber_attributes& how, F&& function, A&&... arguments)
+        : fiber(detail::code_address{sched::here()}, how, std::forward<F>(function), std::forward<A>(arguments)...) {}
+
+    template <class F, class... A>
+    fiber(detail::code_address made_at, const fiber_attributes& how, F&& function, A&&... arguments) { // for reports
         static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
                           std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
                       "sennit: a fiber's function must be callable with copies of the arguments, or with a "
                       "std::stop_token before them");
-        auto* block = detail::make_fiber(how, std::forward<F>(function), std::forward<A>(arguments)...);
+        auto* block = detail::make_fiber(how, made_at.value, std::forward<F>(function), std::forward<A>(arguments)...);
         using result = typename std::remove_pointer_t<decltype(block)>::result_type;
         result_type_ = &typeid(detail::outcome<result>); // typeid drops references
         block_ = block;
@@ -241,7 +255,7 @@ public:
     R join() {
         check_joinable();
         if (typeid(detail::outcome<R>) != *result_type_) throw std::bad_cast();
-        block_->join({.cancellable = false, .what = "fiber::join"});
+        block_->join(detail::joining);
         const holder ended{std::exchange(block_, nullptr)};
         return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
     }

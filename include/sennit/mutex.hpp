@@ -64,6 +64,7 @@ private:
     static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(sched::current_identity()); }
     bool lock_slowly(std::uintptr_t me, std::int64_t deadline_ns);
     bool try_lock_slowly() noexcept;
+    static const void* holder(const void* on) noexcept; // for reports
     void unlock_slowly();
 
     base::atomic<std::uintptr_t> word_{0};

@@ -20,6 +20,7 @@
 #include "sennit/cancelled.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/sched/cancel_scope.hpp"
+#include "sennit/sched/here.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <concepts>
@@ -31,6 +32,7 @@
 #include <new>
 #include <stop_token>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace sennit {
@@ -46,15 +48,13 @@ public:
     // copying the function throws. Ignored once the nursery is cancelled.
     template <class F>
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
-    void start(F&& function) {
-        start({}, std::forward<F>(function));
+    [[gnu::always_inline]] void start(F&& function) {
+        start_from(sched::here(), {}, std::forward<F>(function));
     }
     template <class F>
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
-    void start(const fiber_attributes& how, F&& function) {
-        if (cancelled()) return cut_short(); // or join would not tell
-        auto* one = make_child(how, std::forward<F>(function));
-        begin(*one, how.policy);
+    [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
+        start_from(sched::here(), how, std::forward<F>(function));
     }
 
     // Waits for all children and throws the first error of one. If the wait itself is cancelled from outside, so are
@@ -74,9 +74,9 @@ private:
     template <class F>
     struct child final : sched::fiber_block {
         template <class G>
-        child(nursery& family, const fiber_attributes& how, G&& given)
-            : fiber_block(detail::runtime_for(how), &child::body, &child::destroy), owner(family),
-              scope(&family.scope_), function(std::forward<G>(given)) {
+        child(nursery& family, const fiber_attributes& how, const void* made_at, G&& given)
+            : fiber_block(detail::runtime_for(how), type, made_at), owner(family), scope(&family.scope_),
+              function(std::forward<G>(given)) {
             if (!how.plain()) detail::apply_to(*this, how);
             self().scope = &scope;
             other_token = [](fiber_block& me) { return static_cast<child&>(me).owner.get_stop_token(); };
@@ -98,18 +98,26 @@ private:
             sched::give_memory(me, sizeof(child));
             family.child_ended();
         }
+        static constexpr sched::fiber_type type{&body, &destroy, &typeid(F)};
         nursery& owner;
         sched::cancel_scope scope;
         F function;
     };
 
     template <class F>
-    child<std::decay_t<F>>* make_child(const fiber_attributes& how, F&& function) {
+    void start_from(const void* made_at, const fiber_attributes& how, F&& function) {
+        if (cancelled()) return cut_short(); // or join would not tell
+        auto* one = make_child(how, made_at, std::forward<F>(function));
+        begin(*one, how.policy);
+    }
+
+    template <class F>
+    child<std::decay_t<F>>* make_child(const fiber_attributes& how, const void* made_at, F&& function) {
         using type = child<std::decay_t<F>>;
         static_assert(alignof(type) <= 16, "sennit: a fiber's closure is over-aligned");
         void* memory = sched::take_memory(sizeof(type));
         try {
-            return ::new (memory) type(*this, how, std::forward<F>(function));
+            return ::new (memory) type(*this, how, made_at, std::forward<F>(function));
         } catch (...) {
             sched::give_memory(memory, sizeof(type));
             throw;

@@ -17,6 +17,7 @@
 #include "sennit/sched/runtime_options.hpp"
 
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -48,12 +49,16 @@ public:
         if (inside()) return std::invoke(function);
         job<std::remove_reference_t<F>> work(function);
         submit(work);
-        work.done.wait();
+        work.done.wait("runtime::run");
         return work.result.take();
     }
 
     unsigned workers() const noexcept;
     runtime_metrics metrics() const;
+
+    // What every fiber does at this moment, as text: see sennit/obs/dump.hpp. From any thread, also from a fiber.
+    // Throws std::bad_alloc, and what the stream throws.
+    void dump(std::ostream& out) const;
 
     sched::runtime_core& core() noexcept { return *core_; } // for the library's own models
 

@@ -6,6 +6,7 @@
 #include "sennit/fiber.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <stop_token>
 #include <string_view>
 
@@ -36,6 +37,17 @@ std::stop_token get_stop_token();
 // Throws `cancelled` when the surrounding nursery or with_timeout is; else offers work to idle workers, as
 // sennit::checkpoint. About a ns.
 void checkpoint();
+
+// The stack that the caller runs on, in bytes. All zero on a thread that is no worker. `touched` is what of it has ever
+// been touched, rounded up to pages, by whichever fibers were on it: a fiber takes a stack that others have used
+// before, and starts above whoever it is joined by. So it says what size would have been enough for all of them
+// together, and is an upper bound for each. One system call.
+struct stack_use {
+    std::size_t size = 0;
+    std::size_t used = 0; // now, from the stack's beginning to the caller
+    std::size_t touched = 0;
+};
+stack_use stack() noexcept;
 
 namespace detail {
 void sleep_until_ns(std::int64_t deadline_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/activity.hpp"
 
+#include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/atomic.hpp"
 #include "sennit/sched/fiber_block.hpp"
@@ -33,12 +34,19 @@ std::uint64_t fresh_id() noexcept {
     return me->next_id++;
 }
 
+std::uint64_t fresh_ids(std::uint64_t) noexcept {
+    return next_block.fetch_add(1) * ids_in_a_block + 1;
+}
+
+std::uint64_t number_of(activity& who) noexcept {
+    std::uint64_t number = who.id.load_rlx(); // orders nothing: a number is all there is
+    if (number != 0) return number;
+    const std::uint64_t fresh = fresh_id();
+    return who.id.cas(number, fresh) ? fresh : number;
+}
+
 std::uint64_t current_id() noexcept {
-    if (activity* me = current_activity()) {
-        if (me->fiber) return static_cast<fiber_block*>(me->fiber)->id(); // others may ask, too
-        if (me->id == 0) me->id = fresh_id();
-        return me->id;
-    }
+    if (activity* me = current_activity()) return number_of(*me);
     thread_state& mine = this_thread();
     if (mine.number == 0) mine.number = fresh_id();
     return mine.number;
@@ -47,6 +55,17 @@ std::uint64_t current_id() noexcept {
 activity& this_activity() noexcept {
     activity* me = current_activity();
     return me ? *me : this_thread().own;
+}
+
+activity_frame::activity_frame() noexcept {
+    own_.outer = exchange_activity(&own_);
+    tracing::tell(trace_kind::runs, &own_);
+}
+
+activity_frame::~activity_frame() {
+    destroy_locals(own_);
+    exchange_activity(own_.outer);
+    tracing::tell(trace_kind::runs, own_.outer);
 }
 
 local_value*& current_locals() noexcept {

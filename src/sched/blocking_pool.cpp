@@ -30,13 +30,19 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.argument = argument;
     mine.who = current_activity();
     helper* chosen = nullptr;
+    this_worker()->self().lent = true;
+    calls_begun_.fetch_add(1);
     {
         std::unique_lock guard(mutex_);
         chosen = idle_.pop_front();
         if (chosen)
             chosen->next = &mine;
         else if (count_ == most_helpers || !start_helper(mine)) {
-            if (count_ == 0) return false;
+            if (count_ == 0) {
+                calls_ended_.fetch_add(1);
+                this_worker()->self().lent = false;
+                return false;
+            }
             waiting_.push_back(mine);
         }
     }
@@ -45,7 +51,8 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
         chosen->called.store(1);
         sys::futex_wake(word, 1);
     }
-    mine.done.wait();
+    mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
+    this_worker()->self().lent = false; // the same context, on whatever worker
     reap();
     return true;
 }
@@ -68,11 +75,17 @@ bool blocking_pool::start_helper(request& first) {
 void blocking_pool::thread_main(void* self) noexcept {
     helper& me = *static_cast<helper*>(self);
     sys::thread::set_name("sennit-blocking");
+    me.present.task = sys::this_task();
+    {
+        std::lock_guard guard(me.pool->mutex_);
+        me.pool->present_.push_back(me.present);
+    }
     while (request* todo = me.pool->next_for(me)) {
         activity* mine = exchange_activity(todo->who);
         todo->function(todo->argument);
         exchange_activity(mine);
-        todo->done.finish(); // the last access
+        todo->done.finish();                // the last access
+        me.pool->calls_ended_.fetch_add(1); // after the wake-up
     }
 }
 
@@ -84,6 +97,7 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
         if (request* oldest = waiting_.pop_front()) return oldest;
         if (ending_) {
             --count_;
+            present_.remove(me.present);
             ended_.push_back(me);
             return nullptr;
         }
@@ -97,6 +111,7 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
     if (request* mine = std::exchange(me.next, nullptr)) return mine;
     if (!ending_) idle_.remove(me); // at the end it was taken off already
     --count_;
+    present_.remove(me.present);
     ended_.push_back(me);
     return nullptr;
 }
@@ -133,11 +148,19 @@ blocking_pool::~blocking_pool() {
     }
 }
 
+blocking_pool::census blocking_pool::count(std::vector<sys::task_id>& to) {
+    std::lock_guard guard(mutex_);
+    const std::uint64_t ended = calls_ended_.load(); // before `begun`: one that is under way is seen
+    for (presence* one = present_.front(); one; one = present_.after(*one)) to.push_back(one->task);
+    return {calls_begun_.load(), ended};
+}
+
 void blocking_pool::disown() noexcept {
     count_ = 0;
     base::intrusive_queue<helper> lost;
     lost.append(idle_);
     lost.append(ended_);
+    present_ = {};
     while (helper* one = lost.pop_front()) {
         one->thread.disown();
         delete one;

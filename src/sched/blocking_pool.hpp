@@ -9,10 +9,12 @@
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/one_shot.hpp"
 #include "sys/mutex.hpp"
+#include "sys/tasks.hpp"
 #include "sys/thread.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace sennit::sched {
 
@@ -26,6 +28,14 @@ public:
     // called it, when no thread is to be had.
     bool run(void (*function)(void*) noexcept, void* argument);
 
+    // For the watch for a standstill: adds the threads to `to`; without a call under way they sleep until there is one,
+    // or end. Throws std::bad_alloc.
+    struct census {
+        std::uint64_t begun; // calls so far
+        std::uint64_t ended; // of these
+    };
+    census count(std::vector<sys::task_id>& to);
+
     // In a child of fork(): the threads are not here.
     void disown() noexcept;
 
@@ -36,8 +46,12 @@ private:
         activity* who;
         one_shot done;
     };
+    struct presence : base::list_node {
+        sys::task_id task = 0;
+    };
     struct helper : base::list_node {
         sys::thread thread;
+        presence present; // in `present_` from its thread's beginning to its end
         blocking_pool* pool = nullptr;
         request* next = nullptr;               // what to do first
         base::atomic<std::uint32_t> called{0}; // 1: come out of bed
@@ -51,9 +65,12 @@ private:
     sys::mutex mutex_; // guards all below
     base::intrusive_queue<request> waiting_;
     base::intrusive_queue<helper> idle_;
+    base::intrusive_queue<presence> present_;
     base::intrusive_queue<helper> ended_; // to be joined and freed
     std::size_t count_ = 0;               // helpers not in `ended_`
     bool ending_ = false;
+    base::atomic<std::uint64_t> calls_begun_{0};
+    base::atomic<std::uint64_t> calls_ended_{0};
 };
 
 } // namespace sennit::sched

@@ -2,6 +2,7 @@
 #include "sched/context.hpp"
 
 #include "sched/worker.hpp"
+#include "sennit/sched/verbs.hpp"
 
 namespace sennit::sched {
 
@@ -20,11 +21,21 @@ void context::resume_ready(runnable* self) noexcept {
     this_worker()->resume(static_cast<context&>(*self));
 }
 
+stack_numbers current_stack() noexcept {
+    worker* me = this_worker();
+    if (!me) return {};
+    const sys::stack& mine = me->self().stack;
+    const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
+    return {static_cast<std::size_t>(mine.high - mine.low), static_cast<std::size_t>(mine.high - here),
+            sys::touched_bytes(mine)};
+}
+
 context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, sys::stack forks_memory) noexcept
     : runnable(&context::resume_ready),
       // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
       fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), saved_activity(&own),
       runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
+    own.outer = nullptr;
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.stack_low = stack.low;
     machine.stack_size = static_cast<std::size_t>(stack.high - stack.low);

@@ -67,6 +67,8 @@ public:
     fork_slot* saved_head;
     activity* saved_activity; // who runs here
     activity own;             // the loop's, and of what runs on it without one of its own
+    bool lent = false;        // blocked, while a blocking call uses the activity on another thread
+    std::int64_t left_ns = 0; // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
     const sys::stack fork_memory;

@@ -94,6 +94,11 @@ const context* context_pool::owner_of_guard(const void* address, bool& in_fork_s
     return nullptr;
 }
 
+sys::stack context_pool::stack_of(unsigned index) const noexcept {
+    std::lock_guard guard(mutex_);
+    return all_[index]->stack;
+}
+
 context_pool::counts context_pool::count() const noexcept {
     std::lock_guard guard(mutex_);
     return {all_.size(), free_count_};

@@ -34,6 +34,8 @@ public:
     // signal handler while the program is about to die: takes no lock.
     const context* owner_of_guard(const void* address, bool& in_fork_stack) const noexcept;
 
+    sys::stack stack_of(unsigned index) const noexcept;
+
     struct counts {
         std::size_t made; // contexts, each with a stack
         std::size_t idle; // of these, in the shared reserve
@@ -41,6 +43,7 @@ public:
     counts count() const noexcept;
 
 private:
+    friend class snapshot;
     // Stacks of one size, and the idle contexts that have them.
     struct size_class {
         explicit size_class(std::size_t size) : stacks(size), fork_stacks(size) {}

@@ -2,10 +2,12 @@
 #include "sennit/sched/fiber_block.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/cancel_scope.hpp"
 #include "sennit/sched/verbs.hpp"
+#include "sys/clock.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -35,21 +37,31 @@ void fiber_block::run_queued(runnable* self) noexcept {
 
 // May go on in another thread.
 void fiber_block::run_here() noexcept {
-    activity* outer = exchange_activity(&self_);
-    if (home != 0 || extra_) [[unlikely]]
-        run_with_extra();
-    else
-        body_(*this);
+    if (tracing::on()) [[unlikely]]
+        return run_here_traced();
+    self_.outer = exchange_activity(&self_);
+    run_body();
     destroy_locals(self_);
-    exchange_activity(outer);
+    exchange_activity(self_.outer);
+}
+
+void fiber_block::run_here_traced() noexcept {
+    self_.outer = exchange_activity(&self_);
+    tracing::tell(trace_kind::runs, &self_);
+    run_body();
+    destroy_locals(self_);
+    exchange_activity(self_.outer);
+    tracing::tell(trace_kind::runs, self_.outer);
 }
 
 // The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber is.
-void fiber_block::run_with_extra() noexcept {
+void fiber_block::run_body() noexcept {
+    if (home == 0 && !extra_) [[likely]]
+        return type_.body(*this);
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
     if (extra_) extra_->place.store_rel(&here); // pairs with change_properties
-    body_(*this);
+    type_.body(*this);
     if (extra_) extra_->place.store_rel(nullptr); // pairs with change_properties
     here.home = outer_home;
 }
@@ -70,7 +82,7 @@ void fiber_block::end() noexcept {
         return;
     }
     if (error) fail_detached();
-    destroy_(this);
+    type_.destroy(this);
 }
 
 void fiber_block::fail_detached() noexcept {
@@ -98,6 +110,7 @@ void fiber_block::launch(start how) noexcept {
     if (runtime_.injected().ordered()) [[unlikely]]
         have_properties();
     worker* me = this_worker();
+    born_ns_ = me ? me->about_now_ns() : sys::coarse_now_ns();
     if (!me || &me->runtime() != &runtime_)
         runtime_.post(*this);
     else if (how == start::enqueue || (home != 0 && home != me->home()) || !me->run_instead(*this))
@@ -132,7 +145,10 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
         return wake_reason::source;
     }
     enqueue(joiners_, entry);
-    const wake_reason why = wait_unlocking(point, lock_, options);
+    wait_options told = options;
+    told.on = this;
+    told.holder = &fiber_block::holder;
+    const wake_reason why = wait_unlocking(point, lock_, told);
     if (patient) return why;      // woken after the lock was free
     std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the caller frees the block
     if (ended()) return wake_reason::source;
@@ -146,13 +162,15 @@ void fiber_block::let_go() noexcept {
     if (state_.cas_acq_rel(seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
     if (error) fail_detached();
-    destroy_(this);
+    type_.destroy(this);
+}
+
+const void* fiber_block::holder(const void* on) noexcept {
+    return &static_cast<const fiber_block*>(on)->self_; // an activity's address is its identity
 }
 
 std::uint64_t fiber_block::id() noexcept {
-    std::lock_guard guard(lock_);
-    if (self_.id == 0) self_.id = fresh_id();
-    return self_.id;
+    return number_of(self_);
 }
 
 fiber_block* fiber_block::current() noexcept {

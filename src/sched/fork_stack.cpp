@@ -7,6 +7,7 @@
 #include "sennit/sched/fork_stack.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sys/membarrier.hpp"
@@ -39,7 +40,7 @@ void push_slow() noexcept {
 
 bool pop_slow(fork_slot* slot) noexcept {
     if (this_worker()->take_back(slot)) return true;
-    slot->done.wait();
+    slot->done.wait("a stolen child");
     base::plain_read(slot);
     return false;
 }
@@ -131,6 +132,7 @@ bool worker::steal_fork_from(context& victim) noexcept {
 
 void worker::run_stolen(fork_slot& slot) noexcept {
     base::plain_read(&slot);
+    tracing::tell(trace_kind::steals, nullptr, "a fork");
     stress_one_in(2); // the owner may come to its join first
     bool failed = false;
     {

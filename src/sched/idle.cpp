@@ -2,6 +2,7 @@
 // What a worker does that found nothing: look for a moment, ask, sleep. The protocol and its proof:
 // src/sched/README.md.
 #include "sched/runtime_core.hpp"
+#include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sys/cpu_relax.hpp"
@@ -122,7 +123,9 @@ bool worker::rest() noexcept {
         const bool keeps = runtime_.clock().become_keeper(index_);
         if (keeps) until = std::min(until, runtime_.clock().next_ns());
         counted.parks.add();
-        const bool chosen = parker_.sleep_until(until);
+        tracing::tell(trace_kind::sleeps, nullptr);
+        const bool chosen = until == never ? sleep_for_good() : parker_.sleep_until(until);
+        tracing::tell(trace_kind::rises, nullptr);
         if (keeps) runtime_.clock().resign();
         if (!chosen) continue;
         const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);

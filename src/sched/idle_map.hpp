@@ -26,6 +26,8 @@ public:
     // True when the bit was set, that is, when the caller is the one who cleared it.
     bool clear(unsigned worker) noexcept { return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0; }
 
+    bool is_set(unsigned worker) const noexcept { return (words_[worker / 64].load() & bit(worker)) != 0; }
+
     // False: nobody sleeps, of the first `workers`.
     bool any(unsigned workers) const noexcept {
         for (unsigned i = 0; i * 64 < workers; ++i)

@@ -2,9 +2,13 @@
 #include "sennit/sched/one_shot.hpp"
 
 #include "sched/tuning.hpp"
+#include "sennit/sched/activity.hpp"
 #include "sennit/sched/verbs.hpp"
+#include "sennit/sched/wait.hpp"
 #include "sennit/sched/waiter.hpp"
 #include "sennit/sys/cpu_relax.hpp"
+
+#include <utility>
 
 namespace sennit::sched {
 
@@ -18,13 +22,21 @@ struct one_shot_installer {
 };
 static_assert(alignof(waiter) >= 4, "the two low bits of the word mean something else");
 
-void one_shot::wait() noexcept {
+void one_shot::wait(const char* what) noexcept {
     for (unsigned i = 0; i < tuning::looks_before_waiting; ++i) {
         if (finished()) return;
         sys::cpu_relax();
     }
     waiter who;
+    if (!what) {
+        park(&one_shot_installer::install, this, who);
+        return;
+    }
+    const wait_options told{.what = what, .on = this};
+    activity& me = this_activity();
+    const wait_options* outer = std::exchange(me.waits_for, &told);
     park(&one_shot_installer::install, this, who);
+    me.waits_for = outer;
 }
 
 waiter* one_shot::finish_and_take_waiter(bool failed) noexcept {

@@ -47,6 +47,7 @@ public:
     void release() noexcept;
 
 private:
+    friend class snapshot;
     void enter_slowly() noexcept;
 
     base::atomic<std::uint32_t> busy_{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/runtime_core.hpp"
 
+#include "sched/registry.hpp"
 #include "sennit/base/check.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
@@ -74,6 +75,10 @@ runtime_options completed(runtime_options given) {
         given.pin = given.pin || *text == "1";
     }
     complete_policy(given);
+    if (const auto text = sys::environment("SENNIT_DEADLOCK")) {
+        if (*text != "off" && *text != "exit") reject("SENNIT_DEADLOCK must be off or exit, not '" + *text + "'");
+        if (*text == "off") given.watch_deadlocks = false;
+    }
     return given;
 }
 
@@ -118,6 +123,7 @@ runtime_core::runtime_core(const runtime_options& given)
     running_threads_.store(options_.workers);
     try {
         for (; started < options_.workers; ++started) workers_[started]->start();
+        registry::add(*this);
     } catch (...) {
         running_threads_.fetch_sub(options_.workers - started);
         end_workers(started);
@@ -132,6 +138,7 @@ runtime_core::~runtime_core() {
         return;
     }
     SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this, "a runtime is destroyed by its own worker");
+    registry::remove(*this);
     end_workers(worker_count());
 }
 
@@ -139,6 +146,12 @@ void runtime_core::end_workers(unsigned started) noexcept {
     stopping_.store(1);
     for (unsigned i = 0; i < started; ++i) wake_one();
     for (unsigned i = 0; i < started; ++i) workers_[i]->join();
+}
+
+bool runtime_core::all_in_bed() const noexcept {
+    for (unsigned i = 0; i < worker_count(); ++i)
+        if (!idle_.is_set(i)) return false;
+    return true;
 }
 
 bool runtime_core::begin_spin() noexcept {

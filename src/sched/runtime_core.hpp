@@ -71,6 +71,10 @@ public:
     bool begin_spin() noexcept;
     void end_spin() noexcept { spinning_.fetch_sub(1); }
 
+    const runtime_options& options() const noexcept { return options_; }
+    bool all_in_bed() const noexcept; // each has announced that it sleeps; may change at any time
+    bool has_orphans() const noexcept { return orphan_count_.load() != 0; }
+
     bool stopping() const noexcept { return stopping_.load() != 0; }
 
     // Suspended contexts that still have forks to offer.
@@ -92,6 +96,7 @@ public:
     runtime_metrics metrics() const;
 
 private:
+    friend class snapshot;
     void post_home(runnable& what) noexcept;
     void forget_orphan_slowly(context& one) noexcept;
     void end_workers(unsigned started) noexcept;

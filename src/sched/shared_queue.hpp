@@ -55,7 +55,8 @@ public:
         return item;
     }
 
-    bool empty() const noexcept { return size_.load() == 0; }
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t size() const noexcept { return size_.load(); }
 
     // Calls `change()`, which changes what the order goes by; `item` may be here, and gets its new place then.
     template <class F>
@@ -79,6 +80,7 @@ public:
     bool ordered() const noexcept { return order_ != nullptr; }
 
 private:
+    friend class snapshot;
     static constexpr std::uint64_t is_here = UINT64_MAX - 1; // in `order` of what lies in `order_`
 
     void put(runnable& item) noexcept {

@@ -2,6 +2,7 @@
 #include "sennit/sched/wait.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/standstill.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -59,8 +60,12 @@ void block_thread(pending& mine) noexcept {
     mine.runtime = nullptr; // its own clock
     if (!mine.begin()) return;
     wait_point& point = *mine.point;
+    if (mine.deadline_ns == never) {
+        sleep_for_good(point);
+        return;
+    }
     while (point.signal.load() == 0) {
-        if (mine.deadline_ns == never) {
+        if (mine.deadline_ns == never) { // claimed, and about to be woken
             sys::futex_wait(point.signal, 0);
         } else if (!sys::futex_wait_until(point.signal, 0, mine.deadline_ns)) {
             if (claim(point, wake_reason::timed_out) != claim_result::lost) break; // ours: nobody will wake us
@@ -105,7 +110,7 @@ claimed claim_first(wait_list& list, std::size_t most) noexcept {
 wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
                  const wait_options& options) noexcept {
     activity& me = this_activity();
-    const char* outer_reason = std::exchange(me.waits_for, options.what);
+    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     if (point.sole) {
         struct simple {
             void (*publish)(void*) noexcept;

@@ -16,9 +16,12 @@
 #include "sched/worker.hpp"
 
 #include "sched/runtime_core.hpp"
+#include "sched/standstill.hpp"
+#include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/random.hpp"
+#include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
@@ -73,6 +76,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     char name[16];
     std::snprintf(name, sizeof name, "sennit-%u", me.index_);
     sys::thread::set_name(name);
+    sys::allow_halt();
+    me.task_.store(sys::this_task());
+    me.about_now_ns_ = sys::coarse_now_ns();
     me.runtime_.place_worker(me.index_);
 
     sys::hot_line& hot = sys::hot();
@@ -116,6 +122,7 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     hot.split.store_rlx(target.slot(fork_range::of(target.forks.load()).split)); // carried by `head`
     hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
     counted.switches.add();
+    tracing::tell(trace_kind::runs, target.saved_activity);
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
 }
 
@@ -157,6 +164,11 @@ void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, vo
     if (!steals_) self.home = home();
     publish_all(self);
     counted.suspensions.add();
+    self.left_ns = about_now_ns_;
+    if (tracing::on()) [[unlikely]] {
+        activity* me = current_activity();
+        tracing::tell(trace_kind::suspends, me, me->waits_for ? me->waits_for->what : "its turn");
+    }
     who.parked = &self;
     left_ = &self;
     after_ = after;
@@ -226,7 +238,9 @@ bool worker::step() noexcept {
     }
     if (run_next() || expire_timers() || steal_fork()) return true;
     counted.failed_steals.add();
-    return rest();
+    const bool more = rest();
+    about_now_ns_ = sys::coarse_now_ns();
+    return more;
 }
 
 bool worker::run_next() noexcept {
@@ -251,6 +265,7 @@ bool worker::expire_timers() noexcept {
 }
 
 bool worker::look_outside() noexcept {
+    about_now_ns_ = sys::coarse_now_ns();
     expire_timers();
     runnable* outside = inbox_.pop();
     if (!outside) outside = runtime_.injected().pop();
@@ -310,6 +325,7 @@ bool worker::rob(worker& victim) noexcept {
     const std::uint32_t count = victim.queue_.steal(loot);
     if (count == 0) return false;
     counted.robbed.add(count);
+    tracing::tell(trace_kind::steals, nullptr, "from a queue");
     // One is for us; the rest was out of sight meanwhile.
     if (queue_.adopt(loot, count) > 1 && !SENNIT_MUTANT("post of the loot")) runtime_.wake_one();
     return true;
@@ -437,6 +453,7 @@ void yield_thread() noexcept {
 
 void wake(waiter& who) noexcept {
     if (context* parked = who.parked) {
+        tracing::tell(trace_kind::wakes, parked->saved_activity);
         schedule(*parked, parked->runtime);
         return;
     }
@@ -449,7 +466,7 @@ void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who)
     if (this_worker() && suspend(publish, argument, who)) return;
     who.parked = nullptr;
     if (!publish(argument, who)) return;
-    while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
+    sleep_for_good(who);
 }
 
 } // namespace sennit::sched

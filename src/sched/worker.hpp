@@ -15,6 +15,8 @@
 #include "sennit/base/random.hpp"
 #include "sennit/sched/verbs.hpp"
 #include "sennit/sys/hot_line.hpp"
+#include "sys/halt.hpp"
+#include "sys/tasks.hpp"
 #include "sys/thread.hpp"
 
 #include <cstdint>
@@ -32,6 +34,7 @@ public:
     // Starts the thread. Throws std::system_error, std::bad_alloc; the worker may then be destroyed.
     void start();
     void join();
+    sys::thread& thread() noexcept { return thread_; }
     void disown_thread() noexcept; // in a child of fork(), where the thread does not exist
     std::size_t spare_count() const noexcept { return spare_count_.load_rlx(); } // a metric: orders nothing
 
@@ -94,6 +97,9 @@ public:
     // once in a while.
     bool stress_one_in(unsigned n) noexcept;
 
+    // About now: when this worker last looked at the clock, every some picks and when it wakes. Own thread.
+    std::int64_t about_now_ns() const noexcept { return about_now_ns_; }
+
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
     runtime_core& runtime() noexcept { return runtime_; }
@@ -103,7 +109,11 @@ public:
     std::uint64_t next_id = 0; // own thread; see fresh_id
     small_memory memory;       // own thread
 
+    sys::halt_point halt;
+
 private:
+    friend class snapshot;
+    friend class standstill;
     void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
     static void thread_main(void* self) noexcept;
     void switch_to(context& target) noexcept;
@@ -138,6 +148,7 @@ private:
     void run(runnable& item) noexcept;
 
     bool rest() noexcept;
+    bool sleep_for_good() noexcept; // as parker::sleep_until(never); src/sched/standstill.cpp
     bool spin() noexcept;
     bool work_in_sight() noexcept;
     enum class sight { nothing, single_pieces, work };
@@ -162,6 +173,9 @@ private:
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0}; // owner writes
     unsigned picks_ = 0;
+    std::int64_t about_now_ns_ = 0;
+    base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
+    base::atomic<sys::task_id> task_{0}; // the thread's number; set once by the thread
     base::random random_;
     sys::machine_context home_; // the thread's own stack
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -155,10 +156,12 @@ std::size_t stack_source::unguarded() const noexcept {
 
 std::size_t touched_bytes(stack of) noexcept {
     const std::size_t page = page_size();
+    unsigned char resident[2048]; // pages of 8 MiB
     std::size_t touched = 0;
-    for (std::byte* at = of.low; at < of.high; at += page) {
-        unsigned char resident = 0;
-        if (::mincore(at, page, &resident) == 0 && (resident & 1)) touched += page;
+    for (std::byte* at = of.low; at < of.high; at += sizeof resident * page) {
+        const auto bytes = std::min(static_cast<std::size_t>(of.high - at), sizeof resident * page);
+        if (::mincore(at, bytes, resident) != 0) continue;
+        for (std::size_t i = 0; i < (bytes + page - 1) / page; ++i) touched += (resident[i] & 1) * page;
     }
     return touched;
 }

@@ -34,6 +34,17 @@ namespace sennit::sys {
                    "memory", "cc");
 }
 
+// Where a saved thread of control goes on, with which stack and frame pointer.
+struct saved_position {
+    const void* pc;
+    const void* sp;
+    const void* fp;
+};
+inline saved_position position_of_saved(const void* saved) noexcept {
+    const auto* words = static_cast<const void* const*>(saved);
+    return {words[2], static_cast<const char*>(saved) + 32, words[0]};
+}
+
 inline void* prepare_stack(void* high, void (*entry)()) noexcept {
     // SAFETY: `high` is the 16-byte aligned upper end of writable memory. `entry` finds sp 16-byte aligned, the frame
     // pointer and link register of whoever jumped; it never returns.

@@ -35,6 +35,17 @@ namespace sennit::sys {
                    "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory", "cc");
 }
 
+// Where a saved thread of control goes on, with which stack and frame pointer.
+struct saved_position {
+    const void* pc;
+    const void* sp;
+    const void* fp;
+};
+inline saved_position position_of_saved(const void* saved) noexcept {
+    const auto* words = static_cast<const void* const*>(saved);
+    return {words[0], static_cast<const char*>(saved) + 16 + 128, words[1]};
+}
+
 // A stack pointer which `jump` takes to `entry`, a function that never returns. Backtraces end there.
 inline void* prepare_stack(void* high, void (*entry)()) noexcept {
     // SAFETY: `high` is the 16-byte aligned upper end of writable memory; at entry the ABI wants rsp % 16 == 8.

@@ -28,7 +28,8 @@ public:
 
     bool joinable() const noexcept { return joinable_; }
     void join() noexcept;
-    void disown() noexcept { joinable_ = false; } // in a child of fork(): there is no such thread
+    pthread_t handle() const noexcept { return handle_; } // of a joinable one
+    void disown() noexcept { joinable_ = false; }         // in a child of fork(): there is no such thread
 
     // Names the calling thread (cut to 15 characters).
     static void set_name(const char* name) noexcept;

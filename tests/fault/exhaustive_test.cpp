@@ -22,7 +22,7 @@ namespace {
 
 using faults::extent, faults::request;
 
-constexpr sennit::runtime_options options{.workers = 3, .stack_size = 64 << 10};
+const sennit::runtime_options options{.workers = 3, .stack_size = 64 << 10};
 
 // ---- scenarios: each runs on a worker of a runtime with three and says whether the answer was right -----------------
 
@@ -226,7 +226,7 @@ std::string name_of(const testing::TestParamInfo<parameters>& test) {
 class hindrances : public refusals {};
 
 TEST_P(hindrances, change_no_answer) {
-    static constexpr sennit::runtime_options pinned{.workers = 3, .stack_size = 64 << 10, .pin = true};
+    static const sennit::runtime_options pinned{.workers = 3, .stack_size = 64 << 10, .pin = true};
     const auto life = [this] {
         sennit::runtime runtime(pinned);
         return runtime.run(what().body);

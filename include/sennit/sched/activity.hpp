@@ -6,6 +6,7 @@
 // (an unstolen fork) belongs to the caller's activity.
 #pragma once
 
+#include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/sys/hot_line.hpp"
 
@@ -14,14 +15,16 @@
 namespace sennit::sched {
 
 class cancel_scope;
-struct local_value; // see sennit/fiber_local.hpp
+struct local_value;  // see sennit/fiber_local.hpp
+struct wait_options; // see sennit/sched/wait.hpp
 
 struct alignas(16) activity {
-    std::uint64_t id = 0;            // 0: none was asked for yet
-    cancel_scope* scope = nullptr;   // innermost; what ends its waits
-    local_value* locals = nullptr;   // newest first
-    void* fiber = nullptr;           // the fiber's control block; null: this is no fiber
-    const char* waits_for = nullptr; // what a blocked one is blocked in; for reports
+    base::atomic<std::uint64_t> id{0};       // 0: none was asked for yet; see number_of
+    cancel_scope* scope = nullptr;           // innermost; what ends its waits
+    local_value* locals = nullptr;           // newest first
+    void* fiber = nullptr;                   // the fiber's control block; null: this is no fiber
+    const wait_options* waits_for = nullptr; // what a blocked one is blocked in; in its frame; for reports
+    activity* outer; // who goes on with this stack when this one ends; written when it begins; for reports
 };
 
 // The running one. Null on a thread that is no worker and has none.
@@ -48,8 +51,14 @@ inline activity* exchange_activity(activity* next) noexcept {
 // The running activity's number, unique in the process; given at the first call.
 std::uint64_t current_id() noexcept;
 
+// Anybody's number, while it lives; given at the first call. Any thread, with any lock.
+std::uint64_t number_of(activity& who) noexcept;
+
 // A number nobody had before.
 std::uint64_t fresh_id() noexcept;
+
+// The first of `count` such numbers, of at most 2^20.
+std::uint64_t fresh_ids(std::uint64_t count) noexcept;
 
 // Destroys its locals, newest first, those that the destructors make included.
 void destroy_all_locals(activity& ended) noexcept;
@@ -61,16 +70,12 @@ inline void destroy_locals(activity& ended) noexcept {
 // An activity for as long as the object lives; for bodies that are no fibers.
 class activity_frame {
 public:
-    activity_frame() noexcept : outer_(exchange_activity(&own_)) {}
-    ~activity_frame() {
-        destroy_locals(own_);
-        exchange_activity(outer_);
-    }
+    activity_frame() noexcept;
+    ~activity_frame();
     activity_frame(const activity_frame&) = delete;
 
 private:
     activity own_;
-    activity* const outer_;
 };
 
 } // namespace sennit::sched

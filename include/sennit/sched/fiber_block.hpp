@@ -25,15 +25,25 @@
 #include <memory>
 #include <stop_token>
 #include <string_view>
+#include <typeinfo>
 
 namespace sennit::sched {
 
 class context;
 class runtime_core;
 
+class fiber_block;
+
+// What the fibers of one closure's type have in common.
+struct fiber_type {
+    void (*body)(fiber_block&) noexcept;    // runs the closure and keeps its result or exception
+    void (*destroy)(fiber_block*) noexcept; // frees the block
+    const std::type_info* closure;          // for reports
+};
+
 // What most fibers do without.
 struct fiber_extra {
-    std::array<char, 24> name{};
+    std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
     std::shared_ptr<fiber_properties> properties;
     context* stack = nullptr;              // where it shall begin: one with a larger stack than usual
     base::atomic<context*> place{nullptr}; // where it runs
@@ -43,10 +53,9 @@ class fiber_block : public runnable {
 public:
     enum class start : std::uint8_t { enqueue, now };
 
-    // `body` runs the closure and keeps its result or exception; `destroy` frees the block.
-    fiber_block(runtime_core& runtime, void (*body)(fiber_block&) noexcept,
-                void (*destroy)(fiber_block*) noexcept) noexcept
-        : runnable(&fiber_block::run_queued), runtime_(runtime), body_(body), destroy_(destroy) {
+    // `made_at`: the code that makes it, see sys/here.hpp; null: not known.
+    fiber_block(runtime_core& runtime, const fiber_type& type, const void* made_at) noexcept
+        : runnable(&fiber_block::run_queued), runtime_(runtime), type_(type), made_at_(made_at) {
         self_.fiber = this;
     }
     fiber_block(const fiber_block&) = delete;
@@ -71,7 +80,7 @@ public:
     // The holder gives it up: frees it if it has ended, else it frees itself.
     void let_go() noexcept;
     // The holder frees it; it has ended.
-    void dispose() noexcept { destroy_(this); }
+    void dispose() noexcept { type_.destroy(this); }
 
     std::uint64_t id() noexcept;
     runtime_core& runtime() const noexcept { return runtime_; }
@@ -106,11 +115,14 @@ protected:
     }
 
 private:
+    friend class snapshot;
+    static const void* holder(const void* on) noexcept; // for reports
     fiber_extra& extra();
     void have_properties() noexcept;
     void drop_extra() noexcept;
     void run_here() noexcept;
-    void run_with_extra() noexcept;
+    void run_here_traced() noexcept;
+    void run_body() noexcept;
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
@@ -119,10 +131,11 @@ private:
 
     activity self_;
     runtime_core& runtime_;
-    void (*const body_)(fiber_block&) noexcept;
-    void (*const destroy_)(fiber_block*) noexcept;
+    const fiber_type& type_;
+    const void* const made_at_;
+    std::int64_t born_ns_; // about when it was launched; nobody asks before
     base::atomic<std::uint32_t> state_{running_state};
-    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made, and the id
+    base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
     wait_list joiners_;
     std::stop_source stop_{std::nostopstate};
     bool stop_wanted_ = false; // before there was a source

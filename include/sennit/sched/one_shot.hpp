@@ -30,8 +30,9 @@ public:
     // Like finish, but hands the waiter back instead of waking it; null if nobody waits yet.
     waiter* finish_and_take_waiter(bool failed) noexcept;
 
-    // Blocks the calling context (its worker goes on) or thread until finished. One caller only.
-    void wait() noexcept;
+    // Blocks the calling context (its worker goes on) or thread until finished. One caller only. `what`: for reports;
+    // null: nothing is noted.
+    void wait(const char* what = "wait") noexcept;
 
     bool finished() const noexcept {
         return (word_.load_acq() & (done_bit | failed_bit)) != 0; // pairs with the exchange in finish

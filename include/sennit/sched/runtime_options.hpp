@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
 
 namespace sennit {
 
@@ -29,7 +31,18 @@ struct runtime_options {
     // Makes the order of the queue that all workers share; the policy is then `sharing`, and may not be another one.
     //     .order = sennit::make_order<sennit::priority_order>
     std::unique_ptr<scheduling_order> (*order)() = nullptr;
+
+    // Notice when every thread of the process sleeps inside Sennit until another one wakes it, which can not happen any
+    // more. Off for one runtime: off for the process. SENNIT_DEADLOCK=off in the environment: off.
+    bool watch_deadlocks = true;
+
+    // Called then with the report, on a thread that slept, with all else asleep; it must not throw. It may wake fibers.
+    // The oldest runtime that has one counts. Null: the report is printed to standard error and the process ends with
+    // `deadlock_exit_status`, without destructors, after what C streams keep has been written.
+    std::function<void(std::string_view report)> on_deadlock{};
 };
+
+inline constexpr int deadlock_exit_status = 70;
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
 struct runtime_metrics {

@@ -8,6 +8,7 @@
 #include "sennit/sched/runnable.hpp"
 #include "sennit/sched/waiter.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace sennit::sched {
@@ -20,6 +21,14 @@ class runtime_core;
 
 // The context that the caller runs on; null on a thread that is no worker. Stays the same for the life of a frame.
 [[gnu::noinline]] const void* current_context() noexcept;
+
+// Of the context that the caller runs on; all zero on a thread that is no worker. See this_fiber::stack().
+struct stack_numbers {
+    std::size_t size = 0;
+    std::size_t used = 0;
+    std::size_t touched = 0;
+};
+[[gnu::noinline]] stack_numbers current_stack() noexcept;
 
 // True when the caller runs on a context of some runtime and may suspend.
 inline bool on_worker() noexcept {

@@ -111,7 +111,11 @@ inline void wake_all(wait_list& list) noexcept {
 struct wait_options {
     std::int64_t deadline_ns = never;
     bool cancellable = true;   // a cancelled scope ends the wait
-    const char* what = "wait"; // for reports
+    const char* what = "wait"; // for reports, as the two below; each kind of wait has its own
+    const void* on = nullptr;  // the object; null: none
+    // The identity (sched/activity.hpp) that has to act before the wait can end, of who is waited for by name; null:
+    // whoever it may be. Called while the waiter is blocked and all workers are halted: takes no lock.
+    const void* (*holder)(const void* on) noexcept = nullptr;
 };
 
 // Blocks the calling context or thread until the point is claimed, and returns why it was. `publish(argument)` is

@@ -15,6 +15,7 @@
 #include <future>
 #include <memory>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace sennit::detail {
@@ -37,8 +38,7 @@ class task_state final : public future_value<R>, private sched::fiber_block, pri
 public:
     template <class... A>
     task_state(future_state::destroyer destroy, sched::runtime_core& runtime, A&&... closure)
-        : future_value<R>(destroy), fiber_block(runtime, &task_state::body, &task_state::ended),
-          continuation(&task_state::start_when_due) {
+        : future_value<R>(destroy), fiber_block(runtime, type, nullptr), continuation(&task_state::start_when_due) {
         std::construct_at(&function_, std::forward<A>(closure)...);
     }
     ~task_state() {}
@@ -99,6 +99,8 @@ private:
         me.publish_into(due);
         me.drop_reference();
     }
+
+    static constexpr sched::fiber_type type{&body, &ended, &typeid(F)};
 
     union {
         F function_; // until the body has run

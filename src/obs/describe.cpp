@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "obs/describe.hpp"
+
+#include "sched/registry.hpp"
+#include "sched/runtime_core.hpp"
+#include "sys/symbol.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+#include <set>
+
+namespace sennit::obs {
+
+namespace {
+
+using sched::strand_report;
+using sched::strand_state;
+using strands = std::map<const void*, const strand_report*>; // by identity
+
+[[gnu::format(printf, 2, 3)]] void add(std::string& text, const char* format, ...) {
+    char line[512];
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    text += line;
+}
+
+std::string name_of(const strand_report& one) {
+    std::string text = one.is_fiber ? "fiber " : "strand ";
+    add(text, "%llu", static_cast<unsigned long long>(one.id));
+    if (one.name[0] != '\0') text.append(" '").append(one.name.data()).append("'");
+    return text;
+}
+
+void add_duration(std::string& text, std::int64_t ns) {
+    const double seconds = static_cast<double>(std::max<std::int64_t>(ns, 0)) * 1e-9;
+    add(text, seconds < 1 ? "%.3f s" : "%.1f s", seconds);
+}
+
+void add_wait(std::string& text, const strand_report& one, const strands& known, std::int64_t now) {
+    text += "blocked in ";
+    text += one.waits_for ? one.waits_for : "something that says no more";
+    if (one.waits_on) {
+        add(text, " at %p", one.waits_on);
+        const std::string variable = sys::name_of_data(one.waits_on);
+        if (!variable.empty()) text += " (" + variable + ")";
+    }
+    if (one.holder) {
+        const auto whom = known.find(one.holder);
+        text += ", waits for " +
+                (whom == known.end() ? std::string("a thread, or a fiber of another runtime") : name_of(*whom->second));
+    }
+    if (one.since_ns != 0) {
+        text += ", for ";
+        add_duration(text, now - one.since_ns);
+    }
+    if (one.deadline_ns != 0 && one.deadline_ns != sched::never) {
+        text += ", at most ";
+        add_duration(text, one.deadline_ns - now);
+        text += " more";
+    }
+}
+
+void add_state(std::string& text, const strand_report& one, const strands& known, std::int64_t now) {
+    switch (one.state) {
+    case strand_state::running:
+        add(text, "running on worker %u", one.worker);
+        return;
+    case strand_state::ready:
+        text += "ready";
+        return;
+    case strand_state::fresh:
+        text += "ready, not begun";
+        return;
+    case strand_state::below:
+        text += "waits for who runs on its stack";
+        return;
+    case strand_state::blocked:
+    case strand_state::lent:
+        add_wait(text, one, known, now);
+        return;
+    }
+}
+
+void add_strand(std::string& text, const strand_report& one, const sched::runtime_report& all, const strands& known) {
+    text += name_of(one) + " [";
+    add_state(text, one, known, all.taken_ns);
+    text += "]\n";
+    if (one.made_at) {
+        text += "    made at " + sys::name_of_code(one.made_at);
+        if (one.born_ns != 0) {
+            text += ", ";
+            add_duration(text, all.taken_ns - one.born_ns);
+            text += " ago";
+        }
+        text += "\n";
+    }
+    if (one.type) text += "    runs " + sys::demangled(one.type->name()) + "\n";
+    if (one.stack_size != 0)
+        add(text, "    stack %u: %.1f KiB in use, %.0f KiB touched, of %.0f KiB\n", one.context,
+            static_cast<double>(one.stack_used) / 1024, static_cast<double>(one.stack_touched) / 1024,
+            static_cast<double>(one.stack_size) / 1024);
+    for (std::size_t i = 0; i < one.frames; ++i) {
+        add(text, "    #%-2zu ", i);
+        text += sys::name_of_code(all.frames[one.first_frame + i]) + "\n";
+    }
+}
+
+// Each circle of strands of which every one waits for the next, once.
+void add_circles(std::string& text, const sched::runtime_report& all, const strands& known) {
+    std::set<const strand_report*> done;
+    for (const strand_report& start : all.strands) {
+        std::vector<const strand_report*> path;
+        for (const strand_report* at = &start; at && done.insert(at).second;) {
+            path.push_back(at);
+            const auto next = known.find(at->holder);
+            at = next == known.end() ? nullptr : next->second;
+            const auto closed = std::find(path.begin(), path.end(), at);
+            if (!at || closed == path.end()) continue;
+            text += "circle: ";
+            for (auto each = closed; each != path.end(); ++each) text += name_of(**each) + " waits for ";
+            text += name_of(*at) + "\n";
+        }
+    }
+}
+
+} // namespace
+
+std::string describe(const sched::runtime_report& report) {
+    std::string text;
+    std::size_t counts[6] = {};
+    strands known;
+    for (const strand_report& one : report.strands) {
+        ++counts[static_cast<std::size_t>(one.state)];
+        known[one.identity] = &one;
+    }
+    add(text, "sennit: runtime %p, %zu workers, ", report.runtime, report.workers.size());
+    if (!report.complete) {
+        text += "whose fibers cannot be shown, because these do not stop:";
+        for (std::size_t i = 0; i < report.workers.size(); ++i)
+            if (!report.workers[i].halted) add(text, " worker %zu", i);
+        return text + "\n";
+    }
+    add(text, "%zu strands: %zu running, %zu ready, %zu blocked, %zu below others; %zu other pieces of work ready\n",
+        report.strands.size(), counts[0], counts[1] + counts[2], counts[3] + counts[4], counts[5], report.other_ready);
+    for (std::size_t i = 0; i < report.workers.size(); ++i) {
+        const sched::worker_report& one = report.workers[i];
+        add(text, "worker %zu: %s", i, one.asleep ? "asleep" : "awake");
+        if (one.pc && !one.asleep) text += " at " + sys::name_of_code(one.pc);
+        text += "\n";
+    }
+    for (const strand_report& one : report.strands) add_strand(text, one, report, known);
+    add_circles(text, report, known);
+    return text;
+}
+
+std::string describe_all() {
+    std::string text;
+    for (sched::runtime_core* one : sched::registry::all())
+        if (!one->lost_in_fork()) text += describe(sched::snapshot::take(*one));
+    return text;
+}
+
+} // namespace sennit::obs

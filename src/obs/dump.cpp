@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/obs/dump.hpp"
+
+#include "obs/describe.hpp"
+#include "obs/start.hpp"
+#include "obs/trace.hpp"
+#include "sched/registry.hpp"
+#include "sched/standstill.hpp"
+#include "sys/environment.hpp"
+#include "sys/report.hpp"
+#include "sys/signal_thread.hpp"
+
+#include <exception>
+#include <mutex>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+
+namespace sennit::obs {
+
+namespace {
+
+std::string text_of_all() {
+    const auto guard = sched::registry::lock();
+    return describe_all();
+}
+
+void dump_to_standard_error() noexcept {
+    try {
+        sys::report({text_of_all().c_str()});
+    } catch (const std::exception&) {
+        sys::report({"sennit: no memory for a dump\n"});
+    }
+}
+
+} // namespace
+
+void dump(std::ostream& out) {
+    out << text_of_all();
+}
+
+void end() noexcept {
+    {
+        const auto guard = sched::registry::lock();
+        if (!sched::registry::all().empty()) return; // others record still
+    }
+    write_trace();
+}
+
+void write_dump(sched::runtime_core& of, std::ostream& out) {
+    out << describe(sched::snapshot::take(of));
+}
+
+void dump_on_signal(int signal) {
+    sys::call_on_signal(signal, &dump_to_standard_error);
+    sched::standstill::set_harmless(sys::signal_thread_task(), signal);
+}
+
+static std::string deadlock_report() {
+    write_trace(); // all stand still, and nobody will end a runtime any more
+    return "sennit: deadlock: every thread of this process sleeps until another one wakes it\n" + describe_all();
+}
+
+void start() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        sched::standstill::set_describer(&deadlock_report);
+        if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
+        if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
+            const int signal = sys::parse_signal(*name);
+            if (signal == 0) throw std::invalid_argument("sennit: SENNIT_DUMP_SIGNAL is no signal: '" + *name + "'");
+            dump_on_signal(signal);
+        }
+    });
+}
+
+} // namespace sennit::obs

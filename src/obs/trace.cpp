@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "obs/trace.hpp"
+
+#include "sched/tracing.hpp"
+#include "sched/worker.hpp"
+#include "sennit/sched/fiber_block.hpp"
+#include "sys/clock.hpp"
+#include "sys/report.hpp"
+#include "sys/tasks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+namespace sennit::obs {
+
+namespace {
+
+using sched::activity;
+using sched::trace_kind;
+
+struct event {
+    std::int64_t when_ns;
+    std::uint64_t who; // 0: nobody
+    const char* what;
+    std::array<char, 24> name; // of the fiber, where it runs
+    trace_kind kind;
+};
+
+struct buffer {
+    std::unique_ptr<event[]> events{new event[events_of_a_thread]};
+    base::atomic<std::uint64_t> count{0}; // so far; the last ones are kept; the thread writes
+    int worker = -1;                      // -1: no worker
+    sys::task_id task = sys::this_task();
+};
+
+struct recording {
+    std::mutex mutex; // guards `buffers`
+    std::vector<std::unique_ptr<buffer>> buffers;
+    std::string path;
+    std::int64_t start_ns = sys::now_ns();
+};
+recording* current = nullptr; // written before anybody is told of
+
+// The calling thread's; null: no memory.
+[[gnu::noinline]] buffer* mine() noexcept {
+    static thread_local buffer* own = nullptr;
+    if (own) return own;
+    try {
+        auto fresh = std::make_unique<buffer>();
+        if (sched::worker* me = sched::this_worker()) fresh->worker = static_cast<int>(me->index());
+        std::lock_guard guard(current->mutex);
+        current->buffers.push_back(std::move(fresh));
+        own = current->buffers.back().get();
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+    return own;
+}
+
+void record(trace_kind kind, activity* who, const char* what) noexcept {
+    buffer* to = mine();
+    if (!to) return;
+    if (sched::worker* me = sched::this_worker(); me && who == &me->self().own) who = nullptr; // the loop
+    const std::uint64_t number = to->count.load_rlx();                                         // own thread's word
+    event& one = to->events[number % events_of_a_thread];
+    one.when_ns = sys::now_ns();
+    one.kind = kind;
+    one.what = what;
+    one.who = who ? sched::number_of(*who) : 0;
+    one.name[0] = '\0';
+    if (kind == trace_kind::runs && who && who->fiber)
+        std::strncpy(one.name.data(), static_cast<sched::fiber_block*>(who->fiber)->name(), one.name.size());
+    to->count.store_rel(number + 1); // pairs with write
+}
+
+// A JSON string's inside.
+std::string quoted(const char* text) {
+    std::string result;
+    for (; *text != '\0'; ++text) {
+        const char c = *text;
+        if (c == '"' || c == '\\') result += '\\';
+        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return result;
+}
+
+// One thread's events as lines of JSON.
+class writer {
+public:
+    writer(std::FILE* to, const recording& of) noexcept : to_(to), of_(of) {}
+
+    void write(const buffer& from, std::size_t track) {
+        track_ = track;
+        const std::uint64_t count = from.count.load_acq(); // pairs with record
+        const std::uint64_t kept = std::min<std::uint64_t>(count, events_of_a_thread);
+        std::fprintf(
+            to_, "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":\"%s %d\"}}",
+            separator(), track, from.worker >= 0 ? "worker" : "thread", from.worker >= 0 ? from.worker : from.task);
+        if (kept != count)
+            std::fprintf(to_,
+                         "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"name\":\"%llu older events "
+                         "were dropped\"}",
+                         separator(), track, 0.0, static_cast<unsigned long long>(count - kept));
+        open_ = false;
+        for (std::uint64_t i = count - kept; i != count; ++i) add(from.events[i % events_of_a_thread]);
+        if (open_) end(last_);
+    }
+
+private:
+    const char* separator() noexcept {
+        const char* now = first_ ? "\n" : ",\n";
+        first_ = false;
+        return now;
+    }
+    double us(std::int64_t ns) const noexcept { return static_cast<double>(ns - of_.start_ns) / 1000; }
+    void begin(const event& one, const char* name) {
+        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"name\":\"%s\"}", separator(), track_,
+                     us(one.when_ns), name);
+        open_ = true;
+    }
+    void end(std::int64_t when_ns) {
+        std::fprintf(to_, "%s{\"ph\":\"E\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f}", separator(), track_, us(when_ns));
+        open_ = false;
+    }
+    void instant(const event& one, const std::string& name) {
+        std::fprintf(to_,
+                     "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"name\":\"%s\",\"args\":{"
+                     "\"strand\":%llu}}",
+                     separator(), track_, us(one.when_ns), name.c_str(), static_cast<unsigned long long>(one.who));
+    }
+    void add(const event& one) {
+        last_ = one.when_ns;
+        switch (one.kind) {
+        case trace_kind::runs: {
+            if (open_) end(one.when_ns);
+            if (one.who == 0) return;
+            std::string name = one.name[0] != '\0' ? quoted(one.name.data()) : "strand";
+            name.append(" ").append(std::to_string(one.who));
+            begin(one, name.c_str());
+            return;
+        }
+        case trace_kind::suspends:
+            instant(one, "waits for " + quoted(one.what ? one.what : "something"));
+            return;
+        case trace_kind::wakes:
+            instant(one, "wakes " + std::to_string(one.who));
+            return;
+        case trace_kind::steals:
+            instant(one, "steals " + quoted(one.what ? one.what : ""));
+            return;
+        case trace_kind::sleeps:
+            if (open_) end(one.when_ns);
+            begin(one, "asleep");
+            return;
+        case trace_kind::rises:
+            if (open_) end(one.when_ns);
+            return;
+        }
+    }
+
+    std::FILE* to_;
+    const recording& of_;
+    std::size_t track_ = 0;
+    bool first_ = true;
+    bool open_ = false;
+    std::int64_t last_ = 0;
+};
+
+} // namespace
+
+void start_trace(const std::string& path) {
+    std::FILE* file = std::fopen(path.c_str(), "we"); // now, while there is somebody to tell
+    if (!file) throw std::system_error(errno, std::generic_category(), "sennit: SENNIT_TRACE: cannot write " + path);
+    std::fclose(file);
+    current = new recording; // to the end of the process: threads may record until then
+    current->path = path;
+    sched::tracing::start(&record);
+}
+
+void write_trace() noexcept {
+    if (!current) return;
+    std::lock_guard guard(current->mutex);
+    std::FILE* file = std::fopen(current->path.c_str(), "we");
+    if (!file) {
+        sys::report({"sennit: the trace cannot be written to ", current->path.c_str(), "\n"});
+        return;
+    }
+    try {
+        std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
+        writer to(file, *current);
+        for (std::size_t i = 0; i < current->buffers.size(); ++i) to.write(*current->buffers[i], i + 1);
+        std::fputs("\n]}\n", file);
+    } catch (const std::exception&) {
+        sys::report({"sennit: no memory to write the trace\n"});
+    }
+    if (std::fclose(file) != 0) sys::report({"sennit: the trace is incomplete: ", current->path.c_str(), "\n"});
+}
+
+} // namespace sennit::obs

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a debugger needs to find fibers in a process or a core file, also where the library has no debug information:
+// offsets of members, in the order in which tools/gdb/sennit.py names them. Nothing in the library reads it.
+#include "sched/registry.hpp"
+#include "sched/runtime_core.hpp"
+#include "sched/snapshot.hpp"
+#include "sennit/sched/fiber_block.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+// SAFETY: offsetof in classes that are not standard layout is conditionally supported; g++ and clang support it for all
+// classes without virtual bases, and these have none.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
+namespace sennit::sched {
+
+struct debug_layout {
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '1'}; // changes with the meaning of what follows
+    std::uint64_t offsets[21];
+};
+
+struct snapshot::layout {
+    static constexpr debug_layout table{.offsets = {offsetof(runtime_core, contexts_) + offsetof(context_pool, all_),
+                                                    offsetof(runtime_core, workers_),
+                                                    offsetof(context, machine) + offsetof(sys::machine_context, sp),
+                                                    offsetof(context, saved_activity),
+                                                    offsetof(context, own),
+                                                    offsetof(context, stack) + offsetof(sys::stack, low),
+                                                    offsetof(context, stack) + offsetof(sys::stack, high),
+                                                    offsetof(context, lent),
+                                                    offsetof(worker, current_),
+                                                    offsetof(worker, task_),
+                                                    offsetof(worker, hot_),
+                                                    offsetof(sys::hot_line, activity),
+                                                    offsetof(activity, id),
+                                                    offsetof(activity, fiber),
+                                                    offsetof(activity, waits_for),
+                                                    offsetof(activity, outer),
+                                                    offsetof(fiber_block, extra_),
+                                                    offsetof(fiber_block, made_at_),
+                                                    offsetof(fiber_block, self_),
+                                                    offsetof(wait_options, what),
+                                                    offsetof(wait_options, on)}};
+};
+
+} // namespace sennit::sched
+
+extern "C" {
+[[gnu::visibility("default")]] constinit sennit::sched::debug_root sennit_debug_root{
+    nullptr, &sennit::sched::snapshot::layout::table};
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtimes of the process, for those who look at all of them: dumps, the watch for a standstill, debuggers.
+//
+// A runtime is in the list from the end of its construction to the beginning of its destruction; while the lock is held
+// none comes or goes. Who halts workers takes the lock before. In a child of fork() the list begins empty.
+#pragma once
+
+#include "sys/mutex.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace sennit::sched {
+
+class runtime_core;
+
+class registry {
+public:
+    static void add(runtime_core& one); // throws std::bad_alloc
+    static void remove(runtime_core& one) noexcept;
+
+    static std::unique_lock<sys::mutex> lock();
+    static std::unique_lock<sys::mutex> try_lock();
+    static const std::vector<runtime_core*>& all() noexcept; // with the lock held; oldest first
+
+private:
+    struct state;
+    static state& here() noexcept;
+};
+
+// Where debuggers begin: tools/gdb/sennit.py.
+struct debug_layout;
+struct debug_root {
+    const void* runtimes; // the address of `all()`
+    const debug_layout* layout;
+};
+
+} // namespace sennit::sched
+
+extern "C" {
+extern sennit::sched::debug_root sennit_debug_root;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/snapshot.hpp"
+
+#include "sched/runtime_core.hpp"
+#include "sennit/sched/fiber_block.hpp"
+#include "sennit/sched/wait.hpp"
+#include "sys/clock.hpp"
+#include "sys/halt.hpp"
+#include "sys/walk.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::size_t most_frames = 64;             // of one strand
+constexpr std::size_t most_walks = 10'000;          // strands whose stacks are walked
+constexpr std::int64_t patience_ns = 2'000'000'000; // for a worker to stop
+constexpr unsigned most_attempts = 1'000;           // to find no worker inside its queue
+constexpr unsigned looks_for_a_lock = 1'000;
+sys::mutex one_at_a_time;
+} // namespace
+
+runtime_report snapshot::take(runtime_core& of) {
+    std::lock_guard alone(one_at_a_time);
+    sys::install_halt_handler();
+    snapshot mine(of);
+    mine.next_id_ = fresh_ids(std::uint64_t{1} << 20);
+    for (unsigned attempt = 0; attempt < most_attempts && mine.result_ != result::done; ++attempt) {
+        if (attempt != 0) sys::yield_thread();
+        std::lock_guard guard(of.contexts().mutex_);
+        mine.reserve();
+        sys::with_loader_locked([](void* self) { static_cast<snapshot*>(self)->halt_and_collect(); }, &mine);
+        if (mine.result_ == result::no_room) ++mine.room_;
+    }
+    if (mine.found_.complete)
+        for (strand_report& each : mine.found_.strands)
+            if (each.stack_size != 0) each.stack_touched = sys::touched_bytes(of.contexts().stack_of(each.context));
+    return std::move(mine.found_);
+}
+
+// With the pool's lock held; what is ready besides contexts is only estimated.
+void snapshot::reserve() {
+    const std::size_t contexts = of_.contexts().all_.size();
+    std::size_t strands = 4 * contexts + 1024;
+    for (unsigned i = 0; i < of_.worker_count(); ++i)
+        strands += of_.worker_at(i).queue().size() + of_.worker_at(i).inbox().size();
+    strands += of_.injected().size();
+    strands <<= room_;
+    found_ = {};
+    found_.runtime = &of_;
+    found_.workers.resize(of_.worker_count());
+    found_.strands.reserve(strands);
+    found_.frames.reserve(std::min(strands, most_walks) * (most_frames / 4) << room_);
+    seen_.assign(contexts, 0);
+}
+
+void snapshot::halt_and_collect() noexcept {
+    if (!halt_all()) { // no use in trying again
+        let_all_go();
+        result_ = result::done;
+        return;
+    }
+    result_ = collect();
+    found_.complete = result_ == result::done;
+    found_.taken_ns = sys::coarse_now_ns();
+    let_all_go();
+}
+
+bool snapshot::halt_all() noexcept {
+    const std::int64_t until = sys::now_ns() + patience_ns;
+    bool all = true;
+    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+        worker& one = of_.worker_at(i);
+        if (&one != this_worker()) found_.workers[i].halted = one.halt.ask(one.thread());
+    }
+    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+        worker& one = of_.worker_at(i);
+        worker_report& report = found_.workers[i];
+        if (&one == this_worker()) continue;
+        if (report.halted) report.halted = one.halt.wait_until(until);
+        if (report.halted)
+            report.pc = one.halt.where().pc;
+        else
+            all = false;
+    }
+    return all;
+}
+
+void snapshot::let_all_go() noexcept {
+    for (unsigned i = 0; i < of_.worker_count(); ++i)
+        if (found_.workers[i].halted) of_.worker_at(i).halt.let_go();
+}
+
+snapshot::result snapshot::collect() noexcept {
+    result now = collect_running();
+    if (now == result::done) now = collect_ready();
+    if (now == result::done) now = collect_blocked();
+    return now;
+}
+
+// The context whose stack a thread stands on.
+context* snapshot::stack_of(const void* sp, worker& likely) noexcept {
+    const auto on = [where = static_cast<const std::byte*>(sp)](const context& one) {
+        return where >= one.stack.low && where < one.stack.high;
+    };
+    if (likely.current_ && on(*likely.current_)) return likely.current_;
+    for (const auto& one : of_.contexts().all_)
+        if (on(*one)) return one.get();
+    return nullptr;
+}
+
+snapshot::result snapshot::collect_running() noexcept {
+    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+        worker& one = of_.worker_at(i);
+        worker_report& report = found_.workers[i];
+        report.asleep = of_.idle().is_set(i);
+        const bool caller = &one == this_worker();
+        const void* sp = caller ? __builtin_frame_address(0) : one.halt.where().sp;
+        context* stack = stack_of(sp, one);
+        if (!caller) // a sanitizer may have put off the handler until the thread was somewhere else
+            if (context* later = stack_of(one.halt.where().handler_sp, one)) stack = later;
+        if (!stack) continue; // its thread begins or ends
+        seen_[stack->index] = 1;
+        sys::hot_line* hot = one.hot_.load();
+        activity* who = stack == one.current_ && hot ? static_cast<activity*>(hot->activity) : stack->saved_activity;
+        const std::size_t before = found_.strands.size();
+        add_all_on(*stack, who, strand_state::running);
+        if (found_.strands.size() == before) continue; // the worker loop
+        strand_report& innermost = found_.strands[before];
+        innermost.worker = i;
+        for (std::size_t k = before; k < found_.strands.size(); ++k)
+            found_.strands[k].stack_used =
+                static_cast<std::size_t>(stack->stack.high - static_cast<const std::byte*>(sp));
+    }
+    return result::done;
+}
+
+void snapshot::add_ready(runnable& item) noexcept {
+    if (item.run == &context::resume_ready) {
+        context& one = static_cast<context&>(item);
+        if (&one.runtime != &of_ || seen_[one.index]) return;
+        seen_[one.index] = 1;
+        const std::size_t before = found_.strands.size();
+        add_all_on(one, one.saved_activity, strand_state::ready);
+        if (found_.strands.size() != before) add_frames(found_.strands[before], one);
+    } else if (item.run == &fiber_block::run_queued) {
+        add(static_cast<fiber_block&>(item).self(), strand_state::fresh);
+    } else {
+        ++found_.other_ready;
+    }
+}
+
+snapshot::result snapshot::collect_ready() noexcept {
+    const auto all = [this](auto& list) {
+        for (runnable* item = list.front(); item; item = list.after(*item)) add_ready(*item);
+    };
+    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+        worker& one = of_.worker_at(i);
+        local_queue& queue = one.queue_;
+        if (queue.lock_.busy_.load() != 0 || queue.lock_.claim_.load() != 0) return result::again;
+        all(queue.ready_);
+        all(queue.spawned_);
+        if (one.run_first_) add_ready(*one.run_first_);
+        if (one.resume_next_) add_ready(*one.resume_next_);
+    }
+    const auto all_shared = [&](shared_queue& shared) {
+        for (unsigned look = 0; !shared.lock_.try_lock(); ++look)
+            if (look == looks_for_a_lock) return false;
+        all(shared.items_);
+        if (shared.order_) found_.other_ready += shared.size(); // only the order knows them; see collect_blocked
+        shared.lock_.unlock();
+        return true;
+    };
+    for (unsigned i = 0; i < of_.worker_count(); ++i)
+        if (!all_shared(of_.worker_at(i).inbox())) return result::again;
+    if (!all_shared(of_.injected())) return result::again;
+    return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+snapshot::result snapshot::collect_blocked() noexcept {
+    for (const auto& one : of_.contexts().all_) {
+        if (seen_[one->index]) continue;
+        const std::size_t before = found_.strands.size();
+        const bool waits_its_turn = one->order == shared_queue::is_here;
+        if (waits_its_turn) --found_.other_ready;
+        add_all_on(*one, one->saved_activity, waits_its_turn ? strand_state::ready : strand_state::blocked);
+        if (found_.strands.size() != before) add_frames(found_.strands[before], *one);
+    }
+    return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+// The innermost one, and those that go on with the stack after it.
+void snapshot::add_all_on(context& stack, activity* innermost, strand_state state) noexcept {
+    for (activity* who = innermost; who; who = who->outer) {
+        if (who == &stack.own && (who != innermost || state == strand_state::running || stack.lent || !who->waits_for))
+            return;
+        const bool lent = stack.lent && state == strand_state::blocked;
+        strand_report* report = add(*who, who != innermost ? strand_state::below : lent ? strand_state::lent : state);
+        if (!report) return;
+        report->context = stack.index;
+        report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
+        if (state != strand_state::running) report->stack_used = sys::depth(stack.machine, stack.stack.high);
+        if (who == innermost && state == strand_state::blocked) report->since_ns = stack.left_ns;
+    }
+}
+
+strand_report* snapshot::add(activity& who, strand_state state) noexcept {
+    if (found_.strands.size() == found_.strands.capacity()) return nullptr; // found out at the end
+    strand_report& report = found_.strands.emplace_back();
+    report.identity = &who;
+    report.state = state;
+    if (const auto* block = static_cast<const fiber_block*>(who.fiber)) {
+        report.is_fiber = true;
+        if (block->extra_) report.name = block->extra_->name;
+        report.type = block->type_.closure;
+        report.made_at = block->made_at_;
+        report.born_ns = block->born_ns_;
+    }
+    report.id = id_of(who);
+    if (report.state == strand_state::lent) report.waits_for = "blocking";
+    if (report.state != strand_state::blocked || !who.waits_for) return &report;
+    report.waits_for = who.waits_for->what;
+    report.waits_on = who.waits_for->on;
+    report.deadline_ns = who.waits_for->deadline_ns;
+    if (who.waits_for->holder) report.holder = who.waits_for->holder(who.waits_for->on);
+    return &report;
+}
+
+void snapshot::add_frames(strand_report& to, const context& of) noexcept {
+    const std::size_t room = found_.frames.capacity() - found_.frames.size();
+    const void* found[most_frames];
+    const std::size_t count = sys::walk(of.machine, of.stack.low, of.stack.high, found, std::min(room, most_frames));
+    to.first_frame = found_.frames.size();
+    to.frames = count;
+    found_.frames.insert(found_.frames.end(), found, found + count); // reserved
+}
+
+// Who has none gets one.
+std::uint64_t snapshot::id_of(activity& who) noexcept {
+    std::uint64_t number = 0;
+    return who.id.cas(number, next_id_) ? next_id_++ : number;
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/standstill.hpp"
+
+#include "sched/registry.hpp"
+#include "sched/runtime_core.hpp"
+#include "sys/clock.hpp"
+#include "sys/futex.hpp"
+#include "sys/halt.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace sennit::sched {
+
+namespace {
+
+// Between falling asleep and the looks, each from the one before.
+constexpr std::array<std::int64_t, 3> looks_after_ns{50'000'000, 500'000'000, 5'000'000'000};
+
+struct sleeping_thread : base::list_node {
+    explicit sleeping_thread(const waiter& whose) noexcept : who(whose), task(sys::this_task()) {}
+    const waiter& who;
+    const sys::task_id task;
+};
+base::spin_lock sleepers_lock; // guards the two below
+base::intrusive_queue<sleeping_thread> sleepers;
+std::uint64_t sleepers_entered = 0;
+
+base::atomic<standstill::describer> describe{nullptr};
+base::atomic<sys::task_id> harmless_task{0};
+base::atomic<int> harmless_signal{0};
+
+} // namespace
+
+void sleep_for_good(waiter& who) noexcept {
+#ifndef SENNIT_SIMULATOR
+    sleeping_thread me(who);
+    {
+        std::lock_guard guard(sleepers_lock);
+        sleepers.push_back(me);
+        ++sleepers_entered;
+    }
+    for (const std::int64_t pause : looks_after_ns) {
+        const std::int64_t until = sys::now_ns() + pause;
+        while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
+        }
+        if (who.signal.load() != 0 || standstill::look()) break;
+    }
+#endif
+    while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
+#ifndef SENNIT_SIMULATOR
+    std::lock_guard guard(sleepers_lock);
+    sleepers.remove(me);
+#endif
+}
+
+#ifdef SENNIT_SIMULATOR // time there is no matter of looks
+bool worker::sleep_for_good() noexcept {
+    return parker_.sleep_until(never);
+}
+#else
+bool worker::sleep_for_good() noexcept {
+    const std::uint32_t now = bed_.load_rlx(); // owner's own word
+    bed_.store(now + 1);
+    bool chosen = false;
+    for (const std::int64_t pause : looks_after_ns) {
+        if (!runtime_.all_in_bed()) break; // one who comes later looks
+        chosen = parker_.sleep_until(sys::now_ns() + pause);
+        if (chosen || standstill::look()) break;
+    }
+    if (!chosen) chosen = parker_.sleep_until(never);
+    bed_.store(now + 2);
+    return chosen;
+}
+#endif
+
+void standstill::set_describer(describer what) noexcept {
+    describe.store(what);
+}
+
+void standstill::set_harmless(sys::task_id thread, int signal) noexcept {
+    harmless_task.store(thread);
+    harmless_signal.store(signal);
+}
+
+struct standstill::picture {
+    std::vector<std::uint64_t> states;
+    std::vector<sys::task_id> asleep;
+    bool operator==(const picture&) const = default;
+};
+
+// False: something can go on.
+bool standstill::take(picture& seen) {
+    for (runtime_core* one : registry::all()) {
+        if (one->lost_in_fork()) continue;
+        if (one->stopping() || !one->options().watch_deadlocks) return false;
+        if (one->clock().next_ns() != never || !one->injected().empty() || one->has_orphans()) return false;
+        for (unsigned i = 0; i < one->worker_count(); ++i) {
+            worker& other = one->worker_at(i);
+            const std::uint32_t bed = other.bed_.load();
+            if (bed % 2 == 0 || !one->idle().is_set(i) || other.bed_.load() != bed) return false;
+            if (!other.queue_.empty()) return false;
+            seen.states.push_back(bed);
+            seen.asleep.push_back(other.task_.load());
+        }
+        const blocking_pool::census helpers = one->blocking_calls().count(seen.asleep);
+        if (helpers.begun != helpers.ended) return false;
+        seen.states.push_back(helpers.begun);
+    }
+    std::lock_guard guard(sleepers_lock);
+    for (sleeping_thread* each = sleepers.front(); each; each = sleepers.after(*each)) {
+        if (each->who.signal.load() != 0) return false;
+        seen.asleep.push_back(each->task); // may allocate under a spin lock: on this path only
+    }
+    seen.states.push_back(sleepers_entered);
+    return true;
+}
+
+bool standstill::all_known(const picture& seen) {
+    const std::vector<sys::task_id> tasks = sys::list_tasks();
+    return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](sys::task_id one) {
+        return one == harmless_task.load() ||
+               std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
+    });
+}
+
+bool standstill::look() noexcept {
+    std::function<void(std::string_view)> tell;
+    std::string report;
+    try {
+        const describer write = describe.load();
+        const auto guard = registry::try_lock(); // held by others: they change something
+        if (!write || !guard) return false;
+        picture first, second;
+        if (!take(first) || !all_known(first)) return false;
+        if (sys::catches_signals(harmless_signal.load(), sys::halt_signal())) return false;
+        if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
+        if (!all_known(first) || !take(second) || first != second) return false;
+        for (runtime_core* one : registry::all())
+            if (!tell) tell = one->options().on_deadlock;
+        report = write();
+    } catch (const std::exception&) {
+        return false; // no memory, or no descriptor, to look
+    }
+    if (tell) {
+        tell(report);
+        return true;
+    }
+    sys::report({report.c_str()});
+    sys::end_process(deadlock_exit_status);
+}
+
+} // namespace sennit::sched

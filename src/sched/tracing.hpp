@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine tells whoever traces it. Off: one load and one branch that is never taken, at a switch, a
+// suspension, a wake-up, a steal and where a fiber begins and ends; nothing in a fork or a join that nobody stole.
+//
+// Set once, before the first runtime starts, and never taken back; so `on` needs no order. Called on the thread on
+// which it happens, by code that may hold a lock of any fiber or object; the receiver must take none of these, must not
+// suspend, and must be fast.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/sched/activity.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+enum class trace_kind : std::uint8_t {
+    runs,     // `who` runs from now on, on the calling worker; null: the worker looks for work
+    suspends, // `who` leaves its worker; `what`: why
+    wakes,    // `who` is made ready
+    steals,   // the worker takes a fork; `what`: from where
+    sleeps,   // the worker goes to sleep
+    rises,    // it is awake again
+};
+
+class tracing {
+public:
+    using receiver = void (*)(trace_kind kind, activity* who, const char* what) noexcept;
+    static void start(receiver to) noexcept { receiver_.store(to); }
+
+    static void tell(trace_kind kind, activity* who, const char* what = nullptr) noexcept {
+        if (const receiver to = receiver_.load_rlx()) [[unlikely]] // orders nothing, see above
+            to(kind, who, what);
+    }
+    static bool on() noexcept { return receiver_.load_rlx() != nullptr; } // as above
+
+private:
+    static inline constinit base::atomic<receiver> receiver_{nullptr};
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/halt.hpp"
+
+#include "sys/futex.hpp"
+
+#include <link.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sennit::sys {
+
+namespace {
+
+struct sigaction previous;
+
+code_position position_of(const ucontext_t& machine) noexcept {
+    code_position where;
+    // SAFETY: register contents are addresses; nobody follows them here.
+#if defined(__x86_64__)
+    where.pc = reinterpret_cast<const void*>(machine.uc_mcontext.gregs[REG_RIP]);
+    where.sp = reinterpret_cast<const std::byte*>(machine.uc_mcontext.gregs[REG_RSP]);
+#else
+    where.pc = reinterpret_cast<const void*>(machine.uc_mcontext.pc);
+    where.sp = reinterpret_cast<const std::byte*>(machine.uc_mcontext.sp);
+#endif
+    where.handler_sp = static_cast<const std::byte*>(__builtin_frame_address(0));
+    return where;
+}
+
+void handle(int number, siginfo_t* info, void* machine) {
+    if (info->si_code == SI_QUEUE && info->si_pid == ::getpid() && info->si_value.sival_ptr) {
+        const int saved = errno;
+        static_cast<halt_point*>(info->si_value.sival_ptr)->stop_here(position_of(*static_cast<ucontext_t*>(machine)));
+        errno = saved;
+        return;
+    }
+    if (previous.sa_flags & SA_SIGINFO)
+        previous.sa_sigaction(number, info, machine);
+    else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+        previous.sa_handler(number);
+}
+
+} // namespace
+
+int halt_signal() noexcept {
+    return SIGURG;
+}
+
+void install_halt_handler() noexcept {
+    struct sigaction now{};
+    ::sigaction(SIGURG, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &handle) return;
+    previous = now;
+    struct sigaction ours{};
+    ours.sa_sigaction = &handle;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART; // its own stack: a fiber's may have little room left
+    sigfillset(&ours.sa_mask);
+    ::sigaction(SIGURG, &ours, nullptr);
+}
+
+void allow_halt() noexcept {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGURG);
+    ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+bool halt_point::ask(const thread& whom) noexcept {
+    state_.store(asked);
+    sigval value{};
+    value.sival_ptr = this;
+    if (::pthread_sigqueue(whom.handle(), SIGURG, value) == 0) return true;
+    state_.store(going);
+    return false;
+}
+
+bool halt_point::wait_until(std::int64_t deadline_ns) noexcept {
+    for (;;) {
+        if (state_.load() == halted) return true;
+        if (futex_wait_until(state_, asked, deadline_ns)) continue;
+        std::uint32_t seen = asked;
+        return !state_.cas(seen, going); // it may have come in the last moment
+    }
+}
+
+void halt_point::let_go() noexcept {
+    state_.store(going);
+    futex_wake(state_, 1);
+}
+
+void halt_point::stop_here(const code_position& where) noexcept {
+    if (state_.load() != asked) return; // a signal that came too late
+    where_ = where;
+    std::uint32_t seen = asked;
+    if (!state_.cas(seen, halted)) return;
+    futex_wake(state_, 1);
+    while (state_.load() == halted) futex_wait(state_, halted);
+}
+
+void with_loader_locked(void (*function)(void*), void* argument) noexcept {
+    struct call {
+        void (*function)(void*);
+        void* argument;
+    } what{function, argument};
+    // The loader holds its lock around the callback, and its owner may come in again.
+    ::dl_iterate_phdr(
+        [](dl_phdr_info*, std::size_t, void* given) {
+            auto& mine = *static_cast<call*>(given);
+            mine.function(mine.argument);
+            return 1; // once is enough
+        },
+        &what);
+}
+
+} // namespace sennit::sys

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/signal_thread.hpp"
+
+#include "sys/environment.hpp"
+#include "sys/futex.hpp"
+#include "sys/thread.hpp"
+
+#include <signal.h>
+
+#include <cerrno>
+#include <mutex>
+#include <stdexcept>
+
+namespace sennit::sys {
+
+namespace {
+
+struct name_of_signal {
+    std::string_view name;
+    int number;
+};
+constexpr name_of_signal names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},       {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},
+                                    {"USR2", SIGUSR2}, {"TERM", SIGTERM},     {"ALRM", SIGALRM}, {"IO", SIGIO},
+                                    {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
+
+void (*wanted)() noexcept = nullptr; // written before the thread starts
+int installed = 0;                   // guarded by a lock
+base::atomic<std::uint32_t> came{0}; // 1: the signal has come
+base::atomic<task_id> task{0};
+base::atomic<std::uint32_t> ready{0};
+
+void handle(int) {
+    const int saved = errno;
+    came.store(1);
+    futex_wake(came, 1);
+    errno = saved;
+}
+
+void wait_for_signals(void*) noexcept {
+    thread::set_name("sennit-dump");
+    task.store(this_task());
+    ready.store(1);
+    futex_wake(ready, 1);
+    for (;;) {
+        while (came.load() == 0) futex_wait(came, 0);
+        came.store(0);
+        wanted();
+    }
+}
+
+} // namespace
+
+int parse_signal(std::string_view name) noexcept {
+    if (name.starts_with("SIG")) name.remove_prefix(3);
+    for (const name_of_signal& one : names)
+        if (one.name == name) return one.number;
+    const auto number = parse_count(name);
+    return number && *number <= static_cast<std::uint64_t>(SIGRTMAX) ? static_cast<int>(*number) : 0;
+}
+
+void call_on_signal(int signal, void (*function)() noexcept) {
+    static std::mutex mutex;
+    std::lock_guard guard(mutex);
+    if (installed == signal && signal != 0) return;
+    if (installed != 0) throw std::invalid_argument("sennit: another signal was chosen before");
+    struct sigaction ours{};
+    ours.sa_handler = &handle;
+    ours.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    struct sigaction before{};
+    if (signal <= 0 || signal == SIGURG || ::sigaction(signal, &ours, &before) != 0)
+        throw std::invalid_argument("sennit: this signal cannot be handled");
+    wanted = function;
+    try {
+        thread waits(&wait_for_signals, nullptr);
+        waits.disown(); // it ends with the process
+    } catch (...) {
+        ::sigaction(signal, &before, nullptr);
+        throw;
+    }
+    while (ready.load() == 0) futex_wait(ready, 0);
+    installed = signal;
+}
+
+task_id signal_thread_task() noexcept {
+    return task.load();
+}
+
+} // namespace sennit::sys

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function that is called, on a thread of its own, each time that a signal comes.
+#pragma once
+
+#include "sys/tasks.hpp"
+
+#include <string_view>
+
+namespace sennit::sys {
+
+// Such as USR1, SIGUSR1 or 10. 0: none of these.
+int parse_signal(std::string_view name) noexcept;
+
+// From now on. Once in a process and not in children of fork(); the same call again changes nothing. Signals that come
+// while the function runs are one. Throws std::invalid_argument for a signal that cannot be handled, or when another
+// one was given before, std::system_error and std::bad_alloc when the thread is refused.
+void call_on_signal(int signal, void (*function)() noexcept);
+
+// The thread that waits; 0: none does.
+task_id signal_thread_task() noexcept;
+
+} // namespace sennit::sys

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/tasks.hpp"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace sennit::sys {
+
+task_id this_task() noexcept {
+    return static_cast<task_id>(::syscall(SYS_gettid));
+}
+
+std::vector<task_id> list_tasks() {
+    std::vector<task_id> found;
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/task"), &::closedir);
+    if (!folder) return found;
+    while (const dirent* entry = ::readdir(folder.get()))
+        if (entry->d_name[0] != '.') found.push_back(std::atoi(entry->d_name));
+    return found;
+}
+
+bool catches_signals(int except, int or_except) noexcept {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> status(std::fopen("/proc/self/status", "re"), &std::fclose);
+    if (!status) return true;
+    char line[256];
+    while (std::fgets(line, sizeof line, status.get())) {
+        unsigned long long caught = 0;
+        if (std::sscanf(line, "SigCgt: %llx", &caught) != 1) continue;
+        for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, 32, 33, except, or_except})
+            if (number > 0) caught &= ~(1ull << (number - 1));
+        return caught != 0;
+    }
+    return true;
+}
+
+void end_process(int status) noexcept {
+    std::fflush(nullptr);
+    std::_Exit(status);
+}
+
+} // namespace sennit::sys

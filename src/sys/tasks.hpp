@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system knows of this process' threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sennit::sys {
+
+using task_id = int;
+
+// The calling thread's number, as in /proc. A system call.
+task_id this_task() noexcept;
+
+// All threads of the process. Empty where the system does not tell.
+std::vector<task_id> list_tasks();
+
+// Whether the process has a handler for a signal that comes from outside or from a timer. Faults, which come from the
+// program's own code, do not count, nor do the signals of the C library, nor the two that are named. True where the
+// system does not tell.
+bool catches_signals(int except, int or_except) noexcept;
+
+// Gives the calling thread's work to the system when the process ends: flushes what the C library keeps.
+[[noreturn]] void end_process(int status) noexcept;
+
+} // namespace sennit::sys

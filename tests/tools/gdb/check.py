@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tools/gdb/sennit.py on a program with blocked fibers, live and on a core file, and looks at what it prints.
+
+    check.py PROGRAM sennit.py
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77  # the exit status that ctest takes for "skipped"
+
+
+def gdb(arguments, commands):
+    line = ["gdb", "--batch", "--nx", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off"]
+    for command in commands:
+        line += ["-ex", command]
+    done = subprocess.run(line + arguments, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
+    return done.stdout + done.stderr
+
+
+def expect(output, *patterns):
+    for pattern in patterns:
+        if not re.search(pattern, output, re.MULTILINE):
+            sys.exit(f"check_gdb: nothing matches '{pattern}' in:\n{output}")
+
+
+def check(output):
+    expect(output, r"^fiber \S.* 'first' \[blocked in event at 0x[0-9a-f]+\] on stack \d+, made at",
+           r"^fiber \S.* 'second' \[blocked in mutex at 0x[0-9a-f]+\] on stack \d+, made at",
+           r"^strand \S.* \[running on worker 0\] on stack \d+")
+    after = output[output.index("---first---"):output.index("---all---")]
+    expect(after, r"^#1 .*sennit::sched::worker", r"^#\d+ .*waits_for_the_gate", r"^#\d+ .*fiber_block::run_queued")
+    everything = output[output.index("---all---"):]
+    expect(everything, r"^#\d+ .*waits_for_the_gate", r"^#\d+ .*mutex::lock_slowly", r"^#\d+ .*stop_here|^#\d+ .*abort")
+    if "Python Exception" in output:
+        sys.exit(f"check_gdb: the script has failed:\n{output}")
+
+
+def main():
+    program, script = sys.argv[1:]
+    if not shutil.which("gdb"):
+        print("check_gdb: skipped, gdb is not installed")
+        sys.exit(SKIPPED)
+    if "True" not in gdb([], ["python import gdb.unwinder; print(True)"]):
+        print("check_gdb: skipped, this gdb has no Python")
+        sys.exit(SKIPPED)
+    look = [f"source {script}", "sennit fibers", "echo ---first---\\n", "sennit bt first", "echo ---all---\\n",
+            "sennit bt all", "echo ---end---\\n"]
+    live = gdb([program], ["break stop_here", "run", *look, "continue"])
+    if "Breakpoint 1," not in live and re.search(r"ptrace|Could not trace|not permitted", live):
+        print("check_gdb: skipped, this system does not let gdb run programs")
+        sys.exit(SKIPPED)
+    check(live)
+    expect(live, r"exited normally")  # looking has changed nothing
+    with tempfile.TemporaryDirectory() as folder:
+        core = str(pathlib.Path(folder) / "core")
+        # The kernel leaves guards out of a core file; gdb, which does not, would leave out the stacks beside them, too.
+        gdb(["--args", program, "abort"],
+            ["set environment SENNIT_NO_MADV_GUARD=1", "run", f"generate-core-file {core}"])
+        dead = gdb([program, core], look)
+        check(dead)
+    print("check_gdb: a running program and a core file show their fibers")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each in a process of its own: what is reported is the whole process.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#if defined(__SANITIZE_THREAD__)
+#define SENNIT_HAS_THREADS_OF_ITS_OWN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SENNIT_HAS_THREADS_OF_ITS_OWN 1
+#endif
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// ThreadSanitizer keeps a thread of its own, of which nobody knows whom it wakes; and a child of fork() is not for it.
+class deadlock_death_test : public testing::Test {
+protected:
+    void SetUp() override {
+#if defined(SENNIT_HAS_THREADS_OF_ITS_OWN) || defined(SENNIT_EMULATED)
+        GTEST_SKIP() << "here the process has threads besides its own";
+#endif
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+    }
+};
+
+void wait_for_ever() {
+    sennit::event never;
+    never.wait();
+}
+
+// Not one of the statuses that are tested for; later than all looks for a deadlock.
+constexpr int nothing_was_reported = 3;
+[[noreturn]] void end_quietly() {
+    std::_Exit(nothing_was_reported);
+}
+
+TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
+    EXPECT_EXIT(sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "sennit: deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
+}
+
+TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_circle) {
+    const auto embrace = [] {
+        sennit::runtime runtime({.workers = 2});
+        runtime.run([] {
+            sennit::mutex first, second;
+            sennit::barrier both(2);
+            const auto one = [&both](sennit::mutex& mine, sennit::mutex& other) {
+                std::lock_guard inside(mine);
+                both.arrive_and_wait();
+                std::lock_guard too(other);
+            };
+            sennit::fiber a({.name = "a"}, one, std::ref(first), std::ref(second));
+            sennit::fiber b({.name = "b"}, one, std::ref(second), std::ref(first));
+        });
+    };
+    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
+}
+
+TEST_F(deadlock_death_test, of_threads_is_reported_too) {
+    const auto all = [] {
+        sennit::runtime runtime({.workers = 3}), other({.workers = 1});
+        sennit::event never;
+        std::thread outside([&] { never.wait(); });
+        other.run([&] { runtime.run([&] { never.wait(); }); });
+    };
+    EXPECT_EXIT(all(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
+}
+
+TEST_F(deadlock_death_test, is_reported_when_the_last_thread_comes_late) {
+    const auto late = [] {
+        sennit::event never;
+        sennit::fiber blocked([&] { never.wait(); });
+        std::this_thread::sleep_for(100ms); // later than the workers' first look: then it is this thread that looks
+        blocked.join();
+    };
+    EXPECT_EXIT(late(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
+}
+
+TEST_F(deadlock_death_test, is_reported_after_a_blocking_call_has_ended) {
+    const auto all = [] {
+        sennit::run([] {
+            sennit::blocking([] {});
+            wait_for_ever();
+        });
+    };
+    EXPECT_EXIT(all(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
+}
+
+// The same with somebody who can still wake: after 700 ms, that is after two looks.
+template <class Wakes>
+[[noreturn]] void with_somebody_awake(Wakes wakes, const sennit::runtime_options& options = {.workers = 2}) {
+    sennit::runtime runtime(options);
+    wakes(runtime);
+    end_quietly();
+}
+
+TEST_F(deadlock_death_test, is_none_while_a_thread_sleeps_elsewhere) {
+    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
+                    sennit::event go;
+                    std::thread outside([&] {
+                        std::this_thread::sleep_for(700ms);
+                        go.set();
+                    });
+                    runtime.run([&] { go.wait(); });
+                    outside.join();
+                }),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
+TEST_F(deadlock_death_test, is_none_while_a_timer_is_armed) {
+    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
+                    runtime.run([] {
+                        sennit::event go;
+                        sennit::fiber waits([&] { go.wait(); });
+                        sennit::this_fiber::sleep_for(700ms);
+                        go.set();
+                    });
+                }),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
+TEST_F(deadlock_death_test, is_none_while_a_blocking_call_is_under_way) {
+    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
+                    runtime.run([] {
+                        sennit::event go;
+                        sennit::fiber waits([&] { go.wait(); });
+                        sennit::blocking([] { std::this_thread::sleep_for(700ms); });
+                        go.set();
+                    });
+                }),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
+TEST_F(deadlock_death_test, is_none_while_a_thread_waits_with_a_deadline) {
+    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
+                    sennit::event go;
+                    sennit::fiber waits({.runtime = &runtime}, [&] { go.wait(); });
+                    sennit::counting_semaphore<> nobody(0);
+                    (void)nobody.try_acquire_for(700ms);
+                    go.set();
+                }),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
+TEST_F(deadlock_death_test, is_none_while_a_signal_handler_is_installed) {
+    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
+                    std::signal(SIGALRM, [](int) { end_quietly(); });
+                    ::alarm(1);
+                    runtime.run(wait_for_ever);
+                }),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
+TEST_F(deadlock_death_test, is_not_looked_for_when_it_is_turned_off) {
+    EXPECT_EXIT(with_somebody_awake(
+                    [](sennit::runtime& runtime) {
+                        ::alarm(1); // ends the process by default
+                        runtime.run(wait_for_ever);
+                    },
+                    {.workers = 1, .watch_deadlocks = false}),
+                testing::KilledBySignal(SIGALRM), "^$");
+}
+
+TEST_F(deadlock_death_test, is_turned_off_by_the_environment) {
+    EXPECT_EXIT((::setenv("SENNIT_DEADLOCK", "off", 1), with_somebody_awake([](sennit::runtime& runtime) {
+                     ::alarm(1);
+                     runtime.run(wait_for_ever);
+                 })),
+                testing::KilledBySignal(SIGALRM), "^$");
+}
+
+TEST_F(deadlock_death_test, is_told_to_the_callback_which_may_end_it) {
+    const auto rescued = [] {
+        sennit::event go;
+        bool told = false;
+        const auto rescue = [&](std::string_view report) {
+            told = report.find("blocked in event") != std::string_view::npos;
+            go.set();
+        };
+        sennit::runtime runtime({.workers = 2, .on_deadlock = rescue});
+        runtime.run([&] { go.wait(); });
+        std::_Exit(told ? 0 : 1);
+    };
+    EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
+}
+
+} // namespace

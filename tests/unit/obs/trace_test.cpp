@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each trace is made in a process of its own: tracing begins with the first runtime.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+
+namespace {
+
+// Runs `body` in a process that traces, and returns the file.
+template <class Body>
+std::string trace_of(Body body) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("sennit-trace-" + std::to_string(::getpid()) + ".json")).string();
+    // The child of a threadsafe death test is another process with another number: it is told the name.
+    const char* inherited = std::getenv("SENNIT_TRACE_TEST");
+    ::setenv("SENNIT_TRACE_TEST", inherited ? inherited : path.c_str(), 1);
+    const auto traced = [&] {
+        ::setenv("SENNIT_TRACE", std::getenv("SENNIT_TRACE_TEST"), 1);
+        body();
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(traced(), testing::ExitedWithCode(0), "");
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    std::filesystem::remove(path);
+    ::unsetenv("SENNIT_TRACE_TEST");
+    return text.str();
+}
+
+class trace_death_test : public testing::Test {
+protected:
+    void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            sennit::event go;
+            bool begun = false;
+            sennit::fiber waiter({.name = "wai\"ter"}, [&] {
+                begun = true;
+                go.wait();
+            });
+            while (!begun) sennit::this_fiber::yield(); // one worker: then it waits
+            go.set();
+            waiter.join();
+        });
+    });
+    EXPECT_EQ(text.rfind("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", 0), 0u) << text;
+    EXPECT_EQ(text.substr(text.size() - 4), "\n]}\n");
+    EXPECT_EQ(count(text, "\"name\":\"worker 0\""), 1u) << text;
+    EXPECT_EQ(count(text, "\"name\":\"wai\\\"ter "), 2u) << text; // before the wait, and after
+    EXPECT_EQ(count(text, "\"name\":\"waits for event\""), 1u) << text;
+    EXPECT_GE(count(text, "\"name\":\"wakes "), 1u) << text;
+}
+
+TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_time) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 3});
+        runtime.run([] {
+            sennit::channel<int> numbers(2);
+            sennit::fiber consumer([&] {
+                for (int i : numbers) (void)sennit::fork_join([i] { return i; }, [i] { return -i; });
+            });
+            for (int i = 0; i < 1000; ++i) numbers.push(i);
+            numbers.close();
+        });
+    });
+    std::map<std::string, int> open;
+    std::map<std::string, double> latest;
+    const std::regex line("\"ph\":\"([BEi])\".*\"tid\":([0-9]+),\"ts\":([0-9.]+)");
+    std::istringstream lines(text);
+    for (std::string one; std::getline(lines, one);) {
+        std::smatch part;
+        if (!std::regex_search(one, part, line)) continue;
+        const std::string tid = part[2];
+        open[tid] += part[1] == "B" ? 1 : part[1] == "E" ? -1 : 0;
+        EXPECT_TRUE(open[tid] == 0 || open[tid] == 1) << one;
+        EXPECT_GE(std::stod(part[3]), latest[tid]) << one;
+        latest[tid] = std::stod(part[3]);
+    }
+    EXPECT_GE(open.size(), 1u);
+    for (const auto& [tid, left] : open) EXPECT_EQ(left, 0) << "track " << tid;
+}
+
+TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            for (int i = 0; i < 100'000; ++i) sennit::fiber([] {}).join();
+            sennit::fiber({.name = "last"}, [] {}).join();
+        });
+    });
+    EXPECT_EQ(count(text, "older events were dropped"), 1u);
+    EXPECT_EQ(count(text, "\"name\":\"last "), 1u);
+}
+
+TEST_F(trace_death_test, into_a_place_that_cannot_be_written_is_refused_at_the_start) {
+    const auto start = [] {
+        ::setenv("SENNIT_TRACE", "/no/such/folder/trace.json", 1);
+        try {
+            sennit::runtime runtime({.workers = 1});
+        } catch (const std::system_error& error) {
+            std::_Exit(error.code() == std::errc::no_such_file_or_directory ? 0 : 1);
+        }
+        std::_Exit(2);
+    };
+    EXPECT_EXIT(start(), testing::ExitedWithCode(0), "");
+}
+
+} // namespace

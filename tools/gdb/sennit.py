@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fibers in gdb, in a running program and in a core file.
+
+    (gdb) source tools/gdb/sennit.py
+    (gdb) sennit fibers         what each fiber does
+    (gdb) sennit bt 1048577     where that one stands: its number, name or stack
+    (gdb) sennit bt all
+
+It needs no debug information of the library: where things are is in a table in the program (src/sched/debug_layout.cpp).
+"""
+import struct
+
+import gdb
+import gdb.unwinder
+
+MAGIC = b"sennit01"
+FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
+          "context.high", "context.lent", "worker.current", "worker.task", "worker.hot", "hot.activity", "activity.id",
+          "activity.fiber", "activity.waits_for", "activity.outer", "fiber.extra", "fiber.made_at", "fiber.self",
+          "wait.what", "wait.on")
+# Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
+# bytes lie on it (src/sys/switch_*.hpp).
+MACHINES = {"i386:x86-64": (("rip", "rsp", "rbp"), 0, 8, 16 + 128), "aarch64": (("pc", "sp", "x29"), 16, 0, 32)}
+
+
+def memory(address, size):
+    return bytes(gdb.selected_inferior().read_memory(address, size))
+
+
+def word(address):
+    return struct.unpack("<Q", memory(address, 8))[0]
+
+
+def text(address, most=200):
+    """The string at an address; empty for null."""
+    result = b""
+    while address and len(result) < most:
+        byte = memory(address + len(result), 1)
+        if byte == b"\0":
+            break
+        result += byte
+    return result.decode(errors="replace")
+
+
+def pointers(vector):
+    """The elements of a std::vector of pointers."""
+    begin, end = word(vector), word(vector + 8)
+    return [word(at) for at in range(begin, end, 8)]
+
+
+def machine():
+    name = gdb.selected_frame().architecture().name()
+    for known, numbers in MACHINES.items():
+        if name.startswith(known):
+            return numbers
+    raise gdb.GdbError(f"sennit: no fibers on {name}")
+
+
+class Layout:
+    def __init__(self):
+        try:
+            root = int(gdb.parse_and_eval("(unsigned long)&sennit_debug_root"))
+        except gdb.error:
+            raise gdb.GdbError("sennit: this program has no Sennit in it") from None
+        self.runtimes, table = word(root), word(root + 8)
+        if memory(table, len(MAGIC)) != MAGIC:
+            raise gdb.GdbError("sennit: this script and the program's library are of different versions")
+        numbers = struct.unpack(f"<{len(FIELDS)}Q", memory(table + len(MAGIC), 8 * len(FIELDS)))
+        self.offset = dict(zip(FIELDS, numbers))
+
+    def field(self, address, name):
+        return address + self.offset[name]
+
+    def get(self, address, name):
+        return word(self.field(address, name))
+
+
+class Strand:
+    """A fiber, or something else that has a stack: where it is, and what it says of itself."""
+
+    def __init__(self, layout, number, context, activity, state, thread=None):
+        self.stack, self.context, self.state, self.thread = number, context, state, thread
+        self.id = layout.get(activity, "activity.id")
+        fiber = layout.get(activity, "activity.fiber")
+        extra = layout.get(fiber, "fiber.extra") if fiber else 0
+        self.name = text(extra, 23) if extra else ""  # its first member
+        self.made_at = layout.get(fiber, "fiber.made_at") if fiber else 0
+        self.sp = layout.get(context, "context.sp")
+        self.kind = "fiber" if fiber else "strand"
+
+    def line(self):
+        name = f" '{self.name}'" if self.name else ""
+        made = ""
+        if self.made_at:
+            where = gdb.find_pc_line(self.made_at)
+            made = f", made at {where.symtab.filename}:{where.line}" if where.symtab else f", made at {self.made_at:#x}"
+        number = self.id or "(no number yet)"
+        return f"{self.kind} {number}{name} [{self.state}] on stack {self.stack}{made}"
+
+
+def thread_of(task):
+    for thread in gdb.selected_inferior().threads():
+        if task in thread.ptid:
+            return thread
+    return None
+
+
+def activities(layout, context, innermost):
+    """The innermost one on a stack and those below it, without the worker's loop."""
+    at, own = innermost, layout.field(context, "context.own")
+    while at and at != own:
+        yield at
+        at = layout.get(at, "activity.outer")
+
+
+def waits(layout, activity, context):
+    if memory(layout.field(context, "context.lent"), 1) != b"\0":
+        return "blocked in blocking"
+    options = layout.get(activity, "activity.waits_for")
+    if not options:
+        return "ready"
+    what, on = text(layout.get(options, "wait.what")), layout.get(options, "wait.on")
+    return f"blocked in {what}" + (f" at {on:#x}" if on else "")
+
+
+def strands(layout):
+    """All that begun and have not ended; fibers that wait in a queue to begin have no stack yet."""
+    found = []
+    for runtime in pointers(layout.runtimes) if layout.runtimes else []:
+        running = {}
+        for index, worker in enumerate(pointers(layout.field(runtime, "runtime.workers"))):
+            task = struct.unpack("<i", memory(layout.field(worker, "worker.task"), 4))[0]
+            hot = layout.get(worker, "worker.hot")
+            if hot:
+                running[layout.get(worker, "worker.current")] = (index, task, layout.get(hot, "hot.activity"))
+        for number, context in enumerate(pointers(layout.field(runtime, "runtime.contexts"))):
+            if context in running:
+                index, task, innermost = running[context]
+                state, thread = f"running on worker {index}", thread_of(task)
+            else:
+                innermost, state, thread = layout.get(context, "context.saved_activity"), None, None
+            for depth, activity in enumerate(activities(layout, context, innermost)):
+                now = "waits for who runs on its stack" if depth else state or waits(layout, activity, context)
+                found.append(Strand(layout, number, context, activity, now, thread))
+    return found
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+
+
+class Detour(gdb.unwinder.Unwinder):
+    """While it is on, the newest frame of the selected thread is followed by the frames of a stack that was left."""
+
+    def __init__(self):
+        super().__init__("sennit")
+        self.enabled = False
+        self.target = None
+        self.start = None
+
+    def __call__(self, frame):
+        if self.target is None:
+            return None
+        (pc, sp, fp), pc_at, fp_at, bytes_on = machine_now
+        here = int(frame.read_register(sp)) & (2**64 - 1)
+        if here != self.start:
+            return None
+        saved = self.target
+        address_type = frame.read_register(sp).type
+        info = frame.create_unwind_info(FrameId(gdb.Value(here).cast(address_type), frame.read_register(pc)))
+        for register, value in ((pc, word(saved + pc_at)), (sp, saved + bytes_on), (fp, word(saved + fp_at))):
+            info.add_saved_register(register, gdb.Value(value).cast(frame.read_register(register).type))
+        return info
+
+
+detour = Detour()
+machine_now = None
+gdb.unwinder.register_unwinder(None, detour, replace=True)
+
+
+def print_backtrace(strand):
+    """Shows the frames of one strand."""
+    global machine_now
+    print(strand.line())
+    if strand.state.startswith("running"):
+        if strand.thread is None:
+            print("    its thread is not known to gdb")
+            return
+        before = gdb.selected_thread()
+        strand.thread.switch()
+        gdb.execute("backtrace")
+        before.switch()
+        return
+    gdb.newest_frame().select()
+    machine_now = machine()
+    detour.start = int(gdb.newest_frame().read_register(machine_now[0][1])) & (2**64 - 1)
+    detour.target, detour.enabled = strand.sp, True
+    gdb.invalidate_cached_frames()
+    try:
+        lines = gdb.execute("backtrace", to_string=True).splitlines()
+        print("\n".join(line for line in lines if not line.startswith("#0 ")))
+    finally:
+        detour.target, detour.enabled = None, False
+        gdb.invalidate_cached_frames()
+
+
+class Sennit(gdb.Command):
+    """Fibers: `sennit fibers`, `sennit bt N`, `sennit bt all`."""
+
+    def __init__(self):
+        super().__init__("sennit", gdb.COMMAND_STACK, prefix=True)
+
+
+class Fibers(gdb.Command):
+    """Lists the fibers that have a stack, with what they wait for."""
+
+    def __init__(self):
+        super().__init__("sennit fibers", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        for strand in strands(Layout()):
+            print(strand.line())
+
+
+class Backtrace(gdb.Command):
+    """Shows where a fiber stands: `sennit bt NUMBER`, its name, `stack N`, or `all`."""
+
+    def __init__(self):
+        super().__init__("sennit bt", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        wanted = argument.strip()
+        chosen = [one for one in strands(Layout())
+                  if wanted in ("all", str(one.id), one.name, f"stack {one.stack}") and wanted]
+        if not chosen:
+            raise gdb.GdbError("sennit bt: a fiber's number, its name, 'stack N', or all; see sennit fibers")
+        for strand in chosen:
+            print_backtrace(strand)
+
+
+Sennit()
+Fibers()
+Backtrace()
