@@ -2,6 +2,8 @@
 // Runs a test with 1, 2 and 4 workers, and checks at its end that nothing is left alive in the runtime.
 #pragma once
 
+#include "race_rounds.hpp"
+
 #include <sennit/runtime.hpp>
 #include <sennit/this_fiber.hpp>
 
@@ -11,21 +13,6 @@
 #include <concepts>
 #include <string>
 #include <system_error>
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SENNIT_SLOW_TESTS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SENNIT_SLOW_TESTS 1
-#endif
-#endif
-
-// How often a race is run.
-#if defined(SENNIT_SLOW_TESTS) || defined(SENNIT_EMULATED)
-inline constexpr int race_rounds = 1'000;
-#else
-inline constexpr int race_rounds = 10'000;
-#endif
 
 // Each worker keeps one stack; all others are idle again once the work is done.
 inline void expect_nothing_alive(sennit::runtime& runtime) {
