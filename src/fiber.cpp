@@ -15,8 +15,8 @@ namespace sennit {
 
 namespace detail {
 
-sched::runtime_core& runtime_for(const fiber_attributes& how) {
-    if (how.runtime) return how.runtime->core();
+sched::runtime_core& runtime_for(const fiber_attributes* how) {
+    if (how && how->runtime) return how->runtime->core();
     sched::runtime_core* here = sched::current_runtime();
     return here ? *here : default_runtime().core();
 }

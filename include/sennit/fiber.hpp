@@ -71,7 +71,8 @@ struct fiber_attributes {
 
 namespace detail {
 
-sched::runtime_core& runtime_for(const fiber_attributes& how);
+// Null here and below: none were given.
+sched::runtime_core& runtime_for(const fiber_attributes* how);
 // Throws std::invalid_argument for a worker that is not there or too large a stack, std::bad_alloc.
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how);
 using sched::deadline_in;
@@ -108,9 +109,9 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
     using closure = std::tuple<F, A...>;
 
     template <class G, class... B>
-    explicit fiber_with_closure(const fiber_attributes& how, const void* made_at, G&& function, B&&... arguments)
+    explicit fiber_with_closure(const fiber_attributes* how, const void* made_at, G&& function, B&&... arguments)
         : base_type(runtime_for(how), type, made_at) {
-        if (!how.plain()) apply_to(*this, how);
+        if (how && !how->plain()) apply_to(*this, *how);
         std::construct_at(&call, std::forward<G>(function), std::forward<B>(arguments)...);
     }
     ~fiber_with_closure() {}
@@ -144,7 +145,8 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
 
 // Throws std::bad_alloc, what apply_to throws, and what copying the closure throws.
 template <class F, class... A>
-auto* make_fiber(const fiber_attributes& how, const void* made_at, F&& function, A&&... arguments) {
+[[gnu::always_inline]] inline auto* make_fiber(const fiber_attributes* how, const void* made_at, F&& function,
+                                               A&&... arguments) {
     using block = fiber_with_closure<std::decay_t<F>, std::decay_t<A>...>;
     static_assert(alignof(block) <= 16, "sennit: a fiber's closure is over-aligned");
     void* memory = sched::take_memory(sizeof(block));
@@ -199,15 +201,15 @@ public:
                  !std::same_as<std::remove_cvref_t<F>, fiber_attributes> &&
                  !std::same_as<std::remove_cvref_t<F>, detail::code_address>)
     [[gnu::always_inline]] explicit fiber(F&& function, A&&... arguments)
-        : fiber(detail::code_address{sched::here()}, fiber_attributes{}, std::forward<F>(function),
+        : fiber(detail::code_address{sched::here()}, nullptr, std::forward<F>(function),
                 std::forward<A>(arguments)...) {}
 
     template <class F, class... A>
     [[gnu::always_inline]] fiber(const fiber_attributes& how, F&& function, A&&... arguments)
-        : fiber(detail::code_address{sched::here()}, how, std::forward<F>(function), std::forward<A>(arguments)...) {}
+        : fiber(detail::code_address{sched::here()}, &how, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     template <class F, class... A>
-    fiber(detail::code_address made_at, const fiber_attributes& how, F&& function, A&&... arguments) { // for reports
+    fiber(detail::code_address made_at, const fiber_attributes* how, F&& function, A&&... arguments) { // for reports
         static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
                           std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
                       "sennit: a fiber's function must be callable with copies of the arguments, or with a "
@@ -216,7 +218,7 @@ public:
         using result = typename std::remove_pointer_t<decltype(block)>::result_type;
         result_type_ = &typeid(detail::outcome<result>); // typeid drops references
         block_ = block;
-        launch(how.policy);
+        launch(how ? how->policy : sennit::launch::enqueue);
     }
 
     fiber(fiber&& other) noexcept : block_(std::exchange(other.block_, nullptr)), result_type_(other.result_type_) {}

@@ -49,12 +49,12 @@ public:
     template <class F>
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
     [[gnu::always_inline]] void start(F&& function) {
-        start_from(sched::here(), {}, std::forward<F>(function));
+        start_from(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
         requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
     [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
-        start_from(sched::here(), how, std::forward<F>(function));
+        start_from(sched::here(), &how, std::forward<F>(function));
     }
 
     // Waits for all children and throws the first error of one. If the wait itself is cancelled from outside, so are
@@ -74,10 +74,10 @@ private:
     template <class F>
     struct child final : sched::fiber_block {
         template <class G>
-        child(nursery& family, const fiber_attributes& how, const void* made_at, G&& given)
+        child(nursery& family, const fiber_attributes* how, const void* made_at, G&& given)
             : fiber_block(detail::runtime_for(how), type, made_at), owner(family), scope(&family.scope_),
               function(std::forward<G>(given)) {
-            if (!how.plain()) detail::apply_to(*this, how);
+            if (how && !how->plain()) detail::apply_to(*this, *how);
             self().scope = &scope;
             other_token = [](fiber_block& me) { return static_cast<child&>(me).owner.get_stop_token(); };
         }
@@ -105,14 +105,14 @@ private:
     };
 
     template <class F>
-    void start_from(const void* made_at, const fiber_attributes& how, F&& function) {
+    void start_from(const void* made_at, const fiber_attributes* how, F&& function) {
         if (cancelled()) return cut_short(); // or join would not tell
         auto* one = make_child(how, made_at, std::forward<F>(function));
-        begin(*one, how.policy);
+        begin(*one, how ? how->policy : launch::enqueue);
     }
 
     template <class F>
-    child<std::decay_t<F>>* make_child(const fiber_attributes& how, const void* made_at, F&& function) {
+    child<std::decay_t<F>>* make_child(const fiber_attributes* how, const void* made_at, F&& function) {
         using type = child<std::decay_t<F>>;
         static_assert(alignof(type) <= 16, "sennit: a fiber's closure is over-aligned");
         void* memory = sched::take_memory(sizeof(type));

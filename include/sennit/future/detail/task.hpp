@@ -119,7 +119,7 @@ struct continue_with {
 // The new state's fiber is not started yet. Throws std::bad_alloc, and what the closure's constructor throws.
 template <class R, class F, class... A>
 auto make_task(A&&... closure) {
-    return make_state<task_state<R, F>>(runtime_for({}), std::forward<A>(closure)...);
+    return make_state<task_state<R, F>>(runtime_for(nullptr), std::forward<A>(closure)...);
 }
 
 } // namespace sennit::detail
