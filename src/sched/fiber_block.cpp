@@ -22,7 +22,7 @@ namespace {
 bool stack_is_roomy() noexcept {
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
     const sys::stack& stack = this_worker()->self().stack;
-    return here - stack.low > (stack.high - stack.low) / 2;
+    return here - stack.low > stack.high - here;
 }
 
 } // namespace
@@ -54,10 +54,15 @@ void fiber_block::run_here_traced() noexcept {
     tracing::tell(trace_kind::runs, self_.outer);
 }
 
-// The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber is.
 void fiber_block::run_body() noexcept {
     if (home == 0 && !extra_) [[likely]]
-        return type_.body(*this);
+        type_.body(*this);
+    else
+        run_bound();
+}
+
+// The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber is.
+[[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
     if (extra_) extra_->place.store_rel(&here); // pairs with change_properties
@@ -117,14 +122,18 @@ void fiber_block::launch(start how) noexcept {
         me->post_spawned(*this);
 }
 
+// Out of the way of run_if_newest.
+[[gnu::noinline, gnu::cold]] bool fiber_block::put_back() noexcept {
+    this_worker()->post_spawned(*this);
+    return false;
+}
+
 bool fiber_block::run_if_newest() noexcept {
     worker* me = this_worker();
     if (home != 0 || (extra_ && extra_->stack)) return false;
     if (!me || &me->runtime() != &runtime_ || !me->queue().pop_newest_if(*this)) return false;
-    if (!stack_is_roomy()) {
-        me->post_spawned(*this);
-        return false;
-    }
+    if (!stack_is_roomy()) [[unlikely]]
+        return put_back();
     run_here();
     return true;
 }

@@ -30,7 +30,8 @@ public:
 
     // False: nobody sleeps, of the first `workers`.
     bool any(unsigned workers) const noexcept {
-        for (unsigned i = 0; i * 64 < workers; ++i)
+        if (words_[0].load() != 0) return true;
+        for (unsigned i = 1; i * 64 < workers; ++i)
             if (words_[i].load() != 0) return true;
         return false;
     }

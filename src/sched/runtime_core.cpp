@@ -225,6 +225,12 @@ std::uint16_t runtime_core::next_home() noexcept {
     return static_cast<std::uint16_t>(next_home_.fetch_add(1) % worker_count() + 1);
 }
 
+void runtime_core::post(runnable& what) noexcept {
+    if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
+    injected_.push(what);
+    wake_one();
+}
+
 void runtime_core::post_home(runnable& what) noexcept {
     if (what.home == 0) what.home = next_home(); // under round_robin
     const unsigned index = what.home - 1u;

@@ -33,11 +33,7 @@ public:
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
     // Any thread: into the shared queue, or into the inbox of the worker that alone may run it.
-    void post(runnable& what) noexcept {
-        if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
-        injected_.push(what);
-        wake_one();
-    }
+    void post(runnable& what) noexcept;
 
     scheduling policy() const noexcept { return options_.policy; }
     // Whether workers take work from each other.

@@ -130,7 +130,7 @@ private:
             posted_slowly(queued);
     }
     void posted_slowly(std::uint32_t queued) noexcept;
-    void post_by_policy(runnable& item) noexcept;
+    [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     void requeue(context& self) noexcept;
     bool asked() const noexcept {
         return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again

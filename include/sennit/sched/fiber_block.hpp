@@ -123,6 +123,8 @@ private:
     void run_here() noexcept;
     void run_here_traced() noexcept;
     void run_body() noexcept;
+    void run_bound() noexcept;
+    bool put_back() noexcept;
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
