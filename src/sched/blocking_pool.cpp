@@ -51,7 +51,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
         chosen->called.store(1);
         sys::futex_wake(word, 1);
     }
-    mine.done.wait(nullptr); // what it waits for is the other thread's to say, as the same activity
+    mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
     this_worker()->self().lent = false; // the same context, on whatever worker
     reap();
     return true;
