@@ -19,6 +19,7 @@
 #include "sennit/latch.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/nursery.hpp"
+#include "sennit/obs/dump.hpp"
 #include "sennit/on_ready.hpp"
 #include "sennit/once.hpp"
 #include "sennit/packaged_task.hpp"

@@ -6,6 +6,7 @@
 #include "obs/trace.hpp"
 #include "sched/registry.hpp"
 #include "sched/standstill.hpp"
+#include "sched/tracing.hpp"
 #include "sys/environment.hpp"
 #include "sys/report.hpp"
 #include "sys/signal_thread.hpp"
@@ -40,6 +41,7 @@ void dump(std::ostream& out) {
 }
 
 void end() noexcept {
+    if (!sched::tracing::on()) return;
     {
         const auto guard = sched::registry::lock();
         if (!sched::registry::all().empty()) return; // others record still

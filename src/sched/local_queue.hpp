@@ -138,7 +138,6 @@ public:
     std::uint32_t picks() const noexcept { return picks_.load_rlx(); } // a hint: orders nothing
 
 private:
-    friend class snapshot;
     std::uint32_t add(std::uint32_t count) noexcept {
         const std::uint32_t now = size_.load_rlx() + count; // whoever is inside is the only writer
         if (lock_.fenced())
@@ -170,6 +169,7 @@ private:
         return oldest && (!newest || newest->order < oldest->order);
     }
 
+    friend class snapshot;
     owner_lock lock_;
     list ready_;
     list spawned_;

@@ -110,7 +110,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
 // and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
 // a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
 // them under that lock before it comes here.
-SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
+[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& target) noexcept {
     context& from = *current_;
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
@@ -122,8 +122,20 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     hot.split.store_rlx(target.slot(fork_range::of(target.forks.load()).split)); // carried by `head`
     hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
     counted.switches.add();
-    tracing::tell(trace_kind::runs, target.saved_activity);
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
+}
+
+SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
+    if (tracing::on()) [[unlikely]]
+        return switch_traced(target);
+    switch_now(target);
+}
+
+// Apart, so that the compiler keeps nothing over a call that is hardly ever made.
+[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target) noexcept {
+    activity* next = target.saved_activity;
+    tracing::tell(trace_kind::runs, next == &target.own ? nullptr : next);
+    switch_now(target);
 }
 
 // Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.

@@ -117,6 +117,8 @@ private:
     void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
     static void thread_main(void* self) noexcept;
     void switch_to(context& target) noexcept;
+    void switch_now(context& target) noexcept;
+    void switch_traced(context& target) noexcept;
     void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
 
     // One piece of work for the loop; false when the worker shall end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/halt.hpp"
 
+#include "sennit/sys/hot_line.hpp"
 #include "sys/futex.hpp"
 
 #include <link.h>
@@ -15,6 +16,14 @@ namespace sennit::sys {
 namespace {
 
 struct sigaction previous;
+
+// ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes to only when its
+// system call is not restarted.
+#ifdef SENNIT_THREAD_SANITIZER
+constexpr int restart = 0;
+#else
+constexpr int restart = SA_RESTART;
+#endif
 
 code_position position_of(const ucontext_t& machine) noexcept {
     code_position where;
@@ -56,7 +65,7 @@ void install_halt_handler() noexcept {
     previous = now;
     struct sigaction ours{};
     ours.sa_sigaction = &handle;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART; // its own stack: a fiber's may have little room left
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | restart; // its own stack: a fiber's may have little room left
     sigfillset(&ours.sa_mask);
     ::sigaction(SIGURG, &ours, nullptr);
 }

@@ -92,8 +92,8 @@ class Strand:
         name = f" '{self.name}'" if self.name else ""
         made = ""
         if self.made_at:
-            where = gdb.find_pc_line(self.made_at)
-            made = f", made at {where.symtab.filename}:{where.line}" if where.symtab else f", made at {self.made_at:#x}"
+            symbol = gdb.execute(f"info symbol {self.made_at:#x}", to_string=True).split(" in section")[0].strip()
+            made = f", made at {self.made_at:#x} ({symbol})"
         number = self.id or "(no number yet)"
         return f"{self.kind} {number}{name} [{self.state}] on stack {self.stack}{made}"
 

@@ -17,7 +17,7 @@ namespace {
 using namespace sennit::sched;
 
 struct strand final : fiber_block {
-    explicit strand(runtime_core& runtime) : fiber_block(runtime, &strand::body, &strand::destroy) {}
+    explicit strand(runtime_core& runtime) : fiber_block(runtime, type, nullptr) {}
     sim::var<int> result{0};
     sim::var<int> holders{0}; // what the holder keeps in the block
 
@@ -28,6 +28,7 @@ struct strand final : fiber_block {
         (void)me->holders.get();
         delete me;
     }
+    static constexpr fiber_type type{&body, &destroy, &typeid(int)};
 
     // What a worker would do.
     void go() { run(this); }
