@@ -11,7 +11,6 @@
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sys/membarrier.hpp"
-#include "sys/mutant.hpp"
 
 #include <mutex>
 
@@ -123,8 +122,7 @@ bool worker::steal_fork_from(context& victim) noexcept {
             for (unsigned i = 0; i < runtime_.worker_count(); ++i)
                 if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).ask_to_publish();
         }
-        // We stop searching: somebody else shall, or private forks in a long leaf stay unseen.
-        if (!SENNIT_MUTANT("next sleeper after a steal")) runtime_.wake_one();
+        runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a long leaf stay unseen
         run_stolen(*victim.slot(range.top));
         return true;
     }

@@ -113,7 +113,7 @@ bool worker::rest() noexcept {
         } else if (watching && ++quiet_looks > tuning::idle_looks) {
             watching = false;
             runtime_.end_watch();
-            if (!SENNIT_MUTANT("look after the watch")) continue; // who pushed a single piece before has woken nobody
+            continue; // who pushed a single piece before that has woken nobody
         }
         std::int64_t until = never;
         if (watching) {
@@ -130,8 +130,7 @@ bool worker::rest() noexcept {
         if (!chosen) continue;
         const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);
         if (watching) runtime_.end_watch();
-        if (duty_left && !SENNIT_MUTANT("duty is passed on"))
-            runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
+        if (duty_left) runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
         return true;
     }
 }
@@ -143,9 +142,8 @@ void worker::leave_bed(bool watching) noexcept {
         parker_.cancel();
         if (watching) runtime_.wake_one();
     } else {
-        parker_.sleep(); // a waker has chosen us: take its token, which is on the way,
-        // and pass it on, since what we saw may be other work than what it meant
-        if (!SENNIT_MUTANT("token is passed on")) runtime_.wake_one();
+        parker_.sleep();     // a waker has chosen us: take its token, which is on the way,
+        runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
     }
 }
 

@@ -105,7 +105,7 @@ bool standstill::take(picture& seen) {
             worker& other = one->worker_at(i);
             const std::uint32_t bed = other.bed_.load();
             if (bed % 2 == 0 || !one->idle().is_set(i) || other.bed_.load() != bed) return false;
-            if (!other.queue_.empty()) return false;
+            if (!other.queue_.empty() || !other.inbox_.empty()) return false;
             seen.states.push_back(bed);
             seen.asleep.push_back(other.task_.load());
         }

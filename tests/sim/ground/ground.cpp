@@ -36,6 +36,7 @@ std::vector<std::byte*> all_stacks;
 std::vector<std::byte*> idle_stacks;
 std::size_t fresh = 0;
 std::size_t taken = 0;
+bool yield_at_barriers = false;
 
 } // namespace
 
@@ -44,6 +45,11 @@ void reset_ground() noexcept {
     idle_stacks.clear();
     fresh = 0;
     taken = 0;
+    yield_at_barriers = false;
+}
+
+void barriers_yield() noexcept {
+    yield_at_barriers = true;
 }
 
 std::size_t live_stacks() noexcept {
@@ -102,6 +108,7 @@ bool barrier_available() noexcept {
 bool barrier_all_threads() noexcept {
     if (!barrier_available()) return false;
     world::the().barrier_all(place::current());
+    if (sim::yield_at_barriers) yield_thread();
     return true;
 }
 

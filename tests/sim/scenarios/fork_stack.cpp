@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fork stack between its owner and thieves: src/sched/fork_stack.cpp.
 #include "engine.hpp"
+#include "ground/ground.hpp"
 
 namespace {
 
@@ -106,6 +107,7 @@ SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemp
 SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp hot_line.hpp worker.hpp") {
     engine two(2);
+    sim::barriers_yield(); // so the victim answers and goes on while the thief is between two steps
     event second_is_stolen;
     two.run([&] {
         sennit::fork_join([] {}, [] {}); // wakes the thief

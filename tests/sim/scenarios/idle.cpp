@@ -68,7 +68,7 @@ SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions =
     work.done.wait();
 }
 
-// One preemption: with two it has more than two million executions.
+// One preemption: with two it has more than 1.9 million executions.
 SIM_SCENARIO_BOTH_WAYS(idle, two_posters_from_outside, .preemptions = 1, .stale_reads = 1) {
     engine two(2);
     job first, second;

@@ -142,6 +142,29 @@ SIM_SCENARIO_WITHIN(mutex, who_has_lost_for_long_is_handed_it, .preemptions = 2,
     loser.join();
 }
 
+// Of two that wait one is handed it; the other is woken by the unlock after that.
+SIM_SCENARIO_WITHIN(mutex, who_is_handed_it_wakes_the_next, .preemptions = 2, .stale_reads = 0) {
+    sennit::mutex lock;
+    sim::var<int> count{0};
+    const time_point first = soon() + std::chrono::milliseconds(2), second = first + std::chrono::milliseconds(2);
+    const auto wait_for_it = [&] {
+        std::lock_guard guard(lock);
+        count = count + 1;
+    };
+    lock.lock();
+    sim::thread one(wait_for_it);
+    sim::thread two(wait_for_it);
+    sleep_until(first);
+    lock.unlock();
+    if (lock.try_lock()) { // who was woken has lost
+        sleep_until(second);
+        lock.unlock();
+    }
+    one.join();
+    two.join();
+    sim::check(count == 2, "both have been in");
+}
+
 // Who knows that it is the last destroys it, while the unlock of the one before may be on its way out.
 SIM_SCENARIO_WITHIN(mutex, the_last_owner_destroys_it, .preemptions = 2, .stale_reads = 1) {
     auto lock = std::make_unique<sennit::mutex>();
