@@ -103,7 +103,7 @@ void future_state::publish_error(std::exception_ptr error) noexcept {
 }
 
 void future_state::abandon() noexcept {
-    if (references_.load_rlx() == 1) return; // nobody can ask any more; who drops the last one acquires
+    if (references_.load_rlx() == 1) return; // orders nothing: nobody can ask, and the last drop acquires
     if (try_begin()) publish_error(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
 }
 

@@ -162,7 +162,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the caller frees the block
     if (ended()) return wake_reason::source;
     dequeue(joiners_, entry);
-    state_.store_rlx(running_state); // carries nothing: end looks at the list inside the lock only
+    state_.store_rlx(running_state); // orders nothing: end looks at the list under the lock
     return why;
 }
 

@@ -143,11 +143,11 @@ private:
         if (lock_.fenced())
             size_.store(now);
         else
-            size_.store_rlx(now); // seen by size() behind the sleeper's barrier
+            size_.store_rlx(now); // size() sees it behind the sleeper's barrier
         return now;
     }
     void took(std::uint32_t count) noexcept {
-        size_.store_rlx(size_.load_rlx() - count); // whoever is inside is the only writer
+        size_.store_rlx(size_.load_rlx() - count); // orders nothing: the lock carries what was taken
         picks_.store_rlx(picks_.load_rlx() + 1);   // a hint
     }
     std::uint32_t take(std::uint32_t count, list& out) noexcept {
@@ -159,7 +159,7 @@ private:
             item->order = UINT64_MAX; // it was this queue's
             out.push_back(*item);
         }
-        if (taken != 0) size_.store_rlx(size_.load_rlx() - taken); // as in took
+        if (taken != 0) size_.store_rlx(size_.load_rlx() - taken); // orders nothing: as in took
         return taken;
     }
 

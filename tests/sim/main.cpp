@@ -3,7 +3,10 @@
 #include "explorer/explore.hpp"
 #include "explorer/mutation.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -176,10 +179,25 @@ int run_replay(const arguments& given) {
     return result.failed ? 1 : 0;
 }
 
+// A fault, or an abort, in a simulated thread is a failure like others; its stack is abandoned.
+void fault(int number) {
+    if (world::running()) world::the().fail("signal " + std::to_string(number));
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+}
+
+void catch_faults() {
+    struct sigaction how = {};
+    how.sa_handler = &fault;
+    how.sa_flags = SA_NODEFER; // the handler does not return
+    for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &how, nullptr);
+}
+
 } // namespace
 
 int main(int count, char** words) {
     const arguments given = parse(count, words);
+    catch_faults();
     mutant left_out;
     left_out.named = given.without;
     if (!given.without.empty()) world::the().set_mutant(&left_out);

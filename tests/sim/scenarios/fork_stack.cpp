@@ -22,7 +22,7 @@ SIM_SCENARIO_WITHIN(fork_stack, each_fork_runs_once, .preemptions = 2, .stale_re
 }
 
 // Publication of the older half, and taking the newer half back, three deep.
-SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::check(two.run([] { return fib(4); }) == 3, "fib(4) is 3");
 }
@@ -75,7 +75,7 @@ SIM_SCENARIO_WITHIN(fork_stack, a_checkpoint_publishes, .preemptions = 2, .stale
 }
 
 // One slot pushed anew for each index; a thief takes the whole rest.
-SIM_SCENARIO_WITHIN(fork_stack, a_family_reuses_its_slot, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fork_stack, a_family_reuses_its_slot, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sennit::base::atomic<int> sum{0};
     two.run([&] { sennit::fork_each(3, [&](std::size_t i) { sum.fetch_add(1 << (4 * i)); }); });
@@ -83,7 +83,7 @@ SIM_SCENARIO_WITHIN(fork_stack, a_family_reuses_its_slot, .preemptions = 1, .sta
 }
 
 // Two thieves at one victim.
-SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions = 2, .stale_reads = 0) {
     engine three(3);
     sim::var<int> a{0}, b{0}, c{0};
     three.run([&] { sennit::fork_join([&] { a = a + 1; }, [&] { b = b + 1; }, [&] { c = c + 1; }); });

@@ -72,7 +72,7 @@ SIM_SCENARIO_WITHIN(join, a_context_waits_for_a_thread, .preemptions = 2, .stale
     outside.join();
 }
 
-SIM_SCENARIO_WITHIN(join, a_stolen_childs_exception_arrives, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(join, a_stolen_childs_exception_arrives, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     event stolen;
     bool caught = false;
@@ -111,7 +111,7 @@ SIM_SCENARIO_WITHIN(join, an_exception_against_a_steal, .preemptions = 2, .stale
 }
 
 // Both children suspend in turn: a context is left and resumed by different workers.
-SIM_SCENARIO_WITHIN(join, a_context_moves_between_workers, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(join, a_context_moves_between_workers, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sennit::base::atomic<int> count{0};
     two.run([&] {

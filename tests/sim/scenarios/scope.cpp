@@ -6,7 +6,7 @@ namespace {
 struct failure {};
 } // namespace
 
-SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {
@@ -18,7 +18,7 @@ SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 1, .stale_reads = 
     });
 }
 
-SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sennit::base::atomic<int> runs{0};
     bool caught = false;
@@ -36,7 +36,7 @@ SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemp
 }
 
 // Cancellation by hand from another thread, against children that start.
-SIM_SCENARIO_WITHIN(scope, is_cancelled_from_outside, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(scope, is_cancelled_from_outside, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::scope* shared = nullptr;
     sennit::sched::one_shot ready, asked;
@@ -84,7 +84,7 @@ SIM_SCENARIO_WITHIN(scope, a_request_carries_what_came_before, .preemptions = 2,
 }
 
 // A child spawns a sibling, perhaps from another worker; the join waits for it, too.
-SIM_SCENARIO_WITHIN(scope, children_spawn_siblings, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(scope, children_spawn_siblings, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sim::var<int> sibling{0};
     two.run([&] {

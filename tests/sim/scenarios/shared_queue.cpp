@@ -61,7 +61,7 @@ SIM_SCENARIO_WITHIN(shared_queue, keeps_its_order, .preemptions = 2, .stale_read
     sim::check(queue.pop() == &items[1], "then the other");
 }
 
-SIM_SCENARIO_WITHIN(shared_queue, is_shared_by_many, .preemptions = 1, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(shared_queue, is_shared_by_many, .preemptions = 2, .stale_reads = 1) {
     sennit::sched::shared_queue queue;
     std::array<item, 3> items;
     queue.push(items[0]);

@@ -34,7 +34,7 @@ SIM_SCENARIO_WITHIN(shutdown, submitted_work_runs_before_the_end, .preemptions =
 }
 
 // Work that makes work, with the end already asked for.
-SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .preemptions = 2, .stale_reads = 0) {
     struct job : sennit::sched::runnable {
         sim::var<int> runs{0};
         job* next;

@@ -2,6 +2,8 @@
 // when_all, when_any and the waits for many futures: sennit/when.hpp, src/when.cpp.
 #include "threads.hpp"
 
+#include "ground/ground.hpp"
+
 #include "sennit/when.hpp"
 
 #include <array>
@@ -52,6 +54,18 @@ SIM_SCENARIO_WITHIN(when, any_forgets_who_is_late, .preemptions = 3, .stale_read
         sim::check(futures[index].get() == static_cast<int>(index) + 1, "the one that it names is ready");
     }
     late.join();
+}
+
+// A source that is not ready keeps nothing of the gathering that has ended.
+SIM_SCENARIO_WITHIN(when, any_leaves_nothing_behind, .preemptions = 3, .stale_reads = 1) {
+    two_promises two;
+    std::array shared{sennit::shared_future<int>(two.promises[0].get_future()),
+                      sennit::shared_future<int>(two.promises[1].get_future())};
+    const std::size_t before = sim::live_allocations();
+    sim::thread first([&] { two.keep(0); });
+    sim::check(sennit::when_any(shared[0], shared[1]).get().index == 0, "the one that it names is ready");
+    first.join();
+    sim::check(sim::live_allocations() == before, "nothing is left");
 }
 
 SIM_SCENARIO_WITHIN(when, all_of_two_are_ready, .preemptions = 2, .stale_reads = 1) {
