@@ -3,6 +3,7 @@
 
 #include "sched/registry.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/sched/fiber_block.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
 #include "sys/membarrier.hpp"
@@ -96,9 +97,13 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     bool in_fork_stack = false;
     const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
     if (!owner) return false;
+    const fiber_block* fiber = owner == &me->self() ? fiber_block::current() : nullptr;
+    const bool named = fiber && *fiber->name() != '\0';
     std::snprintf(text, size,
-                  "%s overflow in context %u on worker %u: %zu KiB are not enough (see runtime_options::stack_size)",
-                  in_fork_stack ? "fork stack" : "stack", owner->index, me->index(),
+                  "%s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough (see "
+                  "runtime_options::stack_size)",
+                  in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "", named ? fiber->name() : "",
+                  named ? "', " : "", owner->index, me->index(),
                   static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
     return true;
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who overflows its stack is named.
+#include "race_rounds.hpp"
+
+#include <sennit/fiber.hpp>
+#include <sennit/this_fiber.hpp>
+
+#include <gtest/gtest.h>
+
+#ifndef SENNIT_SLOW_TESTS // sanitizers have their own reports
+
+namespace {
+
+[[gnu::noinline]] int deep(int n) {
+    volatile char block[2048];
+    block[0] = static_cast<char>(n);
+    return n == 0 ? 0 : deep(n - 1) + block[0];
+}
+
+void overflow_as(const sennit::fiber_attributes& how) {
+    sennit::runtime runtime({.workers = 1, .stack_size = 64 << 10});
+    runtime.run([&] {
+        sennit::fiber one(how, [] {
+            sennit::this_fiber::yield();
+            return deep(1'000);
+        });
+        one.join();
+    });
+}
+
+TEST(fiber_overflow_death_test, names_the_fiber) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(overflow_as({.name = "digger"}), "stack overflow in fiber 'digger', context [0-9]+ on worker 0");
+    EXPECT_DEATH(overflow_as({}), "stack overflow in context [0-9]+ on worker 0");
+}
+
+TEST(fiber_overflow_death_test, is_found_on_a_larger_stack_too) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(overflow_as({.name = "large", .stack_size = 256 << 10}), "stack overflow in fiber 'large', context");
+}
+
+} // namespace
+
+#endif
