@@ -12,6 +12,9 @@
 // An element may block, fork, or run a loop of its own. From a thread that is no worker the loop runs on the default
 // runtime and blocks the thread.
 // Exceptions: the one of the first element, in order, that throws; pieces behind it that have not started are dropped.
+// Pieces follow the time that the elements before them took. If elements suddenly become a thousand times dearer, the
+// piece under way, at most a sixteenth of what is left or 2.5 us of the cheap ones, is finished by one worker; give a
+// grain to loops whose elements do.
 // Cost: a loop that nobody helps runs at the speed of the plain loop after about 150 ns; no allocation.
 #pragma once
 
