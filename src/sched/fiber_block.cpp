@@ -130,9 +130,10 @@ void fiber_block::launch(start how) noexcept {
 
 bool fiber_block::run_if_newest() noexcept {
     worker* me = this_worker();
-    if (home != 0 || (extra_ && extra_->stack)) return false;
+    if (home != 0) return false;
     if (!me || &me->runtime() != &runtime_ || !me->queue().pop_newest_if(*this)) return false;
-    if (!stack_is_roomy()) [[unlikely]]
+    const bool needs_more = extra_ && extra_->stack; // ours to look at: nobody else can begin it now
+    if (needs_more || !stack_is_roomy()) [[unlikely]]
         return put_back();
     run_here();
     return true;

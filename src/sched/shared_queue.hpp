@@ -16,7 +16,6 @@
 #include "sennit/sched/scheduling.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -50,7 +49,7 @@ public:
         std::lock_guard guard(lock_);
         runnable* item = order_ ? order_->pop() : items_.pop_front();
         if (!item) return nullptr;
-        item->order = UINT64_MAX;
+        item->in_order = false;
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
     }
@@ -62,7 +61,7 @@ public:
     template <class F>
     void change(runnable& item, F&& change) {
         std::lock_guard guard(lock_);
-        if (!order_ || item.order != is_here) return change();
+        if (!item.in_order) return change();
         order_->remove(item);
         struct put_back { // also when `change` throws
             scheduling_order& order;
@@ -81,11 +80,9 @@ public:
 
 private:
     friend class snapshot;
-    static constexpr std::uint64_t is_here = UINT64_MAX - 1; // in `order` of what lies in `order_`
-
     void put(runnable& item) noexcept {
         if (order_) {
-            item.order = is_here;
+            item.in_order = true;
             order_->push(item);
         } else {
             items_.push_back(item);

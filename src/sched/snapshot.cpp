@@ -183,7 +183,7 @@ snapshot::result snapshot::collect_blocked() noexcept {
     for (const auto& one : of_.contexts().all_) {
         if (seen_[one->index]) continue;
         const std::size_t before = found_.strands.size();
-        const bool waits_its_turn = one->order == shared_queue::is_here;
+        const bool waits_its_turn = one->in_order;
         if (waits_its_turn) --found_.other_ready;
         add_all_on(*one, one->saved_activity, waits_its_turn ? strand_state::ready : strand_state::blocked);
         if (found_.strands.size() != before) add_frames(found_.strands[before], *one);

@@ -15,8 +15,9 @@ namespace sennit::sched {
 struct runnable : base::list_node {
     explicit runnable(void (*function)(runnable*) noexcept) noexcept : run(function) {}
     void (*run)(runnable*) noexcept;
-    std::uint64_t order = UINT64_MAX; // the queue's that it is in; see src/sched/local_queue.hpp, shared_queue.hpp
+    std::uint64_t order = UINT64_MAX; // the worker's queue's; see src/sched/local_queue.hpp
     std::uint16_t home = 0;           // 0: any worker may run it; else number `home - 1` only
+    bool in_order = false;            // it lies in a scheduling_order; under the shared queue's lock
 };
 
 } // namespace sennit::sched
