@@ -172,6 +172,11 @@ void change_properties(sched::fiber_block* block, F& change) {
                              &what);
 }
 
+inline void set_priority(sched::fiber_block* block, int priority) {
+    auto change = [priority](fiber_properties& own) { own.priority = priority; };
+    change_properties<fiber_properties>(block, change);
+}
+
 } // namespace detail
 
 class fiber {
@@ -278,9 +283,7 @@ public:
     // Its priority (0 if it was given none), and another one. Takes effect at once where it is ready and waits its
     // turn.
     int priority() const noexcept { return block_ ? detail::priority_of(*block_) : 0; }
-    void set_priority(int priority) {
-        change_properties<fiber_properties>([priority](fiber_properties& own) { own.priority = priority; });
-    }
+    void set_priority(int priority) { detail::set_priority(block_, priority); }
     // Calls `change(P&)`, which may change what the runtime's order goes by, under that order's lock. Throws
     // std::bad_cast when the fiber's properties are no P: it was given none, and its runtime has no order; and what
     // `change` throws. Not for a fiber that is not joinable.

@@ -28,7 +28,7 @@ void change_properties(F&& change) {
     sennit::detail::change_properties<P>(sched::fiber_block::current(), change);
 }
 inline void set_priority(int priority) {
-    change_properties<fiber_properties>([priority](fiber_properties& own) { own.priority = priority; });
+    sennit::detail::set_priority(sched::fiber_block::current(), priority);
 }
 
 // Never tells of a stop when the caller is no fiber. May throw std::bad_alloc at the first call.

@@ -162,8 +162,13 @@ bool worker::steal_fork() noexcept {
     return steal_orphan();
 }
 
+// A suspended context whose forks this worker may run.
+context* worker::find_orphan() noexcept {
+    return runtime_.find_orphan(steals_ ? 0 : home());
+}
+
 bool worker::steal_orphan() noexcept {
-    while (context* orphan = runtime_.find_orphan(steals_ ? 0 : home()))
+    while (context* orphan = find_orphan())
         if (steal_fork_from(*orphan)) return true;
     return false;
 }

@@ -18,8 +18,7 @@ namespace sennit::sched {
 using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns;
 
 bool worker::work_in_sight() noexcept {
-    if (!queue_.empty() || !inbox_.empty() || !runtime_.injected().empty()) return true;
-    if (runtime_.find_orphan(steals_ ? 0 : home())) return true;
+    if (!queue_.empty() || !outside_is_empty() || find_orphan()) return true;
     if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
     for (unsigned i = 0; i < runtime_.worker_count(); ++i)

@@ -260,11 +260,19 @@ bool worker::run_next() noexcept {
     if (++picks_ % fair_period == 0 && look_outside()) return true;
     if (asked() && queue_.size() > 1) give_away();
     runnable* item = queue_.pop();
-    if (!item) item = inbox_.pop();
-    if (!item) item = runtime_.injected().pop();
+    if (!item) item = pop_outside();
     if (!item) return false;
     run(*item);
     return true;
+}
+
+bool worker::outside_is_empty() const noexcept {
+    return inbox_.empty() && runtime_.injected().empty();
+}
+
+runnable* worker::pop_outside() noexcept {
+    runnable* item = inbox_.pop();
+    return item ? item : runtime_.injected().pop();
 }
 
 // True when a timer was due.
@@ -280,9 +288,7 @@ bool worker::expire_timers() noexcept {
 bool worker::look_outside() noexcept {
     about_now_ns_ = sys::coarse_now_ns();
     expire_timers();
-    runnable* outside = inbox_.pop();
-    if (!outside) outside = runtime_.injected().pop();
-    if (outside) {
+    if (runnable* outside = pop_outside()) {
         run(*outside);
         return true;
     }
@@ -344,7 +350,7 @@ bool worker::rob(worker& victim) noexcept {
 }
 
 bool worker::yield() noexcept {
-    if (queue_.empty() && inbox_.empty() && runtime_.injected().empty() && (picks_ + 1) % fair_period != 0) {
+    if (queue_.empty() && outside_is_empty() && (picks_ + 1) % fair_period != 0) {
         ++picks_;
         if (asked()) publish_for_poll();
         return false;

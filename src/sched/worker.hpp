@@ -133,6 +133,10 @@ private:
     }
     void posted_slowly(std::uint32_t queued) noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
+    // What others made ready for this worker or for any.
+    bool outside_is_empty() const noexcept;
+    runnable* pop_outside() noexcept;
+    context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
     bool asked() const noexcept {
         return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
