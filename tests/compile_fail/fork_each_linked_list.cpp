@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: random_access_range|no matching function
 // Halves of a range are found by position, which a list does not have.
-#include "sennit/sennit.hpp"
+#include "sennit/fork_each.hpp"
 
 #include <list>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: fork_each<Count> needs at least one index
 // An array of no results is no useful result.
-#include "sennit/sennit.hpp"
+#include "sennit/fork_each.hpp"
 
 void use() {
 #ifdef SENNIT_EXPECT_ERROR

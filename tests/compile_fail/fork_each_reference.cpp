@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: fork_each cannot keep references
 // No vector holds references, so fork_each says what to return instead.
-#include "sennit/sennit.hpp"
+#include "sennit/fork_each.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: constraints not satisfied|no matching function
 // fork_join takes two callables or more: one has nobody to run beside.
-#include "sennit/sennit.hpp"
+#include "sennit/fork_join.hpp"
 
 void use() {
     auto work = [] {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: is_invocable|constraints not satisfied|no matching function
 // The callables of fork_join take no arguments.
-#include "sennit/sennit.hpp"
+#include "sennit/fork_join.hpp"
 
 void use() {
 #ifdef SENNIT_EXPECT_ERROR

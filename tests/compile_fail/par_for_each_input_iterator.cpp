@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: iterator|no matching function
 // A parallel loop jumps to the middle of its range.
-#include "sennit/sennit.hpp"
+#include "sennit/par.hpp"
 
 #include <forward_list>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: reduction_of|no matching function
 // A reduction has to yield what it starts with.
-#include "sennit/sennit.hpp"
+#include "sennit/par.hpp"
 
 #include <string>
 #include <vector>

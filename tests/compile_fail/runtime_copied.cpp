@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: deleted
 // A runtime owns threads: it is neither copied nor moved.
-#include "sennit/sennit.hpp"
+#include "sennit/runtime.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: deleted
 // Children know their scope by its address.
-#include "sennit/sennit.hpp"
+#include "sennit/scope.hpp"
 
 #include <utility>
 

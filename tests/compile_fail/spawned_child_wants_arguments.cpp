@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: invocable|no matching
 // The children of a scope take no arguments.
-#include "sennit/sennit.hpp"
+#include "sennit/scope.hpp"
 
 void use() {
     sennit::scope scope;

@@ -33,7 +33,7 @@ class Check:
         self.args = args
         self.prefix = args.into / "prefix"
         self.configure = [args.cmake, "-G", args.generator, f"-DCMAKE_CXX_COMPILER={args.compiler}",
-                          "-DCMAKE_BUILD_TYPE=Release"]
+                          "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16"]
 
     def library_folder(self, prefix):
         """Where the libraries of an installed tree lie: lib, lib64 or lib/<triplet>."""

@@ -31,7 +31,7 @@ namespace {
 std::array<sys::hot_line, max_threads> hot_lines;
 
 // Stacks outlive executions: an abandoned one never gives its stacks back.
-constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
 std::vector<std::byte*> all_stacks;
 std::vector<std::byte*> idle_stacks;
 std::size_t fresh = 0;
@@ -152,7 +152,7 @@ std::optional<double> cgroup_cpu_quota(const std::string&) {
 // ---- stacks
 
 stack_source::stack_source(std::size_t usable_size)
-    : usable_(usable_size), stride_(sim::stack_bytes), guards_(guard_kind::none) {}
+    : usable_(usable_size), stride_(sim::pool_stack_bytes), guards_(guard_kind::none) {}
 stack_source::~stack_source() = default;
 
 stack stack_source::take() {
@@ -163,14 +163,14 @@ stack stack_source::take() {
         sim::idle_stacks.pop_back();
     } else {
         if (sim::fresh == sim::all_stacks.size()) {
-            low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::stack_bytes));
+            low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::pool_stack_bytes));
             if (!low) throw std::bad_alloc();
             sim::all_stacks.push_back(low);
         }
         low = sim::all_stacks[sim::fresh++];
     }
     ++sim::taken;
-    return {low, low + sim::stack_bytes};
+    return {low, low + sim::pool_stack_bytes};
 }
 
 void stack_source::give(stack used) noexcept {

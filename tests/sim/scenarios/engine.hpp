@@ -21,6 +21,9 @@ namespace sim = sennit::sim;
 
 inline constexpr std::size_t small_stack = 64 * 1024;
 
+// What the body of a scenario throws.
+struct failure {};
+
 class engine {
 public:
     explicit engine(unsigned workers) {

@@ -4,10 +4,6 @@
 
 #include "sennit/sched/one_shot.hpp"
 
-namespace {
-struct failure {};
-} // namespace
-
 SIM_SCENARIO_WITHIN(join, a_thread_waits_for_another, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::one_shot done;
     sim::var<int> data{0};

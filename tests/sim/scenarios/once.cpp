@@ -6,10 +6,6 @@
 #include "sennit/fiber.hpp"
 #include "sennit/once.hpp"
 
-namespace {
-struct failure {};
-} // namespace
-
 SIM_SCENARIO_WITHIN(once, one_runs_it_and_the_other_sees_it, .preemptions = 3, .stale_reads = 2) {
     sennit::once_flag flag;
     sim::var<int> runs{0};

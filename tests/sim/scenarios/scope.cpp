@@ -2,10 +2,6 @@
 // Scopes: children, errors and cancellation: src/scope.cpp.
 #include "engine.hpp"
 
-namespace {
-struct failure {};
-} // namespace
-
 SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::var<int> a{0}, b{0};

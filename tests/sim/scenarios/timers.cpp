@@ -13,7 +13,7 @@ namespace {
 
 using namespace sennit::sched;
 
-constexpr std::int64_t soon = 1'000'000;    // ns
+constexpr std::int64_t shortly = 1'000'000; // ns
 constexpr std::int64_t later = 100'000'000; // ns
 
 // Counts its expiries and tells of the first.
@@ -52,7 +52,7 @@ void let_others_go_on() {
 
 SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    bell first(now_ns() + soon);
+    bell first(now_ns() + shortly);
     arm(first, one->core());
     first.rang.wait();
     sim::check(!disarm(first, one->core()) && first.rings == 1, "it has rung once");
@@ -62,7 +62,7 @@ SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemption
 SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_keeper, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     bell late(now_ns() + later);
-    bell early(now_ns() + soon);
+    bell early(now_ns() + shortly);
     arm(late, one->core());
     arm(early, one->core());
     early.rang.wait();
@@ -93,7 +93,7 @@ SIM_SCENARIO_WITHIN(timers, a_timer_that_nobody_keeps_finds_a_keeper, .preemptio
         second.end.set();
         let_others_go_on();
     });
-    bell timer(now_ns() + soon);
+    bell timer(now_ns() + shortly);
     two.run([&] {
         arm(timer, two->core());
         timer.rang.wait(); // blocks the thread
@@ -104,7 +104,7 @@ SIM_SCENARIO_WITHIN(timers, a_timer_that_nobody_keeps_finds_a_keeper, .preemptio
 // The keeper is woken for work that does not end soon: somebody else keeps from then on.
 SIM_SCENARIO_WITHIN(timers, the_keepers_duty_is_passed_on, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
-    bell timer(now_ns() + soon);
+    bell timer(now_ns() + shortly);
     sim::calmly([&] { arm(timer, two->core()); });
     two.run([&] { timer.rang.wait(); }); // blocks the thread
     sim::check(!disarm(timer, two->core()) && timer.rings == 1, "it has rung once");
@@ -114,7 +114,7 @@ SIM_SCENARIO_WITHIN(timers, the_keepers_duty_is_passed_on, .preemptions = 2, .st
 SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_keeper_or_is_seen, .preemptions = 3, .stale_reads = 2) {
     timers clock;
     parker bed;
-    bell timer(now_ns() + soon);
+    bell timer(now_ns() + shortly);
     bed.announce();
     sim::thread keeper([&] {
         sim::check(clock.become_keeper(0), "there is none yet");

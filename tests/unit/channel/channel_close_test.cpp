@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a channel, and of calls that wait at one: close, errors, cancellation, time limits.
+#include "channels.hpp"
+
 #include <sennit/channel.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/nursery.hpp>
@@ -24,7 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using sennit::channel_status;
-constexpr std::size_t unbounded = sennit::channel<int>::unbounded;
 
 struct failure : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends of waits that race with partners: whatever happens, a value is delivered exactly once if its push reports
 // success, and not at all otherwise.
+#include "channels.hpp"
 #include "race_rounds.hpp"
 
 #include <sennit/base/random.hpp>
@@ -26,7 +27,6 @@ namespace {
 using sennit::channel_status;
 using sennit::base::random;
 using numbers = sennit::channel<int>;
-constexpr std::size_t unbounded = numbers::unbounded;
 
 // What became of the values 0 to n-1.
 class ledger {
@@ -50,13 +50,6 @@ public:
 private:
     std::vector<std::atomic<int>> sent_, got_;
 };
-
-void yield_some(random& chance, unsigned most) {
-    for (std::uint32_t i = chance.below(most); i > 0; --i) sennit::this_fiber::yield();
-}
-std::chrono::nanoseconds some_time(random& chance) {
-    return std::chrono::nanoseconds(chance.below(2) == 0 ? 0 : chance.below(20'000));
-}
 
 enum class by { fibers, threads, both };
 struct setting {

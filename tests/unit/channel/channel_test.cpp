@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "channels.hpp"
+
 #include <sennit/channel.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/this_fiber.hpp>
@@ -18,17 +20,15 @@
 namespace {
 
 using sennit::channel_status;
-constexpr std::size_t unbounded = sennit::channel<int>::unbounded;
 
-enum class by { fibers, threads, both };
-struct setting {
+struct flow_setting {
     by how;
     unsigned workers;
     std::size_t capacity;
 };
 
-std::vector<setting> settings(bool threads_too) {
-    std::vector<setting> all;
+std::vector<flow_setting> settings(bool threads_too) {
+    std::vector<flow_setting> all;
     for (std::size_t capacity : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{16}, unbounded}) {
         for (unsigned workers : {1u, 2u, 4u}) {
             all.push_back({by::fibers, workers, capacity});
@@ -38,14 +38,14 @@ std::vector<setting> settings(bool threads_too) {
     }
     return all;
 }
-std::string name_of(const testing::TestParamInfo<setting>& test) {
+std::string name_of(const testing::TestParamInfo<flow_setting>& test) {
     const auto& [how, workers, capacity] = test.param;
     constexpr const char* names[] = {"fibers_w", "threads_w", "both_w"};
     return names[static_cast<int>(how)] + std::to_string(workers) + "_c" +
            (capacity == unbounded ? "unbounded" : std::to_string(capacity));
 }
 
-class channel_flow : public testing::TestWithParam<setting> {
+class channel_flow : public testing::TestWithParam<flow_setting> {
 protected:
     sennit::runtime runtime{{.workers = GetParam().workers, .stack_size = 256 << 10}};
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a channel may carry, what becomes of every single object, and the calls that do not wait or not for long.
+#include "channels.hpp"
+
 #include <sennit/channel.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/select.hpp>
@@ -25,7 +27,6 @@
 namespace {
 using namespace std::chrono_literals;
 using sennit::channel_status;
-constexpr std::size_t unbounded = sennit::channel<int>::unbounded;
 
 template <class C, class V>
 concept pushes = requires(C& to, V value) { to.push(static_cast<V>(value)); };

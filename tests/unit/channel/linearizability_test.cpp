@@ -136,13 +136,13 @@ TEST(linearizability, accepts_and_refuses_what_it_should) {
     EXPECT_FALSE(linearizable({{kind::close, 0, success, 1, 2}, {kind::pop, 0, empty, 3, 4}}, 0));
 }
 
-struct setting {
+struct history_setting {
     bool threads;
     unsigned workers;
     std::size_t capacity;
 };
 
-class histories : public testing::TestWithParam<setting> {
+class histories : public testing::TestWithParam<history_setting> {
 protected:
     std::atomic<long> clock{0};
 
@@ -219,8 +219,8 @@ TEST_P(histories, are_those_of_a_bounded_queue) {
     EXPECT_GT(moved, 0);
 }
 
-std::vector<setting> settings() {
-    std::vector<setting> all;
+std::vector<history_setting> settings() {
+    std::vector<history_setting> all;
     for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
         for (const unsigned workers : {1u, 2u, 4u}) all.push_back({false, workers, capacity});
         all.push_back({true, 1, capacity});

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "channels.hpp"
+
 #include <sennit/async.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/on_ready.hpp>
@@ -19,7 +21,6 @@
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto nothing = [] {};
 
 class select_future : public testing::TestWithParam<unsigned> {
 protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selects that race with each other, with close, stop, time and cancellation: exactly one case happens, and a value is
 // delivered exactly once if the function of its push has run, and not at all otherwise.
+#include "channels.hpp"
 #include "race_rounds.hpp"
 
 #include <sennit/base/random.hpp>
@@ -25,22 +26,13 @@ namespace {
 using sennit::channel_status;
 using sennit::base::random;
 using numbers = sennit::channel<int>;
-constexpr auto nothing = [] {};
 
-std::chrono::nanoseconds some_time(random& chance) {
-    return std::chrono::nanoseconds(chance.below(2) == 0 ? 0 : chance.below(20'000));
-}
-void yield_some(random& chance, unsigned most) {
-    for (std::uint32_t i = chance.below(most); i > 0; --i) sennit::this_fiber::yield();
-}
-
-enum class by { fibers, threads, both };
-struct setting {
+struct race_setting {
     by how;
     unsigned workers;
 };
 
-class select_race : public testing::TestWithParam<setting> {
+class select_race : public testing::TestWithParam<race_setting> {
 protected:
     const std::uint64_t seed = std::random_device()();
     testing::ScopedTrace trace{__FILE__, __LINE__, "seed " + std::to_string(seed)};
@@ -88,9 +80,10 @@ private:
     std::vector<std::jthread> threads_;
 };
 INSTANTIATE_TEST_SUITE_P(all, select_race,
-                         testing::Values(setting{by::fibers, 1}, setting{by::fibers, 2}, setting{by::fibers, 4},
-                                         setting{by::both, 1}, setting{by::both, 2}, setting{by::both, 4},
-                                         setting{by::threads, 1}),
+                         testing::Values(race_setting{by::fibers, 1}, race_setting{by::fibers, 2},
+                                         race_setting{by::fibers, 4}, race_setting{by::both, 1},
+                                         race_setting{by::both, 2}, race_setting{by::both, 4},
+                                         race_setting{by::threads, 1}),
                          [](const auto& test) {
                              const by how = test.param.how;
                              return std::string(how == by::fibers ? "fibers"

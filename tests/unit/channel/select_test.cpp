@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "channels.hpp"
+
 #include <sennit/fiber.hpp>
 #include <sennit/nursery.hpp>
 #include <sennit/select.hpp>
@@ -20,7 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using sennit::channel_status;
-constexpr auto nothing = [] {};
 constexpr auto drop = [](auto&&) {};
 
 template <class C, class F>

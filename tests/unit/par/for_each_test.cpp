@@ -20,8 +20,6 @@ namespace {
 
 using sennit::par::grain;
 
-constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
-
 // One plain byte an element: a second visit is seen, and a race on it by ThreadSanitizer.
 void expect_once(const std::vector<unsigned char>& visits, std::size_t elements = 0) {
     EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), static_cast<std::ptrdiff_t>(visits.size()))

@@ -7,6 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
+// Sizes of loops: none, one, about a piece, very many pieces.
+inline constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
+
 template <class F>
 void on_workers(F&& body) {
     for (unsigned workers : {1u, 2u, 3u, 8u}) {

@@ -26,8 +26,6 @@ using sennit::par::deterministic;
 using sennit::par::grain;
 namespace par = sennit::par; // qualified calls: std's would be found by argument-dependent lookup
 
-constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
-
 TEST(par_transform_reduce, sums_every_element_once) {
     on_workers([] {
         for (std::size_t n : sizes) {

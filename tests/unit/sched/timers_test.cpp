@@ -24,7 +24,7 @@ using sennit::sched::timer;
 using sennit::sched::timers;
 
 constexpr std::int64_t ms = 1'000'000;
-constexpr std::int64_t tick = sennit::sched::timer_wheel::tick_ns;
+constexpr std::int64_t wheel_tick = sennit::sched::timer_wheel::tick_ns;
 
 struct bell : timer {
     explicit bell(std::int64_t deadline = 0) {
@@ -53,9 +53,9 @@ TEST(timers, know_the_next_deadline) {
     const std::int64_t now = now_ns();
     bell late(now + 1000 * ms), early(now + 10 * ms);
     (void)clock.arm(late);
-    EXPECT_LE(clock.next_ns(), late.deadline_ns + tick);
+    EXPECT_LE(clock.next_ns(), late.deadline_ns + wheel_tick);
     (void)clock.arm(early);
-    EXPECT_LE(clock.next_ns(), early.deadline_ns + tick);
+    EXPECT_LE(clock.next_ns(), early.deadline_ns + wheel_tick);
     EXPECT_TRUE(clock.disarm(early));
     EXPECT_FALSE(clock.disarm(early));
     EXPECT_TRUE(clock.disarm(late));

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several files of this folder say about channels and those who use them.
+#pragma once
+
+#include <sennit/base/random.hpp>
+#include <sennit/channel.hpp>
+#include <sennit/this_fiber.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+inline constexpr std::size_t unbounded = sennit::channel<int>::unbounded;
+
+// Who sends and receives.
+enum class by { fibers, threads, both };
+
+inline constexpr auto nothing = [] {};
+
+inline std::chrono::nanoseconds some_time(sennit::base::random& chance) {
+    return std::chrono::nanoseconds(chance.below(2) == 0 ? 0 : chance.below(20'000));
+}
+inline void yield_some(sennit::base::random& chance, unsigned most) {
+    for (std::uint32_t i = chance.below(most); i > 0; --i) sennit::this_fiber::yield();
+}
