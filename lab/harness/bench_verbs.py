@@ -8,7 +8,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from . import compare, progress, report
+from . import compare, page, progress, report
 from .bench import (CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_CELL_BUDGET, Plan, Run, jobs_for,
                     run_plan)
 from .build import Builder, default_compiler
@@ -20,7 +20,7 @@ from .options import REFUSED, Parser, compiler_named, number, runtimes_named, se
 from .table import Results, plain
 
 WITH_RESUME = {"resume", "compiler", "quiet_log"}  # all else was decided when the run began
-SUBVERBS = {"compare": (compare.parse, compare.act)}
+SUBVERBS = {"compare": (compare.parse, compare.act), "page": (page.parse, page.act)}
 
 
 def parse_bench(arguments):
@@ -120,4 +120,4 @@ def _tell(run, plan, about, folder):
     about["load_after"] = os.getloadavg()[0]
     print(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
     report.write_files(run, plan, about, folder)
-    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json")
+    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html")

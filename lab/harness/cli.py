@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 
-from . import bench_verbs
+from . import bench_verbs, charts
 from .build import Builder, NotInstalled
 from .catalogue import FIBERS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
 from .execute import Failed, run_once
@@ -82,11 +82,20 @@ def list_all(given):
     return 0
 
 
+def install_charts(_):
+    """For ./sennit only: not a verb of its own there."""
+    reason = charts.install()
+    if reason:
+        print(f"sennit: RESULTS.html will have no charts: {reason}", file=sys.stderr)
+    return REFUSED if reason else 0
+
+
 def verb_of(arguments):
     """(parse, act, the arguments of the verb)"""
     if arguments[:1] == ["bench"] and arguments[1:2] and arguments[1] in bench_verbs.SUBVERBS:
         return *bench_verbs.SUBVERBS[arguments[1]], arguments[2:]
     verbs = {"run": (parse_run, run), "list": (parse_list, list_all), "bench": (bench_verbs.parse_bench, bench_verbs.bench)}
+    verbs["charts"] = (lambda _: None, install_charts)
     return *verbs[arguments[0]], arguments[1:]
 
 

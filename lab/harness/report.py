@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes RESULTS.md, RESULTS.csv and RESULTS.json."""
+"""Writes RESULTS.md, RESULTS.csv, RESULTS.json and RESULTS.html."""
 
 import csv
 from statistics import median
 
 from .build import ROOT
 from .document import document, save
+from .page import write_page
 from .stats import outliers
 from .table import EXPLANATION, Results, four_digits
 
@@ -76,12 +77,13 @@ def write_json(run, plan, about, folder):
 def write_files(run, plan, about, folder):
     """The folder exists. `latest` beside it leads to it when it lies below build/results."""
     results = Results(run.cells)
-    write_json(run, plan, about, folder)
+    written = write_json(run, plan, about, folder)
     (folder / "RESULTS.md").write_text(markdown(results, about, run.blocks), encoding="utf-8")
     with open(folder / "RESULTS.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(_csv_row(results, cell) for cell in run.cells)
+    write_page([written], folder / "RESULTS.html")
     if folder.parent == RESULTS:
         latest = RESULTS / "latest"
         latest.unlink(missing_ok=True)

@@ -1,0 +1,94 @@
+// What the results say, as rows; nothing here touches the page.
+"use strict";
+
+const FORMAT = "sennit-lab-results", VERSION = 1;
+const SECONDS = 0, CPU = 1, RSS = 2, BLOCK = 3, POSITION = 4, OUTLIER = 5; // columns of a sample
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b), middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function checkResults(results) {
+  if (!results || results.format !== FORMAT) throw new Error("it is no results file of this lab");
+  if (results.version !== VERSION) throw new Error(`it has version ${results.version} of the results; this page reads version ${VERSION}`);
+}
+
+function compactSample(sample) { // RESULTS.json names each field; the page's own data do not
+  if (Array.isArray(sample)) return sample;
+  return [sample.seconds, sample.cpu_seconds, sample.peak_rss_kib, sample.block, sample.position, sample.outlier ? 1 : 0];
+}
+
+function machineName(results, taken) {
+  const about = results.machine, base = `${about.cpu}, ${about.cores} CPUs`;
+  const name = taken.has(base) ? `${base}, ${about.date}` : base;
+  let unique = name;
+  for (let number = 2; taken.has(unique); ++number) unique = `${name} (${number})`;
+  return unique;
+}
+
+function rowsOf(results, machine) {
+  return results.cells.map(cell => {
+    const samples = cell.samples.map(compactSample);
+    const row = { machine, runtime: cell.title, workload: cell.workload, job: `${cell.workload}(${cell.size})`, threads: cell.threads,
+      ours: cell.ours, serial: cell.runtime === "serial", status: cell.status, reason: cell.reason, samples, seconds: cell.median };
+    if (cell.median === null) return row;
+    const tasks = cell.tasks ?? cell.samples[0].tasks;
+    [row.low, row.high] = cell.interval;
+    row.cpu = median(samples.map(sample => sample[CPU]));
+    row.memory = samples.reduce((most, sample) => Math.max(most, sample[RSS]), 0) / 1024;
+    row.throughput = tasks / cell.median;
+    row.outliers = samples.filter(sample => sample[OUTLIER]).length;
+    return row;
+  });
+}
+
+// Adds what compares rows of one machine with each other.
+function relate(rows) {
+  const best = new Map(), alone = new Map(), serial = new Map();
+  const key = (row, ...more) => [row.machine, row.job, ...more].join("\n");
+  for (const row of rows.filter(row => row.seconds !== null)) {
+    if (row.serial) serial.set(key(row), row.seconds);
+    else best.set(key(row, row.threads), Math.min(row.seconds, best.get(key(row, row.threads)) ?? Infinity));
+    if (row.threads === 1) alone.set(key(row, row.runtime), row.seconds);
+  }
+  for (const row of rows.filter(row => row.seconds !== null)) {
+    row.toBest = row.serial ? undefined : row.seconds / best.get(key(row, row.threads));
+    if (serial.has(key(row))) row.toSerial = row.seconds / serial.get(key(row));
+    if (alone.has(key(row, row.runtime))) {
+      row.speedup = alone.get(key(row, row.runtime)) / row.seconds;
+      row.efficiency = row.speedup / row.threads;
+    }
+  }
+}
+
+// Geometric mean of the ratio to the best, of runtimes with a result in every job of those that are shown.
+function ranking(rows) {
+  const groups = new Map();
+  for (const row of rows.filter(row => row.toBest !== undefined)) {
+    const name = [row.machine, row.threads, row.runtime].join("\n");
+    if (!groups.has(name)) groups.set(name, { machine: row.machine, runtime: row.runtime, threads: row.threads, ours: row.ours, logs: [] });
+    groups.get(name).logs.push(Math.log(row.toBest));
+  }
+  const ranked = [...groups.values()].map(group => ({ ...group, results: group.logs.length,
+    mean: Math.exp(group.logs.reduce((a, b) => a + b, 0) / group.logs.length) }));
+  return ranked.sort((a, b) => b.results - a.results || a.mean - b.mean);
+}
+
+const FIELDS = { machine: "Machine", workload: "Workload", job: "Size", threads: "Threads", runtime: "Runtime" };
+
+function chosen(rows, state) {
+  return rows.filter(row => Object.keys(FIELDS).every(field => !state[field] || state[field].has(String(row[field]))));
+}
+
+function digits(value) {
+  if (value === undefined || value === null) return "";
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  return size > 5 ? value.toExponential(3) : value.toFixed(Math.max(0, 3 - size));
+}
+
+function csvOf(head, lines) {
+  const quoted = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [head, ...lines].map(line => line.map(value => quoted(String(value ?? ""))).join(",")).join("\r\n") + "\r\n";
+}

@@ -1,0 +1,230 @@
+// The page: state in the address, filters, tabs, tables, exports, and files that are added.
+"use strict";
+
+const VIEWS = {
+  ranking: { title: "Ranking", unit: "geometric mean of time ÷ best", explanation: "Geometric mean, over the jobs that are shown, of a runtime's time divided by the best one's at the same number of threads. Runtimes with most results come first." },
+  time: { title: "Time", field: "seconds", unit: "seconds", spread: true, explanation: "Median seconds; the whiskers are the 95 % bootstrap interval." },
+  speedup: { title: "Speed-up", field: "speedup", unit: "own time with 1 thread ÷ time", explanation: "The runtime's own time with one thread divided by its time." },
+  efficiency: { title: "Efficiency", field: "efficiency", unit: "speed-up ÷ threads", explanation: "Speed-up divided by the number of threads." },
+  best: { title: "To the best", field: "toBest", unit: "time ÷ best", explanation: "Time divided by that of the best runtime at the same number of threads." },
+  serial: { title: "To the floor", field: "toSerial", unit: "time ÷ plain function", explanation: "Time divided by that of the plain serial function." },
+  memory: { title: "Memory", field: "memory", unit: "MiB", explanation: "The process's most resident memory, warm-up included." },
+  throughput: { title: "Throughput", field: "throughput", unit: "tasks a second", explanation: "Tasks, or operations, a second." },
+  samples: { title: "Samples", field: "seconds", unit: "seconds", explanation: "Every sample behind the medians, in the order of the blocks. Triangles are far from their median; nothing is left out." },
+};
+const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "Median s", low: "Low s", high: "High s", cpu: "CPU s", speedup: "Speed-up", efficiency: "Efficiency",
+  toBest: "÷ best", toSerial: "÷ plain", memory: "MiB", throughput: "Tasks/s", count: "Samples", outliers: "Outliers", machine: "Machine" };
+const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
+const all = { files: [], rows: [], names: [], charts: [], shown: [] };
+let state = {};
+const $ = id => document.getElementById(id);
+
+function element(name, attributes = {}, ...children) {
+  const made = Object.assign(document.createElement(name), attributes);
+  made.append(...children);
+  return made;
+}
+
+function addResults(results) {
+  checkResults(results);
+  const machine = machineName(results, new Set(all.files.map(file => file.machine)));
+  all.files.push({ machine, results });
+  const noisy = results.blocks.flatMap((block, number) => block.noisy ? [number] : []);
+  all.rows.push(...rowsOf(results, machine).map(row => ({ ...row, noisy, count: row.samples.length })));
+  relate(all.rows);
+  all.names = [...new Set(all.rows.map(row => row.runtime))].sort();
+}
+
+function readState() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log") === "1", sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
+  for (const field of Object.keys(FIELDS)) if (given.has(field)) state[field] = new Set(given.getAll(field));
+}
+
+function writeState(changes) {
+  Object.assign(state, changes);
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) {
+    if (value instanceof Set) value.size ? value.forEach(one => given.append(name, one)) : given.append(name, "");
+    else if (value) given.set(name, value === true ? "1" : value);
+  }
+  location.hash = given.toString(); // the page follows from it
+}
+
+function showTheme() {
+  const dark = state.theme ? state.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+
+function showTabs() {
+  $("views").replaceChildren(...Object.entries(VIEWS).map(([name, view]) => {
+    const link = element("a", { href: "#", textContent: view.title, onclick: event => { event.preventDefault(); writeState({ view: name, sort: null, down: false }); } });
+    if (name === state.view) link.setAttribute("aria-current", "page");
+    return link;
+  }));
+}
+
+function showFilters() {
+  const focus = document.activeElement?.dataset?.key, groups = [];
+  for (const [field, title] of Object.entries(FIELDS)) {
+    const values = [...new Set(all.rows.map(row => String(row[field])))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    const box = element("fieldset", {}, element("legend", { textContent: title }));
+    box.append(element("button", { type: "button", className: "all", textContent: state[field] ? "all" : "none", onclick: () => writeState({ [field]: state[field] ? null : new Set() }) }));
+    for (const value of values) {
+      const input = element("input", { type: "checkbox", checked: !state[field] || state[field].has(value), onchange: () => {
+        const now = new Set(state[field] ?? values);
+        input.checked ? now.add(value) : now.delete(value);
+        writeState({ [field]: now.size === values.length ? null : now });
+      } });
+      input.dataset.key = `${field}=${value}`;
+      box.append(element("label", {}, input, ` ${value}`));
+    }
+    groups.push(box);
+  }
+  const log = element("input", { type: "checkbox", checked: state.log, onchange: () => writeState({ log: log.checked }) });
+  log.dataset.key = "log";
+  $("filters").replaceChildren(element("label", {}, log, " logarithmic"), ...groups);
+  if (focus) [...$("filters").querySelectorAll("input")].find(input => input.dataset.key === focus)?.focus();
+}
+
+function showTable(rows, columns) {
+  const names = Object.keys(columns), sort = columns[state.sort] ? state.sort : null;
+  const sorted = sort ? [...rows].sort((a, b) => (typeof a[sort] === "string" ? a[sort].localeCompare(b[sort]) : (a[sort] ?? Infinity) - (b[sort] ?? Infinity)) * (state.down ? -1 : 1)) : rows;
+  all.shown = { head: names.map(name => columns[name]), lines: sorted.map(row => names.map(name => row[name])) };
+  const head = element("tr", {}, ...names.map(name => {
+    const cell = element("th", { scope: "col" }, element("button", { textContent: columns[name], onclick: () => writeState({ sort: name, down: sort === name && !state.down }) }));
+    if (sort === name) cell.ariaSort = state.down ? "descending" : "ascending";
+    return cell;
+  }));
+  const body = sorted.map(row => element("tr", { className: row.ours ? "ours" : "" }, ...names.map(name =>
+    element("td", typeof row[name] === "string" ? { className: "text", textContent: row[name] } : { textContent: Number.isInteger(row[name]) ? row[name] : digits(row[name]) }))));
+  $("table").replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
+function labelled(rows) {
+  const machines = new Set(rows.map(row => row.machine)).size > 1;
+  return rows.map(row => ({ ...row, line: machines ? `${row.runtime} (${row.machine})` : row.runtime,
+    label: row.serial ? row.runtime : `${row.runtime}, ${row.threads}` + (machines ? ` (${row.machine})` : "") }));
+}
+
+function plotsOf(rows, view) {
+  if (state.view === "ranking") {
+    const ranked = labelled(ranking(rows));
+    return ranked.length ? [bars(view.title, ranked, { ...view, field: "mean" }, all.names, state.log)] : [];
+  }
+  const shape = state.view === "samples" ? scatter : new Set(rows.map(row => row.threads)).size > 2 ? lines : bars;
+  return [...Map.groupBy(labelled(rows.filter(row => row[view.field] !== undefined && row[view.field] !== null)), row => row.job)]
+    .map(([job, group]) => shape(job, group, view, all.names, state.log));
+}
+
+function showCharts(rows, view) {
+  all.charts.forEach(chart => chart.dispose());
+  all.charts = [];
+  if (typeof echarts === "undefined") {
+    $("charts").replaceChildren(element("p", { textContent: "This page was made without ECharts, so it has tables only." }));
+    return;
+  }
+  const plots = plotsOf(rows, view);
+  const boxes = plots.map(plot => element("div", { className: "chart", style: `height:${plot.height}px` }));
+  $("charts").replaceChildren(...boxes);
+  plots.forEach((plot, index) => {
+    const chart = echarts.init(boxes[index], null, { renderer: plot.renderer ?? "svg" });
+    chart.setOption(plot.option);
+    all.charts.push(chart);
+  });
+}
+
+function showRest(rows) {
+  const missing = rows.filter(row => row.reason && row.status !== "not offered").map(row => `${row.runtime}, ${row.threads}: ${row.job}: ${row.status}: ${row.reason}`);
+  $("missing").hidden = !missing.length;
+  $("missing").querySelector("ul").replaceChildren(...[...new Set(missing)].map(text => element("li", { textContent: text })));
+  $("machines").querySelector("div").replaceChildren(...all.files.map(({ machine, results }) => element("div", {}, element("h2", { textContent: machine }),
+    element("ul", {}, ...Object.entries({ ...results.machine, state: results.state, blocks: results.blocks.length }).filter(([, value]) => value !== null)
+      .map(([name, value]) => element("li", { textContent: `${name}: ${value}` }))))));
+  $("about").textContent = `${all.files.length} ${all.files.length === 1 ? "file" : "files"}, ${all.rows.filter(row => row.seconds !== null).length} results, ${all.rows.reduce((sum, row) => sum + row.samples.length, 0)} samples`;
+}
+
+function showSeeds() {
+  const tables = JSON.parse($("seed-data").textContent);
+  $("seeds").hidden = !tables.length;
+  $("seeds").querySelector("div").replaceChildren(...tables.map(table => element("div", {}, element("h2", { textContent: table.title }), element("p", { textContent: table.source }),
+    element("table", {}, ...[table.head, ...table.rows].map((row, index) => element("tr", {}, ...row.map(text => element(index ? "td" : "th", { className: "text", textContent: text }))))))));
+}
+
+function show() {
+  readState();
+  const view = VIEWS[state.view], rows = chosen(all.rows, state), good = rows.filter(row => row.seconds !== null);
+  showTheme();
+  showTabs();
+  showFilters();
+  $("explanation").textContent = good.length ? view.explanation : "Nothing is chosen, or nothing of it has a result.";
+  showCharts(good, view);
+  state.view === "ranking" ? showTable(ranking(good), RANKS) : showTable(good, COLUMNS);
+  showRest(rows);
+  for (const id of ["png", "svg"]) $(id).disabled = !all.charts.length;
+}
+
+function download(name, blob) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function chartsAsSvg() { // all charts below each other; one drawn on a canvas is drawn anew
+  const width = Math.max(...all.charts.map(chart => chart.getWidth()));
+  let top = 0, inside = "";
+  for (const chart of all.charts) {
+    let drawn = chart, own = null;
+    if (chart.getDom().querySelector("canvas")) {
+      own = element("div");
+      drawn = echarts.init(own, null, { renderer: "svg", width: chart.getWidth(), height: chart.getHeight() });
+      drawn.setOption(chart.getOption());
+    }
+    inside += drawn.renderToSVGString().replace("<svg ", `<svg y="${top}" `);
+    if (own) drawn.dispose();
+    top += chart.getHeight();
+  }
+  return { text: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top}">${inside}</svg>`, width, height: top };
+}
+
+function downloadPng() {
+  const { text, width, height } = chartsAsSvg(), image = new Image(), canvas = element("canvas", { width: 2 * width, height: 2 * height });
+  image.onload = () => {
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(blob => download(`${state.view}.png`, blob));
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+}
+
+async function addFiles(files) {
+  const said = [];
+  for (const file of files) {
+    try {
+      addResults(JSON.parse(await file.text()));
+      said.push(`${file.name} added`);
+    } catch (error) {
+      said.push(`${file.name}: ${error instanceof SyntaxError ? "it is not JSON" : error.message}`);
+    }
+  }
+  $("message").textContent = said.join("; ");
+  show();
+}
+
+function start() {
+  JSON.parse($("data").textContent).forEach(addResults);
+  $("png").onclick = downloadPng;
+  $("svg").onclick = () => download(`${state.view}.svg`, new Blob([chartsAsSvg().text], { type: "image/svg+xml" }));
+  $("csv").onclick = () => download(`${state.view}.csv`, new Blob([csvOf(all.shown.head, all.shown.lines)], { type: "text/csv" }));
+  $("theme").onclick = () => writeState({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
+  $("add").onchange = event => addFiles(event.target.files);
+  addEventListener("dragover", event => { event.preventDefault(); document.body.classList.add("dropping"); });
+  addEventListener("dragleave", () => document.body.classList.remove("dropping"));
+  addEventListener("drop", event => { event.preventDefault(); document.body.classList.remove("dropping"); addFiles(event.dataTransfer.files); });
+  addEventListener("hashchange", show);
+  addEventListener("resize", () => all.charts.forEach(chart => chart.resize()));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  showSeeds();
+  show();
+}
+
+start();

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RESULTS.html: what is in the file; and, in a real Chromium, filters, links, exports, keys, phones, without one request."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from lab_case import call
+from example_results import example
+from harness import charts
+from harness.document import save
+from harness.page import page, write_page
+
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+CHROMIUM = shutil.which("chromium")
+WANTED = os.environ.get("SENNIT_BROWSER_TESTS") == "1"
+FLAGS = ["--no-sandbox", "--allow-file-access-from-files"]
+
+
+class File(unittest.TestCase):
+    def test_it_holds_everything_and_asks_for_nothing(self):
+        text = page([example()], "/* library */ '</script>'")
+        self.assertNotRegex(text, r"/\*\{")
+        self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
+        self.assertEqual(len(re.findall("</script>", text)), 6)
+        data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
+        self.assertEqual(data[0]["cells"][0]["samples"][0][3:], [0, 0, 0])
+
+    def test_fifty_thousand_samples_stay_under_three_megabytes(self):
+        big = example(blocks=2000)
+        self.assertGreater(sum(len(cell["samples"]) for cell in big["cells"]), 50_000)
+        self.assertLess(len(page([big], "x" * 1_130_000).encode()), 3_000_000)
+
+    def test_merging_by_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [str(Path(folder, name)) for name in ("a.json", "b.json")]
+            for path, cpu in zip(paths, ("One", "Two")):
+                save(example(cpu=cpu), Path(path))
+            with mock.patch("harness.charts.library", lambda: None):
+                status, out, err = call("bench", "page", *paths, "--out", f"{folder}/both.html")
+            self.assertEqual((status, out, err), (0, [f"written: {folder}/both.html"], []))
+            text = Path(folder, "both.html").read_text()
+            self.assertIn('"cpu":"One"', text)
+            self.assertIn('"cpu":"Two"', text)
+            for arguments, message in (((), "required"), ((f"{folder}/c.json",), "No such file"), ((paths[0], "--out", folder), "is a folder")):
+                status, out, err = call("bench", "page", *arguments)
+                self.assertEqual((status, out, len(err)), (2, [], 1))
+                self.assertIn(message, err[0])
+
+
+class Library(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name, "page")
+
+    def test_what_is_not_the_pinned_file_is_not_used(self):
+        def npm(command, place):
+            (place / charts.FILE).parent.mkdir(parents=True)
+            (place / charts.FILE).write_text("something else")
+
+        with mock.patch("harness.charts._run", npm), mock.patch("shutil.which", lambda name: name), mock.patch("sys.stderr"):
+            self.assertEqual(charts.install(self.place), "what npm installed is not the file that is pinned")
+        self.assertIsNone(charts.library(self.place))
+
+    def test_failure_is_a_reason(self):
+        with mock.patch("harness.charts._npm", lambda place: ["sh", "-c", "echo no network >&2; exit 1"]), mock.patch("sys.stderr"):
+            self.assertEqual(charts.install(self.place), "no network")
+
+
+@unittest.skipUnless(WANTED, "a browser takes a minute; SENNIT_BROWSER_TESTS=1 asks for it")
+@unittest.skipUnless(sync_playwright, "the Python package playwright is not installed")
+@unittest.skipUnless(CHROMIUM, "no chromium is on the PATH")
+@unittest.skipUnless(charts.library(), "ECharts is not installed; ./sennit bench does it")
+class Browser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = Path(cls.temporary.name)
+        cls.file = cls.folder / "RESULTS.html"
+        write_page([example()], cls.file)
+        driver = sync_playwright().start()
+        cls.addClassCleanup(driver.stop)
+        cls.chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        cls.addClassCleanup(cls.chromium.close)
+
+    def open(self, address="", **options):
+        """A new tab, whose complaints and requests are looked at when the test ends."""
+        context = self.chromium.new_context(accept_downloads=True, **options)
+        tab = context.new_page()
+        said, asked = [], []
+        tab.on("console", lambda message: said.append(message.text))
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("request", lambda request: asked.append(request.url) if not re.match("file:|data:|blob:", request.url) else None)
+        tab.goto(self.file.as_uri() + address)
+        self.addCleanup(context.close)
+        self.addCleanup(lambda: self.assertEqual((said, asked), ([], [])))
+        return tab
+
+    def rows(self, tab):
+        return tab.locator("#table tbody tr").count()
+
+    def test_every_view_draws(self):
+        tab = self.open()
+        for name in ("Ranking", "Time", "Speed-up", "Efficiency", "To the best", "To the floor", "Memory", "Throughput", "Samples"):
+            with self.subTest(name):
+                tab.get_by_role("link", name=name, exact=True).click()
+                tab.wait_for_function("name => document.querySelector('[aria-current]').textContent === name", arg=name)
+                self.assertGreater(tab.locator("#charts svg path").count(), 5)
+                self.assertGreater(self.rows(tab), 3)
+
+    def test_filters_change_what_is_shown_and_the_address_keeps_them(self):
+        tab = self.open("#view=time")
+        whole = self.rows(tab)
+        tab.get_by_label("Go", exact=True).uncheck()
+        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+        tab.get_by_label("4", exact=True).uncheck()
+        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length < before - 6", arg=whole)
+        again = self.open("#" + tab.url.split("#")[1])
+        self.assertEqual(self.rows(again), self.rows(tab))
+        self.assertFalse(again.get_by_label("Go", exact=True).is_checked())
+        tab.go_back()
+        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+
+    def test_nothing_chosen_is_said(self):
+        self.assertIn("Nothing is chosen", self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text())
+
+    def test_sorting_by_keyboard(self):
+        tab = self.open("#view=time")
+        tab.get_by_role("button", name="Median s").focus()
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector("th[aria-sort=ascending]")
+        times = [float(text) for text in tab.locator("#table tbody tr td:nth-child(4)").all_inner_texts()]
+        self.assertEqual(times, sorted(times))
+
+    def test_a_filter_keeps_the_focus(self):
+        tab = self.open("#view=time")
+        tab.get_by_label("Go", exact=True).focus()
+        tab.keyboard.press("Space")
+        tab.wait_for_function("document.activeElement.dataset.key === 'runtime=Go' && !document.activeElement.checked")
+
+    def test_exports(self):
+        tab = self.open("#view=samples")
+        for button, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"Runtime,Job")):
+            with self.subTest(button), tab.expect_download() as download:
+                tab.get_by_role("button", name=button, exact=True).click()
+            path = self.folder / download.value.suggested_filename
+            download.value.save_as(path)
+            self.assertTrue(path.read_bytes().startswith(begin))
+            self.assertGreater(path.stat().st_size, 500)
+        lines = (self.folder / "samples.csv").read_text().splitlines()
+        self.assertEqual(len(lines) - 1, self.rows(tab))
+
+    def test_other_machines_are_added_and_bad_files_refused(self):
+        save(example(cpu="Another CPU"), self.folder / "other.json")
+        (self.folder / "old.json").write_text(json.dumps({"format": "sennit-lab-results", "version": 0}))
+        (self.folder / "broken.json").write_text("{")
+        tab = self.open("#view=time")
+        before = self.rows(tab)
+        tab.locator("#add").set_input_files([self.folder / name for name in ("other.json", "old.json", "broken.json")])
+        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === 2 * before", arg=before)
+        said = tab.locator("#message").inner_text()
+        for part in ("other.json added", "old.json: it has version 0 of the results; this page reads version 1", "broken.json: it is not JSON"):
+            self.assertIn(part, said)
+        self.assertTrue(tab.get_by_label("Another CPU, 4 CPUs").is_checked())
+
+    def test_light_and_dark(self):
+        back = "getComputedStyle(document.body).backgroundColor"
+        light, dark = (self.open(color_scheme=scheme) for scheme in ("light", "dark"))
+        self.assertNotEqual(light.evaluate(back), dark.evaluate(back))
+        light.get_by_role("button", name="Dark or light").click()
+        light.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        self.assertEqual(light.evaluate(back), dark.evaluate(back))
+
+    def test_it_fits_a_phone(self):
+        tab = self.open("#view=time", viewport={"width": 360, "height": 740}, has_touch=True)
+        self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 360)
+
+    def test_reasons_are_text(self):
+        tab = self.open()
+        self.assertIn("not found below citor_ROOT <b>", tab.locator("#missing li").first.text_content())
+
+    def test_without_charts_there_are_tables(self):
+        path = self.folder / "plain.html"
+        path.write_text(page([example()], None), encoding="utf-8")
+        tab = self.open()
+        tab.goto(path.as_uri())
+        self.assertGreater(self.rows(tab), 3)
+        self.assertTrue(tab.get_by_role("button", name="PNG").is_disabled())
+
+
+if __name__ == "__main__":
+    unittest.main()
