@@ -67,6 +67,9 @@ public:
     fork_slot* saved_head;
     activity* saved_activity; // who runs here
     activity own;             // the loop's, and of what runs on it without one of its own
+#ifdef SENNIT_REPORT_HELD_MUTEX
+    std::int32_t held_mutexes = 0; // while it is left
+#endif
     bool lent = false;        // blocked, while a blocking call uses the activity on another thread
     std::int64_t left_ns = 0; // about when it was left last; by who left it
     runtime_core& runtime;

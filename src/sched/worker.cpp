@@ -15,6 +15,7 @@
 // of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
+#include "sched/held_mutex.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
 #include "sched/tracing.hpp"
@@ -23,6 +24,7 @@
 #include "sennit/sched/random.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
+#include "sys/held_mutex.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
@@ -115,6 +117,10 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
     from.saved_activity = static_cast<activity*>(hot.activity);
+#ifdef SENNIT_REPORT_HELD_MUTEX
+    from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
+    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.held_mutexes);
+#endif
     hot.activity = target.saved_activity;
     current_ = &target;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. (Nothing
