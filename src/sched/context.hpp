@@ -27,6 +27,7 @@
 
 namespace sennit::sched {
 
+class mailbox;
 class runtime_core;
 
 // The word {top, split}: indices into the fork stack.
@@ -67,6 +68,7 @@ public:
     fork_slot* saved_head;
     activity* saved_activity; // who runs here
     activity own;             // the loop's, and of what runs on it without one of its own
+    mailbox* serves = nullptr; // whose turn runs here
     bool lent = false;        // blocked, while a blocking call uses the activity on another thread
     std::int64_t left_ns = 0; // about when it was left last; by who left it
     runtime_core& runtime;

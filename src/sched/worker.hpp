@@ -9,6 +9,7 @@
 #include "sched/counters.hpp"
 #include "sched/idle_map.hpp"
 #include "sched/local_queue.hpp"
+#include "sched/mailbox_table.hpp"
 #include "sched/parker.hpp"
 #include "sched/shared_queue.hpp"
 #include "sched/small_memory.hpp"
@@ -53,6 +54,21 @@ public:
         if (item.home != local_home_) [[unlikely]]
             return post_by_policy(item);
         posted(queue_.push_spawned(item));
+    }
+    // The same if `wanted()`, called inside the own queue's lock, says so. True: it was put in.
+    template <class F>
+    bool post_ready_if(runnable& item, F&& wanted) noexcept {
+        if (item.home != local_home_) [[unlikely]] {
+            bool in = false;
+            queue_.inside([&] {
+                if ((in = wanted()) && item.owned) disown(item);
+            });
+            if (in) post_by_policy(item);
+            return in;
+        }
+        const std::uint32_t queued = queue_.push_ready_if(item, wanted);
+        if (queued != 0) posted(queued);
+        return queued != 0;
     }
     // Lets what is ready here run first. False: there was nothing.
     bool yield() noexcept;
@@ -108,6 +124,7 @@ public:
     counters counted;
     std::uint64_t next_id = 0; // own thread; see fresh_id
     small_memory memory;       // own thread
+    mailbox_cache mailboxes;   // own thread
 
     sys::halt_point halt;
 
@@ -148,6 +165,7 @@ private:
     bool steal_orphan() noexcept;
     void publish_rest(context& owner) noexcept;
     bool rob(worker& victim) noexcept;
+    bool take_offer(worker& victim) noexcept;
     bool force_publication(worker& victim) noexcept;
     bool force_somebody() noexcept;
     void run_stolen(fork_slot& slot) noexcept;
