@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's actors.
+#include "rings.hpp"
+
+#include <sennit/runtime.hpp>
+
+struct with_sennit_actors {
+    sennit::runtime runtime;
+    explicit with_sennit_actors(unsigned threads) : runtime({.workers = threads}) {}
+
+    template <class F>
+    auto run(F f) {
+        return runtime.run(f);
+    }
+};
+
+struct actors {
+    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+        using runtime = with_sennit_actors;
+        using namespace lab;
+        if (name == "thread-ring") return measure<runtime>(thread_ring(size), threads);
+        if (name == "parallel-thread-ring") return measure<runtime>(parallel_thread_ring(size), threads);
+        if (name == "ping-pong") return measure<runtime>(ping_pong(size), threads);
+        return std::nullopt;
+    }
+};
+
+int main(int argc, char** argv) {
+    return lab::program<actors>(argc, argv);
+}
