@@ -65,6 +65,22 @@ public:
         ready_.push_back(item);
         return add(1);
     }
+    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then the oldest ready
+    // one is taken, if it is the next and `run` is its function: `next`. Returns how many runnables are left.
+    template <class F>
+    std::uint32_t end_and_pop(runnable& item, F&& again, void (*run)(runnable*) noexcept, runnable*& next) noexcept {
+        owner_section section(lock_);
+        if (again()) {
+            ready_.push_back(item);
+            add(1);
+        }
+        runnable* oldest = ready_.front();
+        if (oldest && oldest->run == run && ready_goes_first()) {
+            next = ready_.pop_front();
+            took(1);
+        }
+        return size_.load_rlx(); // the owner's own
+    }
     // For what else the owner's lock guards.
     template <class F>
     void inside(F&& change) noexcept {

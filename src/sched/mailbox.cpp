@@ -18,7 +18,7 @@ void disown(runnable& item) noexcept {
 }
 
 mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, std::uint16_t owner) noexcept
-    : runnable(&mailbox::begin_turn), generation_(generation), owner_(owner), runtime_(runtime), slot_(slot),
+    : runnable(&mailbox::begin_turns), generation_(generation), owner_(owner), runtime_(runtime), slot_(slot),
       notice_(*this) {
     owned = true;
     notice_.movable = true;
@@ -56,6 +56,23 @@ void mailbox::deliver_from_afar(mail& one) noexcept {
     runtime_.post(notice_);
 }
 
+// For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
+// follows one message stays together. False: it could not be done, or need not.
+bool mailbox::move_here(mail& one, worker& me, std::uint16_t owner) noexcept {
+    bool moved_here = false;
+    const bool in = runtime_.worker_at(owner - 1u).queue().claimed([&]() noexcept {
+        if (owner_.load_rlx() != owner || busy_) return; // under the lock
+        if (remote_.load()) take_remote(inbox_);
+        inbox_.put(one);
+        busy_ = true;
+        owner_.store(me.home());
+        moved_here = true;
+    });
+    if (!in || !moved_here) return false;
+    me.post_ready(*this);
+    return true;
+}
+
 // Newest first, as they lie there, becomes oldest first.
 void mailbox::take_remote(list& into) noexcept {
     mail* oldest = nullptr;
@@ -75,7 +92,7 @@ void mailbox::take_remote(list& into) noexcept {
 void mailbox::read_notice(runnable* self) noexcept {
     mailbox& me = static_cast<notice*>(self)->whose;
     if (!SENNIT_MUTANT("notice is read")) me.noticed_.store(0);
-    if (me.wake_up_here(*this_worker())) me.turn();
+    if (me.wake_up_here(*this_worker())) turns(me);
 }
 
 // True: it was idle, and is busy and this worker's now.
@@ -100,8 +117,8 @@ bool mailbox::wake_up_here(worker& me) noexcept {
 
 // ---- a turn --------------------------------------------------------------------------------------------------------
 
-void mailbox::begin_turn(runnable* self) noexcept {
-    static_cast<mailbox*>(self)->turn();
+void mailbox::begin_turns(runnable* self) noexcept {
+    turns(static_cast<mailbox&>(*self));
 }
 
 inline void mailbox::take_over(worker& me) noexcept {
@@ -123,56 +140,93 @@ void mailbox::take_from_another(worker& me) noexcept {
     }
 }
 
-void mailbox::turn() noexcept {
+// The loop's way from one turn to the next costs as much as a turn: so the next mailbox is taken here, as long as the
+// loop would take just that.
+void mailbox::turns(mailbox& first) noexcept {
     worker* me = this_worker();
-    take_over(*me);
     context& here = me->self();
-    mailbox* const outer = std::exchange(here.serves, this);
-    unsigned left = tuning::mail_in_a_turn;
-    list batch;
-    for (;;) {
-        batch.append(std::exchange(inbox_, list()));
-        if (remote_.load()) take_remote(batch);
-        if (!batch.first) break;
-        do {
-            mail* one = batch.first;
-            batch.first = one->next;
-            if (one->generation == generation_.load_rlx()) [[likely]] { // own turn's
-                handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
-                if (one->counted && !count_out()) [[unlikely]]
-                    return_to_sender(*one);
-                else
-                    one->run(*one, object);
-                if (this_worker() != me) [[unlikely]] {
-                    me = this_worker();
-                    take_over(*me);
-                }
-            } else {
-                return_to_sender(*one);
-            }
-        } while (--left != 0 && batch.first);
-        if (left == 0) break;
+    mailbox* const outer = here.serves;
+    mailbox* box = &first;
+    for (unsigned left = tuning::fair_period; box; --left) {
+        box->take_over(*me);
+        here.serves = box;
+        const list rest = box->turn(me);
+        box = box->end_turn(rest, *me, left > 1);
     }
     here.serves = outer;
     if (activity& own = *current_activity(); own.locals) [[unlikely]]
         destroy_all_locals(own);
-    end_turn(batch, *me);
 }
 
-inline void mailbox::end_turn(list rest, worker& me) noexcept {
-    bool retire = false;
-    const bool ready = me.post_ready_if(*this, [&]() noexcept {
-        if (rest.first) {
-            rest.append(inbox_);
-            inbox_ = rest;
+// Returns what it did not come to. The handlers may have moved it to another worker.
+inline mailbox::list mailbox::turn(worker*& me) noexcept {
+    unsigned left = tuning::mail_in_a_turn;
+    list batch;
+    do {
+        batch.append(inbox_);
+        inbox_.first = nullptr;
+        if (remote_.load()) [[unlikely]]
+            take_remote(batch);
+        while (mail* one = batch.first) {
+            batch.first = one->next;
+            if (one->generation == generation_.load_rlx()) [[likely]] { // own turn's
+                handled.store_rlx(handled.load_rlx() + 1);              // a metric, written here only
+                if (one->counted && !count_out()) [[unlikely]]
+                    return_to_sender(*one);
+                else
+                    one->run(*one, object);
+                if (this_worker() != me) [[unlikely]]
+                    me = moved();
+            } else {
+                return_to_sender(*one);
+            }
+            if (--left == 0) return batch;
         }
-        if (inbox_.first) return true;
-        if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
-        busy_ = false;
-        retire = std::exchange(retired_, false);
-        return false;
-    });
-    if (retire && !ready) runtime_.mailboxes().give(*this);
+    } while (inbox_.first);
+    return batch;
+}
+
+worker* mailbox::moved() noexcept {
+    worker* me = this_worker();
+    take_over(*me);
+    return me;
+}
+
+// In the owner's lock. True: there is more.
+inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
+    if (rest.first) [[unlikely]] {
+        rest.append(inbox_);
+        inbox_ = rest;
+    }
+    if (inbox_.first) return true;
+    if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
+    busy_ = false;
+    retire = retired_;
+    return false;
+}
+
+// Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null: the loop decides.
+inline mailbox* mailbox::end_turn(list rest, worker& me, bool more) noexcept {
+    bool retire = false;
+    if (me.is_local(*this) && more && !me.asked()) [[likely]] {
+        runnable* chosen = nullptr;
+        const std::uint32_t queued = me.queue().end_and_pop(
+            *this, [&]() noexcept { return end_inside(rest, retire); }, &mailbox::begin_turns, chosen);
+        if (queued > 1) [[unlikely]]
+            me.posted(queued);
+        if (retire) retire_slot();
+        if (!chosen) return nullptr;
+        me.counted.runnables.add();
+        return static_cast<mailbox*>(chosen);
+    }
+    (void)me.post_ready_if(*this, [&]() noexcept { return end_inside(rest, retire); });
+    if (retire) retire_slot();
+    return nullptr;
+}
+
+void mailbox::retire_slot() noexcept {
+    retired_ = false;
+    runtime_.mailboxes().give(*this);
 }
 
 void mailbox::return_to_sender(mail& one) noexcept {
@@ -204,7 +258,16 @@ inline delivery mailbox::accept(address to, mail& one) noexcept {
     one.generation = to.generation;
     if (me)
         if (mailbox* sender = me->self().serves) one.sender = sender->self();
-    if (!me || &me->runtime() != &runtime_ || !deliver_here(one, *me)) deliver_from_afar(one);
+    if (!me || &me->runtime() != &runtime_) {
+        deliver_from_afar(one);
+        return delivery::sent;
+    }
+    if (deliver_here(one, *me)) return delivery::sent;
+    const std::uint16_t owner = owner_.load_rlx(); // a hint
+    if (owner != 0 && owner != me->home() && me->is_local(*this) && runtime_.idle().is_set(owner - 1u) &&
+        move_here(one, *me, owner))
+        return delivery::sent;
+    deliver_from_afar(one);
     return delivery::sent;
 }
 

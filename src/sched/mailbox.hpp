@@ -32,6 +32,7 @@
 // Tested by tests/unit/actor, explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
+#include "sched/mailbox_table.hpp"
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/sched/mail.hpp"
@@ -102,12 +103,17 @@ private:
         mailbox& whose;
     };
 
-    static void begin_turn(runnable* self) noexcept;
+    static void begin_turns(runnable* self) noexcept;
     static void read_notice(runnable* self) noexcept;
     bool deliver_here(mail& one, worker& me) noexcept;
     void deliver_from_afar(mail& one) noexcept;
-    void turn() noexcept;
-    void end_turn(list rest, worker& me) noexcept;
+    bool move_here(mail& one, worker& me, std::uint16_t owner) noexcept;
+    static void turns(mailbox& first) noexcept;
+    list turn(worker*& me) noexcept;
+    [[gnu::noinline]] worker* moved() noexcept;
+    mailbox* end_turn(list rest, worker& me, bool more) noexcept;
+    bool end_inside(list rest, bool& retire) noexcept;
+    [[gnu::noinline]] void retire_slot() noexcept;
     void take_over(worker& me) noexcept;
     [[gnu::noinline]] void take_from_another(worker& me) noexcept;
     bool wake_up_here(worker& me) noexcept;
@@ -147,5 +153,10 @@ private:
 };
 
 static_assert(sizeof(mailbox) <= 192);
+
+inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
+    mailbox* chunk = directory[slot >> chunk_bits].first.load_acq(); // pairs with carve
+    return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
+}
 
 } // namespace sennit::sched

@@ -13,32 +13,12 @@ namespace sennit::sched {
 
 namespace {
 
-constexpr std::uint32_t most_chunks = 1u << (32 - mailbox_table::chunk_bits);
-
-// Never shrinks and is never destroyed: addresses may be asked for at any time.
-struct chunk_entry {
-    base::atomic<mailbox*> first{nullptr};
-    std::uint32_t next_generation = 0; // for its next use; under the lock
-};
-constinit chunk_entry directory[most_chunks]{};
 constinit base::spin_lock directory_lock;
 constinit std::uint32_t chunks_used = 0;              // under the lock
 constinit base::atomic<std::uint32_t> free_chunks{0};  // how many lie in that list; under the lock
 
 void* raw_chunk() {
     return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size, std::align_val_t{alignof(mailbox)});
-}
-
-// The number of a chunk that nobody has; throws std::bad_alloc when there are 2^32 slots.
-std::uint32_t take_number() {
-    std::lock_guard guard(directory_lock);
-    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i) // under the lock
-        if (!directory[i].first.load_rlx() && directory[i].next_generation != UINT32_MAX) { // under the lock
-            free_chunks.store_rlx(free_chunks.load_rlx() - 1); // under the lock
-            return i;
-        }
-    if (chunks_used == most_chunks) throw std::bad_alloc();
-    return chunks_used++;
 }
 
 // Not the runnable's own link: mail that comes too late may put a free one into a queue.
@@ -48,9 +28,18 @@ mailbox* next_free(const mailbox& free) noexcept {
 
 } // namespace
 
-mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
-    mailbox* chunk = directory[slot >> chunk_bits].first.load_acq(); // pairs with carve
-    return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
+constinit mailbox_table::chunk_entry mailbox_table::directory[most_chunks]{};
+
+// The number of a chunk that nobody has; throws std::bad_alloc when there are 2^32 slots.
+std::uint32_t mailbox_table::take_number() {
+    std::lock_guard guard(directory_lock);
+    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i) // under the lock
+        if (!directory[i].first.load_rlx() && directory[i].next_generation != UINT32_MAX) { // under the lock
+            free_chunks.store_rlx(free_chunks.load_rlx() - 1); // under the lock
+            return i;
+        }
+    if (chunks_used == most_chunks) throw std::bad_alloc();
+    return chunks_used++;
 }
 
 mailbox_table::~mailbox_table() {

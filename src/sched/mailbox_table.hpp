@@ -32,7 +32,7 @@ public:
     mailbox_table(const mailbox_table&) = delete;
 
     // Null when there has never been such a slot, or its runtime is gone.
-    static mailbox* find(std::uint32_t slot) noexcept;
+    static mailbox* find(std::uint32_t slot) noexcept; // mailbox.hpp
 
     // A free one; throws std::bad_alloc.
     mailbox& take();
@@ -46,6 +46,16 @@ public:
     static constexpr std::uint32_t max_kept = 256; // by a worker; half of them go to the table when there are more
 
 private:
+    friend class mailbox;
+    static constexpr std::uint32_t most_chunks = 1u << (32 - chunk_bits);
+    // Never shrinks and is never destroyed: addresses may be asked for at any time.
+    struct chunk_entry {
+        base::atomic<mailbox*> first{nullptr};
+        std::uint32_t next_generation = 0; // for its next use; under the directory's lock
+    };
+    static chunk_entry directory[most_chunks];
+    static std::uint32_t take_number();
+
     mailbox& carve(std::uint16_t owner);
 
     runtime_core& runtime_;

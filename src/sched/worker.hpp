@@ -70,6 +70,16 @@ public:
         if (queued != 0) posted(queued);
         return queued != 0;
     }
+    // A thief asks for work.
+    bool asked() const noexcept {
+        return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
+    }
+    // What has to follow each push into the own queue, which holds so many then.
+    void posted(std::uint32_t queued) noexcept {
+        base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
+        if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
+            posted_slowly(queued);
+    }
     // Lets what is ready here run first. False: there was nothing.
     bool yield() noexcept;
     // Runs `item` at once, and makes the caller ready. False, without having done so, when there is no other stack.
@@ -143,11 +153,6 @@ private:
     bool run_next() noexcept;
     bool look_outside() noexcept;
     bool expire_timers() noexcept;
-    void posted(std::uint32_t queued) noexcept {
-        base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
-        if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
-            posted_slowly(queued);
-    }
     void posted_slowly(std::uint32_t queued) noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     // What others made ready for this worker or for any.
@@ -155,9 +160,6 @@ private:
     runnable* pop_outside() noexcept;
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
-    bool asked() const noexcept {
-        return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
-    }
     void give_away() noexcept;
     context* next_ready_context() noexcept;
     bool steal_fork_from(context& victim) noexcept;
