@@ -80,6 +80,9 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
     : group_(group), bytes_(bytes) {
     std::uint16_t home = 0;
     if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
+    const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
+                                    ? sched::home_of(group.runtime_, how->begins_on)
+                                    : std::uint16_t{0};
     auto hung = how && !how->name.empty() ? std::make_unique<detail::extra>() : nullptr;
     if (hung) hung->name = how->name;
     memory_ = sched::take_memory(bytes);
@@ -89,6 +92,7 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
         sched::give_memory(memory_, bytes_);
         throw;
     }
+    if (begin != 0) box_->begin_on(begin);
     box_->home = home;
     box_->extra = hung.release();
     box_->handled.store_rlx(0); // the life begins later; so for all of these

@@ -210,10 +210,10 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more) noexcept {
     bool retire = false;
     if (me.is_local(*this) && more && !me.asked()) [[likely]] {
         runnable* chosen = nullptr;
-        const std::uint32_t queued = me.queue().end_and_pop(
+        const std::uint32_t ready = me.queue().end_and_pop(
             *this, [&]() noexcept { return end_inside(rest, retire); }, &mailbox::begin_turns, chosen);
-        if (queued > 1) [[unlikely]]
-            me.posted(queued);
+        if (ready > 1) [[unlikely]]
+            me.posted(ready);
         if (retire) retire_slot();
         if (!chosen) return nullptr;
         me.counted.runnables.add();
@@ -227,6 +227,19 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more) noexcept {
 void mailbox::retire_slot() noexcept {
     retired_ = false;
     runtime_.mailboxes().give(*this);
+}
+
+void mailbox::begin_on(std::uint16_t wanted) noexcept {
+    const std::uint16_t owner = owner_.load();
+    if (owner == wanted || owner == 0) return;
+    worker* me = this_worker();
+    const auto change = [&]() noexcept {
+        if (!busy_ && owner_.load_rlx() == owner) owner_.store(wanted); // under the lock
+    };
+    if (me && &me->runtime() == &runtime_ && owner == me->home())
+        me->queue().inside(change);
+    else
+        (void)runtime_.worker_at(owner - 1u).queue().claimed(change);
 }
 
 void mailbox::return_to_sender(mail& one) noexcept {

@@ -39,6 +39,7 @@ struct spawn_options {
     std::uint32_t mailbox = 0;           // messages; 0: no bound
     enum overflow overflow = overflow::suspend;
     unsigned worker = any_worker;        // the only one that it shall run on
+    unsigned begins_on = any_worker;     // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
 };
 

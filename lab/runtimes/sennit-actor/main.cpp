@@ -19,7 +19,7 @@ struct actors {
         using runtime = with_sennit_actors;
         using namespace lab;
         if (name == "thread-ring") return measure<runtime>(thread_ring(size), threads);
-        if (name == "parallel-thread-ring") return measure<runtime>(parallel_thread_ring(size), threads);
+        if (name == "parallel-thread-ring") return measure<runtime>(parallel_thread_ring(size, threads), threads);
         if (name == "ping-pong") return measure<runtime>(ping_pong(size), threads);
         return std::nullopt;
     }

@@ -52,10 +52,14 @@ private:
     finish& whole_;
 };
 
+// In as many parts as there are workers: neighbours are on one, as a rule.
 template <class Node, class... Args>
-std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, std::int64_t count, Args&... args) {
+std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers, std::int64_t count, Args&... args) {
     std::vector<sennit::actor_ref<Node>> nodes;
-    for (std::int64_t i = 1; i <= count; ++i) nodes.push_back(actors.spawn<Node>(i, args...));
+    for (std::int64_t i = 1; i <= count; ++i) {
+        const auto part = static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);
+        nodes.push_back(actors.spawn<Node>({.begins_on = part}, i, args...));
+    }
     for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(next_is{nodes[(i + 1) % nodes.size()]});
     return nodes;
 }
@@ -65,19 +69,20 @@ struct thread_ring : thread_ring_size {
     std::int64_t run() const {
         finish whole;
         sennit::actor_group actors;
-        make_ring<ring_node>(actors, ring_actors, whole).front().tell(token{n});
+        make_ring<ring_node>(actors, 1, ring_actors, whole).front().tell(token{n});
         return whole.wait();
     }
 };
 
 // Each token's answer is the number of its last actor; the sum over all tokens of a full ring is known.
 struct parallel_thread_ring : parallel_ring_size {
-    using parallel_ring_size::parallel_ring_size;
+    unsigned threads;
+    parallel_thread_ring(const std::string& size, unsigned workers) : parallel_ring_size(size), threads(workers) {}
     std::int64_t run() const {
         finish whole;
         whole.left = ring_actors;
         sennit::actor_group actors;
-        for (const auto& node : make_ring<ring_node>(actors, ring_actors, whole)) node.tell(token{hops()});
+        for (const auto& node : make_ring<ring_node>(actors, threads, ring_actors, whole)) node.tell(token{hops()});
         return whole.wait() == ring_actors * (ring_actors + 1) / 2 ? expected() : -1;
     }
 };
