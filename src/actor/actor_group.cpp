@@ -59,18 +59,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
     const sched::address me = box.self();
     type.destroy(*this, why);
     sched::give_memory(this, type.bytes);
-    detail::extra* hung = nullptr;
-    {
-        std::lock_guard guard(detail::extra_lock(me.slot));
-        hung = std::exchange(reinterpret_cast<detail::extra*&>(box.extra), nullptr);
-        box.end_life();
-    }
-    bool told = why == exit_reason::linked;
-    if (hung) {
-        told = told || hung->watches;
-        detail::tell_watches(hung->watches, {me, why, error});
-        delete hung;
-    }
+    const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
     family.left(told ? nullptr : std::move(error));
 }
 
@@ -93,7 +82,7 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
         throw;
     }
     if (begin != 0) box_->begin_on(begin);
-    box_->home = home;
+    if (home != box_->home) box_->pin_to(home);
     box_->extra = hung.release();
     box_->handled.store_rlx(0); // the life begins later; so for all of these
     box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow) : 0);
@@ -104,7 +93,7 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
 actor_group::making::~making() {
     if (!box_) return;
     exchange_nascent(nullptr);
-    delete std::exchange(reinterpret_cast<detail::extra*&>(box_->extra), nullptr);
+    detail::drop_extra(*box_, {box_->self().slot, box_->generation() + 1}, exit_reason::error, nullptr);
     box_->release_unused();
     sched::give_memory(memory_, bytes_);
 }

@@ -35,6 +35,10 @@ inline extra* extra_of(sched::mailbox& box) noexcept {
     return static_cast<extra*>(box.extra);
 }
 
+// Tells those in the list.
 void tell_watches(watch* first, const down& news) noexcept;
+
+// Ends the life, if it has begun, and tells those that watch `who`. True: there were some.
+bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error) noexcept;
 
 } // namespace sennit::detail

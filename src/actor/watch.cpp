@@ -49,7 +49,7 @@ bool add_watch(sched::address whom, watch& one) {
     {
         std::lock_guard guard(extra_lock(whom.slot));
         sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (box && box->generation() == whom.generation) {
+        if (box && (box->generation() | 1) == whom.generation) { // it lives, or is about to: its constructor runs
             if (!box->extra) box->extra = std::exchange(fresh, nullptr);
             one.after = std::exchange(extra_of(*box)->watches, &one);
             added = true;
@@ -99,6 +99,21 @@ void tell_watches(watch* first, const down& news) noexcept {
         one->urgent = true;
         (void)sched::deliver(one->watcher, *one);
     }
+}
+
+bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error) noexcept {
+    extra* hung = nullptr;
+    {
+        std::lock_guard guard(extra_lock(who.slot));
+        hung = extra_of(box);
+        box.extra = nullptr;
+        if (box.lives()) box.end_life();
+    }
+    if (!hung) return false;
+    const bool told = hung->watches != nullptr;
+    tell_watches(hung->watches, {who, why, error});
+    delete hung;
+    return told;
 }
 
 } // namespace detail

@@ -146,14 +146,17 @@ void mailbox::turns(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
     mailbox* const outer = here.serves;
+    const std::uint16_t outer_home = here.home;
     mailbox* box = &first;
     for (unsigned left = tuning::fair_period; box; --left) {
         box->take_over(*me);
         here.serves = box;
+        here.home = box->home; // a handler that blocks goes on where the actor may run
         const list rest = box->turn(me);
         box = box->end_turn(rest, *me, left > 1);
     }
     here.serves = outer;
+    here.home = outer_home;
     if (activity& own = *current_activity(); own.locals) [[unlikely]]
         destroy_all_locals(own);
 }
@@ -227,6 +230,12 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more) noexcept {
 void mailbox::retire_slot() noexcept {
     retired_ = false;
     runtime_.mailboxes().give(*this);
+}
+
+void mailbox::pin_to(std::uint16_t wanted) noexcept {
+    home = wanted;
+    notice_.movable = wanted == 0;
+    while (wanted != 0 && owner_.load() != wanted) begin_on(wanted);
 }
 
 void mailbox::begin_on(std::uint16_t wanted) noexcept {

@@ -58,7 +58,9 @@ public:
     bool lives() const noexcept { return generation() % 2 != 0; }
 
     // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
-    void begin_on(std::uint16_t home) noexcept;
+    void begin_on(std::uint16_t wanted) noexcept;
+    // Before a life: only the worker of this home may run it; 0: any.
+    void pin_to(std::uint16_t wanted) noexcept;
     // Who has just taken it from the table; what the life needs was written before.
     void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
     // Inside its turn. The slot goes back to the table when the turn ends; mail for the ended life goes to nobody.

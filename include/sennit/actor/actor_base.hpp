@@ -19,6 +19,9 @@ namespace sennit {
 class actor_group;
 class actor_base;
 
+// An actor of whatever class: 8 bytes, as actor_ref.
+using address_of_actor = sched::address;
+
 // Told to those that watch an actor when it has ended: declare it in the protocol and handle it.
 struct down {
     sched::address who;
