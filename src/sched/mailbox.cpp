@@ -6,6 +6,7 @@
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
+#include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 
 #include <utility>
@@ -161,9 +162,19 @@ void mailbox::turns(mailbox& first) noexcept {
         destroy_all_locals(own);
 }
 
+// A mailbox with much mail goes on for a moment: where many send to one, it would else fall behind.
+[[gnu::noinline]] bool mailbox::go_on(const list& batch, unsigned& left, std::int64_t& until) noexcept {
+    if (tuning::simulated || !batch.first) return false;
+    const std::int64_t now = sys::now_ns();
+    if (until == 0) until = now + tuning::longest_turn_ns;
+    left = tuning::mail_in_a_turn;
+    return now < until;
+}
+
 // Returns what it did not come to. The handlers may have moved it to another worker.
 inline mailbox::list mailbox::turn(worker*& me) noexcept {
     unsigned left = tuning::mail_in_a_turn;
+    std::int64_t until = 0;
     list batch;
     do {
         batch.append(inbox_);
@@ -183,7 +194,7 @@ inline mailbox::list mailbox::turn(worker*& me) noexcept {
             } else {
                 return_to_sender(*one);
             }
-            if (--left == 0) return batch;
+            if (--left == 0 && !go_on(batch, left, until)) return batch;
         }
     } while (inbox_.first);
     return batch;

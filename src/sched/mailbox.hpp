@@ -13,8 +13,8 @@
 //    from which an idle worker takes it if the owner does not get on.
 // 3. The notice clears `noticed_`, then looks: idle: makes it busy, and itself the owner, under that owner's lock, and
 //    runs a turn. Busy: leaves it.
-// 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after `batch` pieces or
-//    when nothing is left. Inside the owner's lock it looks once more: something there: back into the queue; else idle.
+// 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
+//    with more waiting, some 20 us) or when nothing is left. Inside the owner's lock it looks once more: something there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
 //    makes itself the owner under the old one's lock before it touches anything.
 //
@@ -114,6 +114,7 @@ private:
     bool move_here(mail& one, worker& me, std::uint16_t owner) noexcept;
     static void turns(mailbox& first) noexcept;
     list turn(worker*& me) noexcept;
+    static bool go_on(const list& batch, unsigned& left, std::int64_t& until) noexcept;
     [[gnu::noinline]] worker* moved() noexcept;
     mailbox* end_turn(list rest, worker& me, bool more) noexcept;
     bool end_inside(list rest, bool& retire) noexcept;

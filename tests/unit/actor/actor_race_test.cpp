@@ -238,9 +238,9 @@ TEST(actor_fairness, mail_for_a_stuck_workers_actor_is_handled_by_another) {
         }
         std::atomic<int>& state;
     };
+    std::array<std::atomic<int>, 2> states{};
     sennit::runtime runtime({.workers = 2});
     actor_group group(runtime);
-    std::array<std::atomic<int>, 2> states{};
     for (unsigned w = 0; w < 2; ++w) {
         std::atomic<int>& state = states[w];
         auto other = group.spawn<sink>({.begins_on = w}, 0);
