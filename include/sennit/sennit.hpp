@@ -2,6 +2,7 @@
 // Everything. Programs that care about compile time include the header of what they use.
 #pragma once
 
+#include "sennit/actor.hpp"
 #include "sennit/async.hpp"
 #include "sennit/barrier.hpp"
 #include "sennit/blocking.hpp"

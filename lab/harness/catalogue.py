@@ -17,6 +17,9 @@ LOCKS = ("mutex-free", "mutex-contended", "condition", "sleepers")
 THREADS = ("skynet-channel", "fiber-yield", "fiber-create", "channel-buffered", "fibers-blocked")  # as fibers
 STRANDS = (*THREADS, *LOCKS, "channel-rendezvous")
 FIBERS = (*STRANDS, "select-two")
+RINGS = ("thread-ring", "parallel-thread-ring", "ping-pong")
+ACTORS = (*RINGS, "counting-actor", "producer-consumer", "prime-factors", "mixed-scenario", "skynet-actor", "fan-in",
+          "spawn-storm", "ring-work")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ RUNTIMES = {
         Runtime("serial", "C++", "plain function"),
         Runtime("sennit", "C++", "Sennit", ours=True),
         Runtime("sennit-fiber", "C++", "Sennit fibers", FIBERS, ours=True),
+        Runtime("sennit-actor", "C++", "Sennit actors", ACTORS, ours=True),
         Runtime("onetbb", "C++", "oneTBB"),
         Runtime("openmp", "C++", "OpenMP tasks"),
         Runtime("rayon", "Rust", "rayon"),
@@ -108,6 +112,17 @@ WORKLOADS = {
                  memory_limit_kib=12 << 20),
         Workload("sleepers", "100000", "10000", 1, 10**7),
         Workload("select-two", "2000000", "20000", 1, MANY),
+        Workload("thread-ring", "50000000", "100000", 1, MANY),
+        Workload("parallel-thread-ring", "50000000", "100000", 1, MANY),
+        Workload("ping-pong", "50000000", "100000", 1, MANY),
+        Workload("counting-actor", "10000000", "100000", 1, MANY),
+        Workload("producer-consumer", "1000000", "10000", 1, MANY),
+        Workload("prime-factors", "20000", "200", 1, MANY),
+        Workload("mixed-scenario", "2000000", "20000", 1, MANY),
+        Workload("skynet-actor", "1000000", "10000", 1, 10**8, powers_of=10),
+        Workload("fan-in", "20000000", "200000", 1, MANY),
+        Workload("spawn-storm", "1048576", "10000", 1, MANY),
+        Workload("ring-work", "2000000", "20000", 1, MANY),
     )
 }
 MAIN_JOB = FORKS[:-1]  # uts only where it is asked for
@@ -126,8 +141,9 @@ def workload_named(name):
 
 
 def workloads_named(text):
-    """Of a list with commas; `fibers` stands for all of those."""
-    names = (name for item in text.split(",") for name in (FIBERS if item == "fibers" else (item,)))
+    """Of a list with commas; `fibers` and `actors` stand for all of those."""
+    families = {"fibers": FIBERS, "actors": ACTORS}
+    names = (name for item in text.split(",") for name in families.get(item, (item,)))
     return list(dict.fromkeys(workload_named(name).name for name in names))
 
 

@@ -27,6 +27,7 @@
 
 namespace sennit::sched {
 
+class mailbox;
 class runtime_core;
 
 // The word {top, split}: indices into the fork stack.
@@ -70,6 +71,7 @@ public:
 #ifdef SENNIT_REPORT_HELD_MUTEX
     std::int32_t held_mutexes = 0; // while it is left
 #endif
+    mailbox* serves = nullptr; // whose turn runs here
     bool lent = false;        // blocked, while a blocking call uses the activity on another thread
     std::int64_t left_ns = 0; // about when it was left last; by who left it
     runtime_core& runtime;

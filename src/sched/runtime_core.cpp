@@ -239,8 +239,10 @@ void runtime_core::post(runnable& what) noexcept {
 void runtime_core::post_home(runnable& what) noexcept {
     if (what.home == 0) what.home = next_home(); // under round_robin
     const unsigned index = what.home - 1u;
+    const bool movable = what.movable;
     worker_at(index).inbox().push(what); // it may be gone from here on
-    wake_worker(index);
+    // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
+    if (!wake_worker(index) && movable && !watched()) wake_one();
 }
 
 runtime_metrics runtime_core::metrics() const {

@@ -355,6 +355,16 @@ bool worker::rob(worker& victim) noexcept {
     return true;
 }
 
+// What had best run on a worker that does not get on.
+bool worker::take_offer(worker& victim) noexcept {
+    runnable* item = victim.inbox_.pop_movable();
+    if (!item) return false;
+    item->home = 0;
+    counted.robbed.add();
+    queue_.push_ready(*item);
+    return true;
+}
+
 bool worker::yield() noexcept {
     if (queue_.empty() && outside_is_empty() && (picks_ + 1) % fair_period != 0) {
         ++picks_;
