@@ -46,7 +46,9 @@ constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are f
 
 worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
 
-worker::~worker() = default;
+worker::~worker() {
+    side_stacks.give_all();
+}
 
 void worker::start() {
     worker_count_ = runtime_.worker_count();

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C++ runtime's per-thread record of exceptions in flight, which belongs to a context, not to a thread.
+//
+// A context may suspend inside a catch block, or in a destructor during unwinding, and go on in another thread. So the
+// record (the stack of caught exceptions and the count of uncaught ones) is exchanged at each switch. The layout is
+// that of the Itanium C++ ABI, section 2.2.2, as libstdc++ and libc++abi have it on x86-64 and AArch64.
+#pragma once
+
+#include "sennit/sys/hot_line.hpp"
+
+namespace sennit::sys {
+
+struct exception_globals {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+};
+
+// The calling thread's record. Lives as long as the thread.
+[[gnu::noinline]] exception_globals& thread_exception_globals() noexcept;
+
+// The same, from the hot line. Do not hold it over anything that may suspend.
+inline exception_globals& hot_exception_globals() noexcept {
+    void* known = hot_exceptions();
+    return known ? *static_cast<exception_globals*>(known) : thread_exception_globals();
+}
+
+} // namespace sennit::sys
