@@ -2,6 +2,7 @@
 // Everything. Programs that care about compile time include the header of what they use.
 #pragma once
 
+#include "sennit/active.hpp"
 #include "sennit/async.hpp"
 #include "sennit/barrier.hpp"
 #include "sennit/blocking.hpp"
@@ -19,6 +20,8 @@
 #include "sennit/future.hpp"
 #include "sennit/generator.hpp"
 #include "sennit/latch.hpp"
+#include "sennit/monitor.hpp"
+#include "sennit/monitored.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/nursery.hpp"
 #include "sennit/obs/dump.hpp"
