@@ -118,7 +118,7 @@ private:
     // For sanitizers.
     notes inner_;
     notes outer_;
-    bool passed_ = false; // the newest jump to the inside came from the inside of another
+    [[maybe_unused]] bool passed_ = false; // the newest jump to the inside came from the inside of another
 };
 
 // Idle ones that a worker keeps, or, behind a lock, all threads together.
