@@ -195,7 +195,8 @@ void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, vo
 
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
 context* worker::next_ready_context() noexcept {
-    if ((picks_ + 1) % fair_period == 0 || asked()) return nullptr;
+    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
+    if ((picks_ + 1) % fair_period == 0 || (asked() && queue_.size() > 1)) return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
     ++picks_;
@@ -358,7 +359,7 @@ bool worker::yield() noexcept {
         return false;
     }
     context& self = *current_;
-    if (!asked() && (picks_ + 1) % fair_period != 0 && is_local(self)) {
+    if (!(asked() && queue_.size() > 1) && (picks_ + 1) % fair_period != 0 && is_local(self)) {
         publish_all(self);
         if (runnable* next = queue_.begin_exchange(self, &context::resume_ready)) {
             ++picks_;
