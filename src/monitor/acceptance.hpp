@@ -42,9 +42,9 @@ struct acceptance {
     };
     static found find(clause_list clauses, acceptance* for_whom) noexcept;
 
-    // The acceptor's, when it is saved. Lets one that waits already go first:
+    // The acceptor's. Lets one that waits already go first.
     void make_way(claimant& arrival) noexcept;
-    // Makes calls that come claim the acceptance, unless one is there already.
+    // When it is saved: makes calls that come claim the acceptance, unless one is there already.
     void publish() noexcept;
     void withdraw() noexcept;
 

@@ -6,12 +6,17 @@
 
 namespace sennit {
 
-// In the frame of one that waits. What is missing: its monitors; and one for its sleep, while that may end otherwise.
+// In the frame of one that waits. What is missing: its monitors, and one for its sleep.
+//
+// One whose wait ends by a signal alone leaves its monitors first and sleeps then: so whoever comes next is ready, and
+// gets the processor by one switch. Others leave when they are saved, in what the wait publishes; the claim decides.
 struct condition::waiting : base::list_node {
-    waiting(std::uintptr_t who, sched::wait_point& point, std::uint32_t owed) noexcept : self(who, point, owed) {}
+    waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors) noexcept
+        : self(who, point, static_cast<std::uint32_t>(monitors) + 1), sole(point.sole) {}
     detail::claimant self;
-    std::uintptr_t data = 0;
+    const bool sole;
     bool queued = true;
+    std::uintptr_t data = 0;
     detail::turns places;
 };
 
@@ -27,9 +32,14 @@ bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
     check_inside("waiting on a condition, but not inside all its monitors");
     const std::uintptr_t me = detail::self_identity();
     sched::wait_point point(deadline_ns == sched::never && !sched::in_cancel_scope());
-    waiting mine(me, point, static_cast<std::uint32_t>(of_.size()) + (point.sole ? 0 : 1));
+    waiting mine(me, point, of_.size());
     mine.data = data;
     all_.push_back(mine);
+    if (mine.sole) {
+        detail::door::leave(of_, me); // from the last one on the condition need not be there
+        mine.self.wait_rest("condition", this);
+        return true;
+    }
     // What leaves the monitors when we are saved. From the last one on, neither we nor the condition need be there.
     struct leaving {
         const detail::monitor_set* all;
@@ -42,7 +52,6 @@ bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
                                                    detail::door::leave(all, what.me);
                                                },
                                                &act, {.deadline_ns = deadline_ns, .what = "condition", .on = this});
-    if (point.sole) return true;
     if (why == sched::wake_reason::source) {
         mine.self.wait_rest("condition", this);
         return true;
@@ -57,7 +66,7 @@ bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
 condition::waiting* condition::take() noexcept {
     while (waiting* found = all_.pop_front()) {
         found->queued = false;
-        if (found->self.point->sole) return found;
+        if (found->sole) return found;
         switch (sched::claim(*found->self.point, sched::wake_reason::source)) {
         case sched::claim_result::lost:
             continue;
@@ -97,23 +106,14 @@ bool condition::signal_block() {
     waiting* found = take();
     if (!found) return false;
     sched::wait_point point(true);
-    struct giving {
-        const condition* here;
-        waiting* to;
-        detail::claimant self;
-        detail::turns places;
-    } act{this, found, {detail::self_identity(), point, static_cast<std::uint32_t>(of_.size())}, {}};
-    sched::wait(point,
-                [](void* argument) noexcept {
-                    auto& mine = *static_cast<giving*>(argument);
-                    const detail::monitor_set& all = mine.here->of_;
-                    for (std::size_t i = 0; i < all.size(); ++i) {
-                        mine.places.of[i].whose = &mine.self;
-                        all[i].give_place_to(mine.places.of[i], mine.to->self.identity);
-                    }
-                    mine.to->self.got(static_cast<std::uint32_t>(all.size()));
-                },
-                &act, {.cancellable = false, .what = "signal_block", .on = this});
+    detail::claimant self(detail::self_identity(), point, static_cast<std::uint32_t>(of_.size()) + 1);
+    detail::turns places;
+    for (std::size_t i = 0; i < of_.size(); ++i) {
+        places.of[i].whose = &self;
+        of_[i].give_place_to(places.of[i], found->self.identity);
+    }
+    found->self.got(static_cast<std::uint32_t>(of_.size()));
+    self.wait_rest("signal_block", this);
     return true;
 }
 

@@ -84,14 +84,14 @@ namespace detail {
 
 unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
                           member_key member) noexcept {
-    monitor_set wanted;
-    for (std::size_t i = 0; i < count; ++i) wanted.add(*all[i]);
+    monitor_set wanted; // for who might accept the call
+    if (member && at == 0)
+        for (std::size_t i = 0; i < count; ++i) wanted.add(*all[i]);
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
         if (all[i]->owned_by(me)) continue;
         const bool first = i == 0; // a call that has some of its monitors cannot be waited for by who has them all
-        if (!all[i]->enter_now(me) &&
-            all[i]->enter_slowly(wanted, me, first ? member : nullptr) == monitor::entered::all) {
+        if (all[i]->enter_slowly(wanted, me, first ? member : nullptr) == monitor::entered::all) {
             for (std::size_t k = 0; k < count; ++k) // but an equal one only once
                 if (k == 0 || all[k] != all[k - 1]) fresh |= 1u << k;
             return fresh;

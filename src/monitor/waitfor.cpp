@@ -112,23 +112,13 @@ void acceptance::publish() noexcept {
 
 namespace {
 
-constexpr sched::wait_options waiting_for_the_call{.cancellable = false, .what = "waitfor"};
-
 // The call that waits already goes first; returns when it has left.
 void let_go_first(acceptance::clause_list clauses, claimant& arrival, std::uintptr_t me) noexcept {
     sched::wait_point point(true);
     acceptance mine(clauses, me, point);
-    struct action {
-        acceptance* who;
-        claimant* first;
-    } act{&mine, &arrival};
-    sched::wait(
-        point,
-        [](void* argument) noexcept {
-            const action what = *static_cast<action*>(argument);
-            what.who->make_way(*what.first);
-        },
-        &act, waiting_for_the_call);
+    mine.self.missing.store_rlx(1); // our sleep; nobody else knows of it yet
+    mine.make_way(arrival);
+    mine.self.wait_rest("waitfor", nullptr);
 }
 
 } // namespace

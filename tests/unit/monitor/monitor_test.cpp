@@ -147,8 +147,7 @@ TEST_P(monitor, is_handed_over_in_the_order_of_arrival) {
     if (runtime.workers() == 1) {
         EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
     }
-    EXPECT_EQ(order.size(), 6u);
-    EXPECT_EQ(order.back(), 5);
+    EXPECT_EQ(order.size(), 6u); // with several workers some may have been on their way still
 }
 
 struct buffer : sennit::monitor {
