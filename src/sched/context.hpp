@@ -88,4 +88,7 @@ public:
     base::spin_lock lock;
 };
 
+// The stack that `sp`, where the context stands, lies on: its own, or a side stack. Takes no lock.
+sys::stack stack_at(const context& whose, const void* sp) noexcept;
+
 } // namespace sennit::sched

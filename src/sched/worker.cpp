@@ -48,7 +48,9 @@ constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are f
 
 worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
 
-worker::~worker() = default;
+worker::~worker() {
+    side_stacks.give_all();
+}
 
 void worker::start() {
     worker_count_ = runtime_.worker_count();
@@ -199,7 +201,8 @@ void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, vo
 
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
 context* worker::next_ready_context() noexcept {
-    if ((picks_ + 1) % fair_period == 0 || asked()) return nullptr;
+    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
+    if ((picks_ + 1) % fair_period == 0 || (asked() && queue_.size() > 1)) return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
     ++picks_;
@@ -372,7 +375,7 @@ bool worker::yield() noexcept {
         return false;
     }
     context& self = *current_;
-    if (!asked() && (picks_ + 1) % fair_period != 0 && is_local(self)) {
+    if (!(asked() && queue_.size() > 1) && (picks_ + 1) % fair_period != 0 && is_local(self)) {
         publish_all(self);
         if (runnable* next = queue_.begin_exchange(self, &context::resume_ready)) {
             ++picks_;

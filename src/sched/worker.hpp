@@ -14,6 +14,7 @@
 #include "sched/shared_queue.hpp"
 #include "sched/small_memory.hpp"
 #include "sennit/base/random.hpp"
+#include "sennit/sched/side_stack.hpp"
 #include "sennit/sched/verbs.hpp"
 #include "sennit/sys/hot_line.hpp"
 #include "sys/halt.hpp"
@@ -132,9 +133,10 @@ public:
     context& self() noexcept { return *current_; }
     unsigned index() const noexcept { return index_; }
     counters counted;
-    std::uint64_t next_id = 0; // own thread; see fresh_id
-    small_memory memory;       // own thread
-    mailbox_cache mailboxes;   // own thread
+    std::uint64_t next_id = 0;    // own thread; see fresh_id
+    small_memory memory;          // own thread
+    mailbox_cache mailboxes;      // own thread
+    side_stack_cache side_stacks; // own thread
 
     sys::halt_point halt;
 
