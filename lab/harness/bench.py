@@ -2,14 +2,20 @@
 """The main job: every workload in every runtime found, many times, in random order."""
 
 import random
+import time
 from dataclasses import dataclass, field
 
 from .build import NotInstalled
-from .catalogue import RUNTIMES, WORKLOADS
+from .catalogue import RUNTIMES, WORKLOADS, Runtime
 from .execute import Failed, run_once
 from .progress import progress
+from .sentinel import sentinel
+from .stats import relative_width
 
 CELL_BUDGET, QUICK_CELL_BUDGET = 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
+LEAST, FULL_LEAST = 5, 20  # samples before the width of the interval counts
+PRECISION, FULL_PRECISION = 0.03, 0.01  # half of the interval of the median, relative to it
+MOST_PER_LEAST = 3  # a cell that does not get precise has so many times the least samples, and no more
 
 
 @dataclass
@@ -19,12 +25,17 @@ class Cell:
     workload: str
     size: str
     threads: int
-    samples: list = field(default_factory=list)  # dictionaries as of run_once
+    samples: list = field(default_factory=list)  # dictionaries as of run_once, with block and position
     reason: str | None = None  # why the cell has no result
     status: str = "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
+    stopped: str | None = None  # why it has no more samples: "repetitions", "precise", "budget" or "most"
 
     def seconds(self):
         return [sample["seconds"] for sample in self.samples]
+
+    def by_block(self):
+        """block -> seconds; a sample without a block has a key that no other cell has."""
+        return {sample.get("block", (id(self), number)): sample["seconds"] for number, sample in enumerate(self.samples)}
 
     @property
     def good(self):
@@ -36,7 +47,18 @@ class Cell:
 
     @property
     def title_of_runtime(self):
-        return RUNTIMES[self.runtime].title
+        return self.kind.title + (f" of {self.build}" if self.build else "")
+
+    @property
+    def kind(self):
+        """Of the catalogue; a results file may name a runtime that this version of the lab does not have."""
+        name = self.runtime.partition("@")[0]
+        return RUNTIMES.get(name) or Runtime(name, "", name)
+
+    @property
+    def build(self):
+        """`a` in `sennit@a`: one of several builds of the runtime."""
+        return self.runtime.partition("@")[2]
 
     @property
     def label(self):
@@ -51,13 +73,29 @@ class Cell:
 
 @dataclass
 class Plan:
+    """What is measured and when it is enough; all of it is decided before the first run."""
     runtimes: list
     jobs: list  # pairs (workload, size)
     threads: list
-    reps: int
+    reps: int | None  # samples of each cell; None: `least`, then until it is precise, at most `most`
     seed: int
     time_limit: float
     cell_budget: float = CELL_BUDGET
+    least: int = LEAST
+    most: int = LEAST * MOST_PER_LEAST
+    precision: float = PRECISION
+
+    @property
+    def at_most(self):
+        return self.reps or self.most
+
+
+@dataclass
+class Run:
+    """What was measured so far."""
+    cells: list = field(default_factory=list)
+    blocks: list = field(default_factory=list)  # dictionaries: sentinel (seconds), noisy
+    state: str = "running"  # else "complete" or "interrupted"
 
 
 def jobs_for(names, quick, full):
@@ -94,12 +132,21 @@ def _commands(cells, builder):
     return commands
 
 
-def _take_sample(cell, command, plan):
+def enough(cell, plan):
+    """Why the cell needs no more samples, or None."""
+    if len(cell.samples) >= plan.at_most:
+        return "repetitions" if plan.reps else "most"
+    if sum(cell.seconds()) > plan.cell_budget:
+        return "budget"
+    if not plan.reps and len(cell.samples) >= plan.least and relative_width(cell.seconds()) <= plan.precision:
+        return "precise"
+    return None
+
+
+def _take_sample(cell, command, plan, block, position):
     """Adds a sample to the cell, or stops it; returns what to say."""
     if cell.status != "ok":
         return f"skipped, {cell.reason}"
-    if sum(cell.seconds()) > plan.cell_budget:
-        return "not repeated, slow and sampled enough"
     try:
         sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, plan.time_limit)
     except Failed as failure:
@@ -108,21 +155,80 @@ def _take_sample(cell, command, plan):
     if not sample["ok"]:
         cell.stop("wrong", f"wrong answer {sample['answer']}")
         return cell.reason
-    cell.samples.append(sample)
-    return f"{sample['seconds']:.4f} s"
+    cell.samples.append(sample | {"block": block, "position": position})
+    cell.stopped = enough(cell, plan)
+    return f"{sample['seconds']:.4f} s" + {"budget": ", slow and sampled enough", "precise": ", precise"}.get(cell.stopped, "")
 
 
-def run_plan(plan, builder):
-    """All cells, with samples or with a reason. Each repetition is a block of all cells in an order of its own."""
-    cells = list(cells_of(plan))
-    commands = _commands(cells, builder)
-    block = [cell for cell in cells if cell.status == "ok"]
-    rng = random.Random(plan.seed)
-    with progress(plan.reps * len(block)) as shown:
-        for _ in range(plan.reps):
-            rng.shuffle(block)
-            for cell in block:
-                what = f"{cell.label}: {cell.title}"
-                shown.begin(what)
-                shown.end(what, _take_sample(cell, commands[cell.runtime], plan))
-    return cells
+class Forecast:
+    """How long the rest takes, from how long each cell's runs took: warm-up and start included."""
+
+    def __init__(self, cells, plan):
+        self.cells, self.plan, self.wall = cells, plan, {}
+
+    def took(self, cell, seconds):
+        self.wall[id(cell)] = seconds
+
+    def _runs_left(self, cell):
+        if cell.status != "ok" or cell.stopped:
+            return 0
+        wanted = self.plan.reps or self.plan.least  # more are taken where they do not get precise
+        return max(1, wanted - len(cell.samples))
+
+    def left(self):
+        """Seconds, or None before anything ran."""
+        if not self.wall:
+            return None
+        usual = sum(self.wall.values()) / len(self.wall)
+        return sum(self._runs_left(cell) * self.wall.get(id(cell), usual) for cell in self.cells)
+
+
+def _run_block(number, run, commands, plan, shown, forecast):
+    """Each cell that is not finished, once, in an order that follows from the seed and the number of the block."""
+    order = list(run.cells)
+    random.Random(f"{plan.seed} {number}").shuffle(order)
+    for position, cell in enumerate([cell for cell in order if cell.runtime in commands and not cell.stopped]):
+        if any(sample["block"] == number for sample in cell.samples):
+            continue  # before an interruption
+        what = f"{cell.label}: {cell.title}"
+        shown.begin(what, forecast.left())
+        begin = time.monotonic()
+        said = _take_sample(cell, commands[cell.runtime], plan, number, position)
+        if not said.startswith("skipped"):
+            forecast.took(cell, time.monotonic() - begin)
+        shown.end(what, said)
+
+
+def _guard(block):
+    seconds = sentinel()
+    if seconds is not None:
+        block["sentinel"].append(seconds)
+
+
+def run_plan(plan, builder, run=None, save=lambda: None):
+    """All cells, with samples or with a reason. A `run` that was interrupted goes on; `save` is called after each block, and
+    where an interruption ends it, which the caller sees, too."""
+    run = run or Run()
+    run.cells = run.cells or list(cells_of(plan))
+    run.state = "running"
+    commands = _commands(run.cells, builder)
+    for cell in run.cells:
+        cell.stopped = cell.stopped or enough(cell, plan)
+    forecast = Forecast([cell for cell in run.cells if cell.runtime in commands], plan)
+    number = max(0, len(run.blocks) - 1)  # the last block may have been interrupted
+    try:
+        with progress(plan.at_most) as shown:
+            while any(cell.status == "ok" and not cell.stopped for cell in forecast.cells):
+                if number == len(run.blocks):
+                    run.blocks.append({"sentinel": [], "noisy": False})
+                shown.block(number + 1)
+                _guard(run.blocks[number])
+                _run_block(number, run, commands, plan, shown, forecast)
+                _guard(run.blocks[number])
+                number += 1
+                save()
+        run.state = "complete"
+    except (KeyboardInterrupt, SystemExit):
+        run.state = "interrupted"
+        raise
+    return run.cells

@@ -44,6 +44,16 @@ def _system():
         return None
 
 
+def _flags():
+    """Those of every C++ program of the lab, the same for all."""
+    found = re.search(r"target_compile_options\(lab-\$\{name\} PRIVATE ([^)]*)\)", (ROOT / "lab" / "CMakeLists.txt").read_text())
+    return found.group(1) if found else None
+
+
+def _allocator():
+    return os.environ.get("LD_PRELOAD") or " ".join(platform.libc_ver())
+
+
 def machine(compiler):
     """A dictionary; what cannot be found out is None."""
     about = {
@@ -53,6 +63,8 @@ def machine(compiler):
         "kernel": platform.release(),
         "system": _system(),
         "compiler": _first_line([compiler, "--version"]),
+        "flags": _flags(),
+        "allocator": _allocator(),
         "commit": _first_line(["git", "describe", "--always", "--dirty"]),
         "load_before": os.getloadavg()[0],
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown on standard error while runs go on: a bar on a terminal that has rich, else plain lines."""
+"""What is shown on standard error while runs go on: a bar on a terminal that has rich, else plain lines, or one line a block."""
 
 import sys
 
@@ -10,12 +10,23 @@ except ImportError:  # it only makes the output nicer
     rich = None
 
 
-class Lines:
-    """A line a run; on a terminal one line that is rewritten."""
+def in_words(seconds):
+    """A time that is left, as coarse as it is known."""
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s left"
+    minutes = round(seconds / 60)
+    return f"about {minutes} min left" if minutes < 90 else f"about {minutes / 60:.1f} h left"
 
-    def __init__(self, total, stream=None):
-        self.total, self.done, self.stream = total, 0, stream or sys.stderr
+
+class Lines:
+    """A line a run; on a terminal one line that is rewritten. `most` is the number of blocks that there can be."""
+
+    def __init__(self, most, stream=None):
+        self.most, self.number, self.stream = most, 0, stream or sys.stderr
         self.terminal = self.stream.isatty()
+        self.left = ""
 
     def __enter__(self):
         return self
@@ -28,23 +39,43 @@ class Lines:
             self.stream.write(f"\r\x1b[K{text}")
             self.stream.flush()
 
-    def begin(self, what):
-        self._rewrite(f"[{self.done + 1}/{self.total}] {what} ...")
+    def block(self, number):
+        self.number = number
+
+    def begin(self, what, left=None):
+        self.left = in_words(left)
+        self._rewrite(f"[{self.number}/{self.most}] {what} ... {self.left}")
 
     def end(self, what, result):
-        self.done += 1
         self._rewrite("")
-        print(f"[{self.done}/{self.total}] {what}: {result}", file=self.stream, flush=True)
+        left = f" ({self.left})" if self.left else ""
+        print(f"[{self.number}/{self.most}]{left} {what}: {result}", file=self.stream, flush=True)
+
+
+class Quiet(Lines):
+    """For logs: a line a block, and one for each run that gave no time."""
+
+    def block(self, number):
+        super().block(number)
+        left = f", {self.left}" if self.left else ""
+        print(f"block {number} of at most {self.most}{left}", file=self.stream, flush=True)
+
+    def _rewrite(self, text):
+        pass
+
+    def end(self, what, result):
+        if not result[:1].isdigit() and not result.startswith("skipped"):
+            print(f"{what}: {result}", file=self.stream, flush=True)
 
 
 class Bar:
-    """rich's bar below the lines of the runs that are over."""
+    """rich's bar below the lines of the runs that are over; it counts blocks."""
 
-    def __init__(self, total):
+    def __init__(self, most):
         columns = (rich.progress.BarColumn(), rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(),
                    rich.progress.TextColumn("{task.description}", markup=False))
         self.bar = rich.progress.Progress(*columns, console=rich.console.Console(stderr=True))
-        self.task = self.bar.add_task("", total=total)
+        self.task = self.bar.add_task("", total=most)
 
     def __enter__(self):
         self.bar.start()
@@ -53,13 +84,18 @@ class Bar:
     def __exit__(self, *exception):
         self.bar.stop()
 
-    def begin(self, what):
-        self.bar.update(self.task, description=what)
+    def block(self, number):
+        self.bar.update(self.task, completed=number - 1)
+
+    def begin(self, what, left=None):
+        self.bar.update(self.task, description=f"{what}  {in_words(left)}")
 
     def end(self, what, result):
         self.bar.console.print(f"{what}: {result}", markup=False, highlight=False)
-        self.bar.advance(self.task)
 
 
-def progress(total):
-    return Bar(total) if rich and sys.stderr.isatty() else Lines(total)
+quiet = False  # set by --quiet-log
+
+
+def progress(most):
+    return Quiet(most) if quiet else Bar(most) if rich and sys.stderr.isatty() else Lines(most)

@@ -2,53 +2,86 @@
 """Writes RESULTS.md, RESULTS.csv and RESULTS.json."""
 
 import csv
-import dataclasses
-import json
 from statistics import median
 
 from .build import ROOT
-from .table import EXPLANATION, Results
+from .document import document, save
+from .stats import outliers
+from .table import EXPLANATION, Results, four_digits
 
 RESULTS = ROOT / "build" / "results"
-COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "min_seconds", "max_seconds",
-           "to_serial", "to_best_peer", "median_cpu_seconds", "tasks", "peak_rss_kib", "reason")
+COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "low_seconds", "high_seconds",
+           "min_seconds", "max_seconds", "outliers", "to_serial", "to_best_peer", "to_best_peer_low", "to_best_peer_high",
+           "median_cpu_seconds", "tasks", "peak_rss_kib", "stopped", "reason")
+EACH = ("runtime", "workload", "threads", "samples", "median s", "95 % interval", "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
 
 
-def markdown(results, about):
-    def line(row):
-        return "| " + " | ".join(row) + " |\n"
+def _line(row):
+    return "| " + " | ".join(row) + " |\n"
 
+
+def _each(results):
+    """A line for each cell that has a result."""
+    for cell in filter(lambda cell: cell.good, results.cells):
+        figures = results.figures(cell)
+        low, high = figures.interval
+        to_peer = "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
+        yield (cell.title_of_runtime, cell.title, str(cell.threads), str(len(cell.samples)), four_digits(figures.seconds),
+               f"{four_digits(low)} to {four_digits(high)}", to_peer, four_digits(_cpu(cell)), f"{_peak(cell) / 1024:.1f}",
+               str(sum(outliers(cell.seconds())) or ""))
+
+
+def _cpu(cell):
+    return median(sample["cpu_seconds"] for sample in cell.samples)
+
+
+def _peak(cell):
+    return max(sample["peak_rss_kib"] for sample in cell.samples)
+
+
+def markdown(results, about, blocks=()):
     head, *rows = results.rows(results.titles())
     text = "# Results\n\n"
     text += "".join(f"* {key}: {value}\n" for key, value in about.items() if value is not None)
-    text += "\n" + line(head) + "|---|" + "--:|" * (len(head) - 1) + "\n" + "".join(map(line, rows))
+    noisy = [str(number + 1) for number, block in enumerate(blocks) if block["noisy"]]
+    text += f"* blocks: {len(blocks)}; noisy: {', '.join(noisy) or 'none'}\n"
+    text += "\n" + _line(head) + "|---|" + "--:|" * (len(head) - 1) + "\n" + "".join(map(_line, rows))
     text += f"\n{EXPLANATION}\n"
+    text += "\n## Each result\n\n" + _line(EACH) + "|---|---|" + "--:|" * (len(EACH) - 2) + "\n" + "".join(map(_line, _each(results)))
     reasons = results.reasons()
     return text + ("\nNo result:\n\n" + "".join(f"* {reason}\n" for reason in reasons) if reasons else "")
 
 
 def _csv_row(results, cell):
     row = {"runtime": cell.runtime, "workload": cell.workload, "size": cell.size, "threads": cell.threads,
-           "status": cell.status, "samples": len(cell.samples), "reason": cell.reason}
+           "status": cell.status, "samples": len(cell.samples), "stopped": cell.stopped, "reason": cell.reason}
     figures = results.figures(cell)
     if figures:
         row |= {"median_seconds": figures.seconds, "min_seconds": min(cell.seconds()), "max_seconds": max(cell.seconds()),
-                "to_serial": figures.to_serial, "to_best_peer": figures.to_peer,
-                "median_cpu_seconds": median(sample["cpu_seconds"] for sample in cell.samples),
-                "tasks": cell.samples[0]["tasks"], "peak_rss_kib": max(sample["peak_rss_kib"] for sample in cell.samples)}
+                "to_serial": figures.to_serial, "to_best_peer": figures.to_peer, "outliers": sum(outliers(cell.seconds())),
+                "median_cpu_seconds": _cpu(cell), "tasks": cell.samples[0]["tasks"], "peak_rss_kib": _peak(cell)}
+        row["low_seconds"], row["high_seconds"] = figures.interval
+        if figures.interval_to_peer:
+            row["to_best_peer_low"], row["to_best_peer_high"] = figures.interval_to_peer
     return row
 
 
-def write_files(cells, about, folder):
+def write_json(run, plan, about, folder):
+    """What `bench --resume` reads; returns what was written."""
+    results = document(run, plan, about)
+    save(results, folder / "RESULTS.json")
+    return results
+
+
+def write_files(run, plan, about, folder):
     """The folder exists. `latest` beside it leads to it when it lies below build/results."""
-    results = Results(cells)
-    (folder / "RESULTS.md").write_text(markdown(results, about), encoding="utf-8")
+    results = Results(run.cells)
+    write_json(run, plan, about, folder)
+    (folder / "RESULTS.md").write_text(markdown(results, about, run.blocks), encoding="utf-8")
     with open(folder / "RESULTS.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        writer.writerows(_csv_row(results, cell) for cell in cells)
-    with open(folder / "RESULTS.json", "w", encoding="utf-8") as file:
-        json.dump({"machine": about, "cells": [dataclasses.asdict(cell) for cell in cells]}, file, indent=1)
+        writer.writerows(_csv_row(results, cell) for cell in run.cells)
     if folder.parent == RESULTS:
         latest = RESULTS / "latest"
         latest.unlink(missing_ok=True)

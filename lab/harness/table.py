@@ -5,11 +5,10 @@ import math
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
-from .catalogue import RUNTIMES
-from .stats import no_difference
+from .stats import compare, median_interval
 
 EXPLANATION = """For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
-number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio holds 1) and
+number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio within blocks holds 1) and
 ? that a single sample cannot tell."""
 SAME_MARK = {True: " =", False: "", None: " ?"}
 NO_RESULT = {"DNF": "DNF", "wrong": "wrong"}
@@ -24,6 +23,8 @@ class Figures:
     to_peer: float | None
     same_as_peer: bool | None  # None: one sample cannot tell
     is_best_peer: bool
+    interval_to_peer: tuple | None = None  # of the ratio within blocks, which to_peer is not
+    interval: tuple | None = None  # of the median seconds
 
 
 def four_digits(value):
@@ -41,7 +42,7 @@ class Results:
         for cell in filter(lambda cell: cell.good, cells):
             if cell.runtime == "serial":
                 self.serial[cell.title] = cell
-            elif not RUNTIMES[cell.runtime].ours:
+            elif not cell.kind.ours:
                 key = cell.title, cell.threads
                 if key not in self.best or median(cell.seconds()) < median(self.best[key].seconds()):
                     self.best[key] = cell
@@ -52,12 +53,16 @@ class Results:
         seconds = median(cell.seconds())
         serial = self.serial.get(cell.title)
         best = self.best.get((cell.title, cell.threads)) if cell.runtime != "serial" else None
+        against = compare(cell.by_block(), best.by_block()) if best and best is not cell else None
+        single = against is not None and min(len(cell.samples), len(best.samples)) < 2
         return Figures(
             seconds,
             seconds / median(serial.seconds()) if serial else None,
             seconds / median(best.seconds()) if best else None,
-            no_difference(cell.seconds(), best.seconds()) if best and best is not cell else False,
-            best is cell)
+            None if single else against is not None and against[1] <= 1 <= against[2],
+            best is cell,
+            against[1:3] if against and not single else None,
+            median_interval(cell.seconds()))
 
     def _row(self, label, row, titles):
         texts = [label]
@@ -105,7 +110,7 @@ class Results:
         return list(lines)
 
 
-def _aligned(rows):
+def aligned(rows):
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(text.rjust(width) if i else text.ljust(width) for i, (text, width) in enumerate(zip(row, widths)))
              for row in rows]
@@ -117,8 +122,8 @@ def plain(results, width):
     blocks, titles = [], results.titles()
     while titles:
         count = len(titles)
-        while count > 1 and len(_aligned(results.rows(titles[:count]))[1]) > width:
+        while count > 1 and len(aligned(results.rows(titles[:count]))[1]) > width:
             count -= 1
-        blocks += [*_aligned(results.rows(titles[:count])), ""]
+        blocks += [*aligned(results.rows(titles[:count])), ""]
         titles = titles[count:]
     return "\n".join([*blocks, EXPLANATION, *results.reasons()])

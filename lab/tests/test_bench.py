@@ -12,7 +12,7 @@ from lab_case import FakeBuilder, call
 from harness import bench
 from harness.bench import Cell, Plan, cells_of, jobs_for
 from harness.catalogue import FIBERS
-from harness.cli import parse_bench
+from harness.bench_verbs import parse_bench
 from harness.table import Results, plain
 
 
@@ -159,8 +159,8 @@ class Bench(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.folder = Path(cls.temporary.name, "below", "results")
-        with mock.patch("harness.cli.Builder", lambda compiler: FakeBuilder(cls.BEHAVIOURS)), \
-                mock.patch("harness.cli.jobs_for", lambda *_: [("fib", "30")]):
+        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder(cls.BEHAVIOURS)), \
+                mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
             cls.status, cls.out, cls.err = call(
                 "bench", "--workloads", "fib", "--threads", "2", "--reps", "2", "--seed", "7", "--time-limit", "5",
                 "--runtimes", "serial,sennit,rayon,go,onetbb,openmp,citor,forte", "--out", str(cls.folder))
@@ -203,12 +203,12 @@ class Bench(unittest.TestCase):
                              set(self.data["machine"]))
 
     def test_nothing_that_runs_is_a_failure(self):
-        with mock.patch("harness.cli.Builder", lambda compiler: FakeBuilder({})):
+        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({})):
             status, _, err = call("bench", "--workloads", "fib", "--runtimes", "go", "--out", str(self.folder / "none"))
         self.assertEqual((status, err[-1]), (1, "sennit: no run gave a result"))
 
     def test_folder_that_cannot_be_made_is_one_clear_line(self):
-        with mock.patch("harness.cli.Builder", lambda compiler: FakeBuilder({})):
+        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({})):
             status, out, err = call("bench", "--out", "/proc/nowhere")
         self.assertEqual((status, out, len(err)), (1, [], 1), err)
         self.assertIn("/proc/nowhere", err[0])

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb bench: its options, a new run or one that goes on, and what is left of one that ends early."""
+
+import os
+import random
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from . import compare, progress, report
+from .bench import (CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_CELL_BUDGET, Plan, Run, jobs_for,
+                    run_plan)
+from .build import Builder, default_compiler
+from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
+from .document import load, restore
+from .limits import QUICK_TIME_LIMIT, TIME_LIMIT
+from .machine import machine
+from .options import REFUSED, Parser, compiler_named, number, runtimes_named, seconds
+from .table import Results, plain
+
+WITH_RESUME = {"resume", "compiler", "quiet_log"}  # all else was decided when the run began
+SUBVERBS = {"compare": (compare.parse, compare.act)}
+
+
+def parse_bench(arguments):
+    parser = Parser("bench")
+    for option in ("--quick", "--full", "--quiet-log"):
+        parser.add_argument(option, action="store_true")
+    for option in ("--workloads", "--runtimes", "--threads", "--reps", "--compiler", "--seed", "--out", "--time-limit"):
+        parser.add_argument(option)
+    parser.add_argument("--resume", nargs="?", const=str(report.RESULTS / "latest"))
+    given = parser.parse_args(arguments)
+    if given.resume is not None:
+        others = [f"--{name.replace('_', '-')}" for name, value in vars(given).items() if value and name not in WITH_RESUME]
+        if others:
+            raise UsageError(f"--resume goes on with what was decided then; it does not go with {others[0]}")
+        given.former = load(given.resume)
+        if given.former["state"] == "complete":
+            raise UsageError(f"{given.resume} is complete; there is nothing to resume")
+        return given
+    if given.workloads is not None:
+        given.workloads = workloads_named(given.workloads)
+    else:
+        given.workloads = [*MAIN_JOB, "uts"] if given.full else list(MAIN_JOB)
+    given.runtimes = runtimes_named(given.runtimes, given.workloads)
+    if given.threads is not None:
+        given.threads = sorted({thread_count(text) for text in given.threads.split(",")})
+    else:
+        given.threads = list(range(1, usable_cpus() + 1)) if given.full else [usable_cpus()]
+    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
+    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
+    given.time_limit = seconds(given.time_limit or str(QUICK_TIME_LIMIT if given.quick else TIME_LIMIT))
+    given.compiler = compiler_named(given.compiler)
+    return given
+
+
+def _plan(given):
+    least = FULL_LEAST if given.full else LEAST
+    return Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps, given.seed,
+                given.time_limit, QUICK_CELL_BUDGET if given.quick else CELL_BUDGET, least,
+                least if given.quick else least * MOST_PER_LEAST, FULL_PRECISION if given.full else PRECISION)
+
+
+def _begin(given):
+    """(run, plan, about, folder): of a new run, or of the one to resume."""
+    if given.resume is not None:
+        run, plan, about = restore(given.former)
+        place = Path(given.resume).resolve()
+        return run, plan, about, place if place.is_dir() else place.parent
+    folder = Path(given.out).absolute() if given.out else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder.mkdir(parents=True, exist_ok=True)
+    plan = _plan(given)
+    about = machine(given.compiler or default_compiler()) | {
+        "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
+    return Run(), plan, about, folder
+
+
+def _until(plan):
+    if plan.reps:
+        return f"{plan.reps} repetitions"
+    return f"{plan.least} to {plan.most} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s"
+
+
+def _checkpoint(run, plan, about, folder):
+    """Saves what there is after a block. A full disk is told once: the disk may have room again at the end."""
+    told = []
+
+    def write():
+        try:
+            report.write_json(run, plan, about, folder)
+        except OSError as error:
+            if not told:
+                print(f"sennit: {error}; going on", file=sys.stderr)
+            told.append(error)
+    return write
+
+
+def bench(given):
+    builder = Builder(given.compiler or default_compiler())
+    run, plan, about, folder = _begin(given)
+    progress.quiet = given.quiet_log
+    print(f"{about['cpu']}, {about['cores']} cores, {_until(plan)}, seed {plan.seed}", file=sys.stderr)
+    try:
+        run_plan(plan, builder, run, _checkpoint(run, plan, about, folder))
+    except (KeyboardInterrupt, SystemExit):
+        if run.blocks:
+            _tell(run, plan, about, folder)
+            print(f"sennit: interrupted; ./sennit bench --resume {folder} goes on", file=sys.stderr)
+        raise
+    _tell(run, plan, about, folder)
+    if not any(cell.good for cell in run.cells):
+        print("sennit: no run gave a result", file=sys.stderr)
+        return REFUSED
+    return REFUSED if any(cell.status == "wrong" for cell in run.cells) else 0
+
+
+def _tell(run, plan, about, folder):
+    """The table first: it is there even when the disk is full."""
+    about["load_after"] = os.getloadavg()[0]
+    print(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
+    report.write_files(run, plan, about, folder)
+    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json")

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench compare A B`: two results files, or two builds of Sennit measured against each other in the same blocks."""
+
+import hashlib
+import random
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+from .bench import LEAST, MOST_PER_LEAST, PRECISION, Cell, Plan, Run, jobs_for, run_plan
+from .build import OUT, ROOT, NotInstalled, default_compiler
+from .catalogue import FIBERS, MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
+from .document import load, restore
+from .limits import TIME_LIMIT
+from .options import REFUSED, Parser, number, seconds
+from .stats import compare, compare_medians
+from .table import aligned, four_digits
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(sennit_compare CXX)
+find_package(sennit REQUIRED PATHS "{prefix}" NO_DEFAULT_PATH)
+add_subdirectory("{lab}" lab)
+"""
+
+
+class Builds:
+    """Instead of a Builder: `sennit@a` is the program of the first folder, `sennit@b` of the second."""
+
+    def __init__(self, folders):
+        self.folders = dict(zip("ab", folders))
+
+    def command(self, name):
+        runtime, _, build = name.partition("@")
+        return [str(programs(self.folders[build], runtime) / f"lab-{runtime}")]
+
+
+def programs(folder, runtime):
+    """Where the lab's programs of a build folder lie, or those built for an installed Sennit. Raises NotInstalled."""
+    for place in (folder / "lab", folder):
+        if (place / f"lab-{runtime}").is_file():
+            return place
+    if not next(folder.glob("lib*/**/cmake/sennit/sennitConfig.cmake"), None):
+        raise NotInstalled(f"{folder} holds neither lab-{runtime} nor an installed Sennit")
+    return _built_for(folder, runtime)
+
+
+def _built_for(prefix, runtime):
+    place = OUT / "compare" / hashlib.sha256(str(prefix).encode()).hexdigest()[:12]
+    (place / "source").mkdir(parents=True, exist_ok=True)
+    (place / "source" / "CMakeLists.txt").write_text(PROJECT.format(prefix=prefix, lab=ROOT / "lab"))
+    print(f"building lab-{runtime} for {prefix}", file=sys.stderr)
+    log = place / f"{runtime}.log"
+    with open(log, "wb") as out:
+        for command in (["cmake", "-S", str(place / "source"), "-B", str(place), "-DCMAKE_BUILD_TYPE=Release",
+                         f"-DCMAKE_CXX_COMPILER={default_compiler()}"],
+                        ["cmake", "--build", str(place), "--target", f"lab-{runtime}"]):
+            try:
+                if subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL).returncode != 0:
+                    raise NotInstalled(f"does not build, see {log}")
+            except FileNotFoundError:
+                raise NotInstalled(f"{command[0]} is not installed") from None
+    return place / "lab"
+
+
+def parse(arguments):
+    parser = Parser("compare")
+    parser.add_argument("a")
+    parser.add_argument("b")
+    for option in ("--workloads", "--threads", "--reps", "--seed"):
+        parser.add_argument(option)
+    parser.add_argument("--time-limit", default=str(TIME_LIMIT))
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args(arguments)
+    for place in (given.a, given.b):
+        if not Path(place).exists():
+            raise UsageError(f"there is no file or folder '{place}'")
+    given.files = [_is_results(place) for place in (given.a, given.b)]
+    if given.files[0] != given.files[1]:
+        raise UsageError("compare takes two results files, or two build folders, not one of each")
+    given.workloads = workloads_named(given.workloads) if given.workloads else list(MAIN_JOB)
+    given.threads = [thread_count(text) for text in (given.threads or str(usable_cpus())).split(",")]
+    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps else None
+    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed else random.randrange(2**31)
+    given.time_limit = seconds(given.time_limit)
+    if given.files[0]:
+        given.runs = [restore(load(place))[0] for place in (given.a, given.b)]
+    return given
+
+
+def _is_results(place):
+    return Path(place).is_file() or Path(place, "RESULTS.json").is_file()
+
+
+def pairs_of_files(first, second):
+    """Cells of the same name in both, and their comparison. The files were made at different times: nothing is paired."""
+    others = {(cell.runtime, cell.workload, cell.size, cell.threads): cell for cell in second.cells if cell.good}
+    for cell in filter(lambda cell: cell.good, first.cells):
+        other = others.get((cell.runtime, cell.workload, cell.size, cell.threads))
+        if other:
+            yield cell, other, compare_medians(other.seconds(), cell.seconds())
+
+
+def measure(given):
+    """A run of both builds, in the same blocks."""
+    plan = Plan(["sennit", "sennit-fiber"], list(jobs_for(given.workloads, given.quick, False)), given.threads, given.reps, given.seed,
+                given.time_limit, least=LEAST, most=LEAST * MOST_PER_LEAST, precision=PRECISION)
+    cells = [Cell(("sennit-fiber" if workload in FIBERS else "sennit") + f"@{build}", workload, size, threads)
+             for workload, size in plan.jobs for threads in plan.threads for build in "ab"]
+    run = Run(cells)
+    run_plan(plan, Builds([Path(given.a).resolve(), Path(given.b).resolve()]), run)
+    return run
+
+
+def pairs_of_builds(run):
+    for first, second in zip(run.cells[::2], run.cells[1::2]):
+        if first.good and second.good:
+            yield first, second, compare(second.by_block(), first.by_block())
+
+
+def verdict(ratio, low, high):
+    """In words; ratio is time of B ÷ time of A."""
+    if (low, high) == (0.0, float("inf")):
+        return "a single sample cannot tell"
+    if low <= 1 <= high:
+        return "no difference shown"
+    return f"B is {abs(1 - ratio):.1%} {'faster' if ratio < 1 else 'slower'}"
+
+
+def rows(pairs):
+    yield ["runtime", "workload", "A, s", "B, s", "B ÷ A", "95 % interval", ""]
+    for first, second, (ratio, low, high, _) in pairs:
+        seconds_of = [four_digits(median(cell.seconds())) for cell in (first, second)]
+        label = first.label.replace(" of a,", ",")
+        yield [label, first.title, *seconds_of, f"{ratio:.3f}", f"{low:.3f} to {high:.3f}", verdict(ratio, low, high)]
+
+
+def act(given):
+    if given.files[0]:
+        pairs = list(pairs_of_files(*given.runs))
+        missing = []
+    else:
+        run = measure(given)
+        pairs = list(pairs_of_builds(run))
+        missing = [f"{cell.label}: {cell.title}: {cell.reason}" for cell in run.cells if cell.reason]
+    print(f"A: {given.a}\nB: {given.b}\n")
+    if pairs:
+        print("\n".join(aligned(list(rows(pairs)))))
+        how = "the ratio within blocks" if pairs[0][2][3] else "the ratio of the medians; for a sharper answer measure both builds together"
+        print(f"\n{how}; 'no difference shown' where its 95 % bootstrap interval holds 1")
+    for line in dict.fromkeys(missing):
+        print(line)
+    if not pairs:
+        print("sennit: A and B have no result in common", file=sys.stderr)
+        return REFUSED
+    return 0

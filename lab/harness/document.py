@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RESULTS.json: written as results.schema.json says, read back with one clear line for whatever is wrong with it."""
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+
+from .bench import Cell, Plan, Run
+from .catalogue import UsageError
+from .schema import problems
+from .sentinel import mark_noisy
+from .stats import median_interval, outliers
+
+FORMAT, VERSION = "sennit-lab-results", 1
+SCHEMA = Path(__file__).with_name("results.schema.json")
+SAMPLE = ("seconds", "cpu_seconds", "peak_rss_kib", "tasks", "answer")
+
+
+def _samples(cell):
+    marks = outliers(cell.seconds())
+    return [{key: sample.get(key) for key in SAMPLE} |
+            {"block": sample.get("block", number), "position": sample.get("position", 0), "outlier": mark}
+            for number, (sample, mark) in enumerate(zip(cell.samples, marks))]
+
+
+def _cell(cell):
+    seconds = cell.seconds() if cell.good else []
+    return {"runtime": cell.runtime, "title": cell.title_of_runtime, "language": cell.kind.language, "ours": cell.kind.ours,
+            "workload": cell.workload, "size": cell.size, "threads": cell.threads, "status": cell.status, "reason": cell.reason,
+            "stopped": cell.stopped, "median": median(seconds) if seconds else None,
+            "interval": median_interval(seconds) if seconds else None, "samples": _samples(cell)}
+
+
+def document(run, plan, about):
+    """The dictionary of the file; marks what is noisy and what is far off."""
+    mark_noisy(run.blocks)
+    return {"format": FORMAT, "version": VERSION, "state": run.state, "machine": about, "plan": asdict(plan),
+            "blocks": run.blocks, "cells": [_cell(cell) for cell in run.cells]}
+
+
+def save(results, path):
+    """All of it or nothing: a full disk or a kill leaves the former file. Raises OSError."""
+    new = path.with_name(path.name + ".new")
+    try:
+        with open(new, "w", encoding="utf-8") as file:
+            json.dump(results, file, separators=(",", ":"), ensure_ascii=False)
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def load(path):
+    """The dictionary of a results file, or of the one in a folder. Raises UsageError."""
+    path = Path(path)
+    path = path / "RESULTS.json" if path.is_dir() else path
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{path} is no results file: it is not JSON") from None
+    if not isinstance(results, dict) or results.get("format") != FORMAT:
+        raise UsageError(f"{path} is no results file of this lab, or one from before its files had a version")
+    if results.get("version") != VERSION:
+        raise UsageError(f"{path} has version {results.get('version')} of the results; this lab reads version {VERSION}")
+    for problem in problems(results, json.loads(SCHEMA.read_text(encoding="utf-8"))):
+        raise UsageError(f"{path} is broken: {problem.replace('the file', 'it', 1)}")
+    return results
+
+
+def restore(results):
+    """(run, plan, about) of a document, to go on with them."""
+    plan = Plan(**results["plan"] | {"jobs": [tuple(job) for job in results["plan"]["jobs"]]})
+    kept = {"runtime", "workload", "size", "threads", "samples", "reason", "status", "stopped"}
+    cells = [Cell(**{key: value for key, value in cell.items() if key in kept}) for cell in results["cells"]]
+    return Run(cells, results["blocks"], results["state"]), plan, results["machine"]

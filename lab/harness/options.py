@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the verbs read their options: each thing that is wrong is one clear line."""
+
+import argparse
+import re
+import shutil
+
+from .catalogue import RUNTIMES, UsageError, runtime_named
+
+REFUSED = 1  # exit code: what was asked for could not be done
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def __init__(self, verb):
+        super().__init__(prog=f"sennit {verb}", allow_abbrev=False, add_help=False)
+
+    def error(self, message):
+        raise UsageError(f"{self.prog.split()[1]}: {message}; see ./sennit --help")
+
+
+def seconds(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 86400:
+        raise UsageError(f"--time-limit must be a number of seconds, at most 86400, not '{text}'")
+    return value
+
+
+def number(text, name, low, high):
+    if not re.fullmatch("[0-9]{1,10}", text) or not low <= int(text) <= high:
+        raise UsageError(f"{name} must be a number from {low} to {high}, not '{text}'")
+    return int(text)
+
+
+def compiler_named(name):
+    """None stands for the standard one, which is installed when it is missing."""
+    if name is not None and name != "g++" and not shutil.which(name):
+        raise UsageError(f"the compiler '{name}' is not installed")
+    return name
+
+
+def runtimes_named(text, workloads):
+    """Those that are named, else all that have one of the workloads."""
+    if text is None:
+        return [runtime.name for runtime in RUNTIMES.values() if set(workloads) & set(runtime.offers)]
+    names = list(dict.fromkeys(runtime_named(name).name for name in text.split(",")))
+    if not any(set(workloads) & set(RUNTIMES[name].offers) for name in names):
+        raise UsageError(f"none of the runtimes {', '.join(names)} has one of the workloads {', '.join(workloads)}")
+    return names

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks data against a JSON Schema, as much of it as results.schema.json uses; the standard library has none."""
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "const", "enum", "minimum", "required", "properties",
+         "additionalProperties", "items", "minItems", "maxItems"}
+
+
+def _is(value, name):
+    if name in ("number", "integer"):
+        return isinstance(value, int if name == "integer" else (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def problems(value, schema, root=None, where="the file"):
+    """Yields a line for each thing that is wrong. Raises ValueError for a keyword that this module does not know."""
+    root = root or schema
+    if unknown := set(schema) - KNOWN:
+        raise ValueError(f"the schema uses {sorted(unknown)}")
+    if "$ref" in schema:
+        yield from problems(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
+        return
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if types and not any(_is(value, name) for name in types):
+        yield f"{where} is no {' or '.join(types)}"
+        return
+    if "const" in schema and value != schema["const"]:
+        yield f"{where} is {value!r}, not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{where} is {value!r}, not one of {schema['enum']}"
+    if "minimum" in schema and _is(value, "number") and value < schema["minimum"]:
+        yield f"{where} is less than {schema['minimum']}"
+    if isinstance(value, dict):
+        yield from _of_object(value, schema, root, where)
+    elif isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            yield f"{where} has {len(value)} items"
+        for number, item in enumerate(value if "items" in schema else ()):
+            yield from problems(item, schema["items"], root, f"{where}[{number}]")
+
+
+def _of_object(value, schema, root, where):
+    for key in schema.get("required", ()):
+        if key not in value:
+            yield f"{where} has no '{key}'"
+    known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for key, item in value.items():
+        if key in known:
+            yield from problems(item, known[key], root, f"{where}.{key}")
+        elif others is False:
+            yield f"{where} has an unknown '{key}'"
+        elif isinstance(others, dict):
+            yield from problems(item, others, root, f"{where}.{key}")

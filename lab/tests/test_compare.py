@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench compare`: paired ratios of two builds, ratios of medians of two files, and no difference where none is shown."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from lab_case import FAKE, call
+from harness.bench import Cell, Plan, Run
+from harness.compare import programs, verdict
+from harness.build import NotInstalled
+from harness.document import document, save
+from harness.stats import compare, compare_medians
+from test_results import ABOUT, sample
+
+
+class Ratios(unittest.TestCase):
+    def test_within_blocks_a_slow_block_does_not_count(self):
+        ours = {0: 1.1, 1: 2.2, 2: 4.4, 3: 1.1, 4: 8.8}
+        theirs = {0: 1.0, 1: 2.0, 2: 4.0, 3: 1.0, 4: 8.0}
+        ratio, low, high, paired = compare(ours, theirs)
+        self.assertTrue(paired)
+        for value in (ratio, low, high):
+            self.assertAlmostEqual(value, 1.1)
+        self.assertLessEqual(compare_medians(list(ours.values()), list(theirs.values()))[1], 1)  # unpaired: nothing shown
+
+    def test_without_common_blocks_it_is_that_of_the_medians(self):
+        self.assertEqual(compare({0: 2.0, 1: 2.0}, {5: 1.0, 6: 1.0}), (2.0, 2.0, 2.0, False))
+        self.assertIsNone(compare({}, {0: 1.0}))
+
+    def test_verdicts(self):
+        self.assertEqual([verdict(*three) for three in ((0.9, 0.88, 0.92), (1.1, 1.05, 1.2), (1.1, 0.9, 1.2), (2, 0.0, float("inf")))],
+                         ["B is 10.0% faster", "B is 10.0% slower", "no difference shown", "a single sample cannot tell"])
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def results(self, name, *times):
+        cells = [Cell("sennit", "fib", "30", 2, [sample(value, block) for block, value in enumerate(times)])]
+        path = self.folder / name
+        path.mkdir()
+        save(document(Run(cells, [], "complete"), Plan(["sennit"], [("fib", "30")], [2], None, 1, 5.0), ABOUT), path / "RESULTS.json")
+        return str(path)
+
+    def test_two_files(self):
+        first, second = self.results("a", 1.0, 1.01, 1.0), self.results("b", 0.5, 0.51, 0.5)
+        status, out, err = call("bench", "compare", first, second)
+        self.assertEqual((status, err), (0, []))
+        self.assertTrue(any("0.500" in line and line.endswith("B is 50.0% faster") for line in out), out)
+        _, out, _ = call("bench", "compare", first, first)
+        self.assertTrue(any(line.endswith("no difference shown") for line in out), out)
+
+    def build(self, name, behaviour):
+        program = self.folder / name / "lab" / "lab-sennit"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} {FAKE} {behaviour} \"$@\"\n")
+        program.chmod(0o755)
+        return str(self.folder / name)
+
+    def test_two_builds_are_measured_in_the_same_blocks(self):
+        first, second = self.build("a", "good"), self.build("b", "good")
+        with mock.patch("harness.compare.jobs_for", lambda *_: [("fib", "30")]):
+            status, out, err = call("bench", "compare", first, second, "--reps", "3", "--threads", "1", "--seed", "5")
+        self.assertEqual(status, 0, err)
+        self.assertTrue(any("1.000 to 1.000" in line and line.endswith("no difference shown") for line in out), out)
+        self.assertTrue(any(line.startswith("the ratio within blocks") for line in out), out)
+
+    def test_a_build_that_fails_is_named(self):
+        first, second = self.build("a", "good"), self.build("b", "crash")
+        with mock.patch("harness.compare.jobs_for", lambda *_: [("fib", "30")]):
+            status, out, err = call("bench", "compare", first, second, "--reps", "2", "--threads", "1")
+        self.assertEqual((status, err[-1]), (1, "sennit: A and B have no result in common"))
+        self.assertTrue(any("Sennit of b" in line and "Segmentation fault" in line for line in out), out)
+
+    def test_a_folder_with_neither_program_nor_package_is_a_reason(self):
+        with self.assertRaisesRegex(NotInstalled, "holds neither lab-sennit nor an installed Sennit"):
+            programs(self.folder, "sennit")
+
+    def test_bad_input_is_one_clear_line(self):
+        good = self.results("a", 1.0)
+        Path(self.folder, "old.json").write_text(json.dumps({"format": "sennit-lab-results", "version": 99}))
+        Path(self.folder, "empty").mkdir()
+        for arguments, message in (((good,), "required"), ((good, "/nowhere"), "there is no file or folder '/nowhere'"),
+                                   ((good, str(self.folder / "empty")), "not one of each"),
+                                   ((good, str(self.folder / "old.json")), "has version 99"),
+                                   ((good, good, "--reps", "0"), "--reps must be a number")):
+            with self.subTest(arguments):
+                status, out, err = call("bench", "compare", *arguments)
+                self.assertEqual((status, out, len(err)), (2, [], 1), err)
+                self.assertIn(message, err[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RESULTS.json: what is written satisfies its schema, what is read back is judged, an interruption loses nothing."""
+
+import copy
+import errno
+import io
+import itertools
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from lab_case import FakeBuilder, call
+from harness import bench, progress
+from harness.bench import Cell, Plan, Run, enough
+from harness.catalogue import UsageError
+from harness.document import SCHEMA, document, load, restore, save
+from harness.report import write_files
+from harness.schema import problems
+from harness.sentinel import mark_noisy, sentinel
+
+ABOUT = {"cpu": "a", "cores": 2, "memory": "1 kB", "kernel": "6", "compiler": "g++", "flags": "-O3", "allocator": "glibc",
+         "commit": "1234", "date": "2026-01-01", "seed": 1}
+
+
+def sample(seconds, block=0):
+    return {"seconds": seconds, "cpu_seconds": seconds, "peak_rss_kib": 10, "tasks": 1, "answer": 832040, "block": block, "position": 0}
+
+
+def example():
+    good = Cell("sennit", "fib", "30", 2, [sample(1.0 + 0.01 * number, number) for number in range(5)] + [sample(9.0, 5)])
+    failed = Cell("go", "fib", "30", 2)
+    failed.stop("DNF", "did not finish within 5 s")
+    blocks = [{"sentinel": [0.01, 0.01], "noisy": False} for _ in range(5)] + [{"sentinel": [0.01, 0.02], "noisy": False}]
+    plan = Plan(["sennit", "go"], [("fib", "30")], [2], None, 1, 5.0)
+    return Run([good, failed], blocks, "complete"), plan
+
+
+class File(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.path = self.folder / "RESULTS.json"
+        self.run_, self.plan = example()
+        self.results = document(self.run_, self.plan, ABOUT)
+
+    def test_it_satisfies_its_schema(self):
+        schema = json.loads(SCHEMA.read_text())
+        self.assertEqual(list(problems(json.loads(json.dumps(self.results)), schema)), [])
+        try:
+            import jsonschema
+        except ImportError:
+            return
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(json.loads(json.dumps(self.results)), schema)
+
+    def test_outliers_and_noisy_blocks_are_marked_and_kept(self):
+        self.assertEqual([one["outlier"] for one in self.results["cells"][0]["samples"]], [False] * 5 + [True])
+        self.assertEqual([block["noisy"] for block in self.results["blocks"]], [False] * 5 + [True])
+
+    def test_what_is_read_back_can_go_on(self):
+        save(self.results, self.path)
+        run, plan, about = restore(load(self.folder))
+        self.assertEqual((plan, about, run.blocks), (self.plan, ABOUT, self.run_.blocks))
+        self.assertEqual([cell.seconds() for cell in run.cells], [cell.seconds() for cell in self.run_.cells])
+        self.assertEqual(run.cells[1].reason, "did not finish within 5 s")
+
+    def test_each_bad_file_is_one_clear_line(self):
+        def broken(change):
+            results = copy.deepcopy(self.results)
+            change(results)
+            return json.dumps(results)
+
+        cases = {"it is not JSON": "{", "no results file of this lab": '{"machine": {}, "cells": []}', "it has no 'cells'":
+                 broken(lambda results: results.pop("cells")),
+                 "has version 2 of the results; this lab reads version 1": broken(lambda results: results.update(version=2)),
+                 "it.cells[0].threads is no integer": broken(lambda results: results["cells"][0].update(threads="2")),
+                 "unknown 'colour'": broken(lambda results: results["plan"].update(colour=1))}
+        for message, text in cases.items():
+            with self.subTest(message):
+                self.path.write_text(text)
+                with self.assertRaises(UsageError) as raised:
+                    load(self.path)
+                self.assertIn(message, str(raised.exception))
+                status, out, err = call("bench", "--resume", str(self.path))
+                self.assertEqual((status, out, len(err)), (2, [], 1))
+        with self.assertRaisesRegex(UsageError, "No such file"):
+            load(self.folder / "nothing.json")
+
+    def test_full_disk_is_one_clear_line_and_leaves_the_former_file(self):
+        save(self.results, self.path)
+        before = self.path.read_text()
+        (self.folder / "RESULTS.json.new").symlink_to("/dev/full")
+        with self.assertRaises(OSError) as raised:
+            write_files(self.run_, self.plan, ABOUT, self.folder)
+        self.assertEqual((raised.exception.errno, raised.exception.filename), (errno.ENOSPC, str(self.path)))
+        self.assertEqual(self.path.read_text(), before)
+
+    def test_complete_results_are_not_resumed(self):
+        save(self.results, self.path)
+        status, _, err = call("bench", "--resume", str(self.folder))
+        self.assertEqual((status, len(err)), (2, 1))
+        self.assertIn("nothing to resume", err[0])
+        status, _, err = call("bench", "--resume", str(self.folder), "--threads", "2")
+        self.assertIn("does not go with --threads", err[0])
+
+
+class StopRule(unittest.TestCase):
+    PLAN = Plan([], [], [], None, 0, 1.0, cell_budget=10.0, least=5, most=15, precision=0.02)
+
+    def stopped(self, seconds, plan=PLAN):
+        return enough(Cell("sennit", "fib", "30", 1, [sample(value) for value in seconds]), plan)
+
+    def test_a_precise_cell_stops_at_the_least(self):
+        self.assertEqual([self.stopped([1.0] * count) for count in (4, 5)], [None, "precise"])
+
+    def test_a_wide_cell_goes_on_to_the_most(self):
+        wide = list(itertools.islice(itertools.cycle([0.1, 0.2, 0.3]), 15))
+        self.assertEqual([self.stopped(wide[:count]) for count in (5, 14, 15)], [None, None, "most"])
+
+    def test_a_slow_cell_stops_at_its_budget(self):
+        self.assertEqual(self.stopped([11.0]), "budget")
+
+    def test_repetitions_fix_the_number(self):
+        plan = Plan([], [], [], 3, 0, 1.0)
+        self.assertEqual([self.stopped([1.0] * count, plan) for count in (2, 3)], [None, "repetitions"])
+
+
+class Interruption(unittest.TestCase):
+    PLAN = dict(runtimes=["serial", "go", "rayon"], jobs=[("fib", "30")], threads=[1], reps=3, seed=4, time_limit=1.0)
+
+    def measured(self, run, stop_after=None):
+        count = itertools.count(1)
+
+        def once(command, runtime, workload, size, threads, time_limit):
+            if next(count) == stop_after:
+                raise KeyboardInterrupt
+            return {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+
+        builder = FakeBuilder(dict.fromkeys(self.PLAN["runtimes"], "good"))
+        with mock.patch("harness.bench.run_once", once), mock.patch("harness.bench.progress"), \
+                mock.patch("harness.bench.sentinel", lambda: 0.01):
+            bench.run_plan(Plan(**self.PLAN), builder, run)
+
+    def test_what_was_measured_is_kept_and_the_rest_follows_in_the_same_order(self):
+        whole, parts = Run(), Run()
+        self.measured(whole)
+        with self.assertRaises(KeyboardInterrupt):
+            self.measured(parts, stop_after=6)  # in the second block
+        self.assertEqual((parts.state, sum(len(cell.samples) for cell in parts.cells)), ("interrupted", 5))
+        parts = restore(document(parts, Plan(**self.PLAN), ABOUT))[0]
+        self.measured(parts)
+        self.assertEqual(parts.state, "complete")
+        places = [{(cell.runtime, one["block"], one["position"]) for cell in run.cells for one in cell.samples} for run in (whole, parts)]
+        self.assertEqual(*places)
+        self.assertEqual(len(places[0]), 9)
+
+    def test_the_command_writes_what_there_is_and_says_how_to_go_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            builder = FakeBuilder({"serial": "good", "go": "good"})
+            with mock.patch("harness.bench_verbs.Builder", lambda compiler: builder), \
+                    mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
+                with mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt):
+                    status, _, err = call("bench", "--runtimes", "serial,go", "--reps", "2", "--out", folder)
+                self.assertEqual((status, err[-2:]), (130, [f"sennit: interrupted; ./sennit bench --resume {folder} goes on",
+                                                            "sennit: interrupted"]))
+                self.assertEqual(load(folder)["state"], "interrupted")
+                status, _, err = call("bench", "--resume", folder, "--quiet-log")
+            self.assertEqual(status, 0, err)
+            results = load(folder)
+            self.assertEqual(results["state"], "complete")
+            self.assertEqual([len(cell["samples"]) for cell in results["cells"]], [2] * len(results["cells"]))
+            self.assertEqual([line for line in err if line.startswith("block")],
+                             [line for line in err if line.startswith("block") and "of at most 2" in line])
+
+
+class Shown(unittest.TestCase):
+    def test_time_left_in_words(self):
+        self.assertEqual([progress.in_words(value) for value in (None, 0.2, 30, 600, 7200)],
+                         ["", "about 1 s left", "about 30 s left", "about 10 min left", "about 2.0 h left"])
+
+    def test_forecast_counts_what_is_left_of_each_cell(self):
+        cells = [Cell("go", "fib", "30", 1, [sample(1.0)]), Cell("rayon", "fib", "30", 1, [sample(1.0)])]
+        forecast = bench.Forecast(cells, Plan([], [], [], 3, 0, 1.0))
+        self.assertIsNone(forecast.left())
+        forecast.took(cells[0], 2.0)
+        self.assertEqual(forecast.left(), 2 * 2.0 + 2 * 2.0)  # the other one is taken to be as slow
+        forecast.took(cells[1], 4.0)
+        cells[0].stopped = "budget"
+        self.assertEqual(forecast.left(), 2 * 4.0)
+
+    def test_quiet_form_has_a_line_a_block_and_one_for_each_failure(self):
+        stream = io.StringIO()
+        shown = progress.Quiet(5, stream)
+        shown.block(1)
+        shown.begin("Go: fib(30)", None)
+        shown.end("Go: fib(30)", "1.0000 s")
+        shown.end("Rust: fib(30)", "did not finish within 5 s")
+        self.assertEqual(stream.getvalue().splitlines(), ["block 1 of at most 5", "Rust: fib(30): did not finish within 5 s"])
+
+
+class Sentinel(unittest.TestCase):
+    def test_it_takes_time_on_every_cpu_and_leaves_no_process(self):
+        self.assertGreater(sentinel(1000), 0)
+
+    def test_without_processes_there_is_none(self):
+        with mock.patch("os.fork", side_effect=OSError):
+            self.assertIsNone(sentinel(1000))
+
+    def test_a_block_beside_a_slow_sentinel_is_noisy(self):
+        blocks = [{"sentinel": times} for times in ([1.0, 1.0], [1.0, 1.3], [1.1, 1.0], [])]
+        mark_noisy(blocks)
+        self.assertEqual([block["noisy"] for block in blocks], [False, True, False, False])
+
+
+if __name__ == "__main__":
+    unittest.main()
