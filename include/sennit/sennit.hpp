@@ -2,6 +2,8 @@
 // Everything. Programs that care about compile time include the header of what they use.
 #pragma once
 
+#include "sennit/active.hpp"
+#include "sennit/actor.hpp"
 #include "sennit/async.hpp"
 #include "sennit/barrier.hpp"
 #include "sennit/blocking.hpp"
@@ -9,6 +11,7 @@
 #include "sennit/channel.hpp"
 #include "sennit/checkpoint.hpp"
 #include "sennit/condition_variable.hpp"
+#include "sennit/coroutine.hpp"
 #include "sennit/event.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/fiber_local.hpp"
@@ -16,7 +19,10 @@
 #include "sennit/fork_join.hpp"
 #include "sennit/fork_reduce.hpp"
 #include "sennit/future.hpp"
+#include "sennit/generator.hpp"
 #include "sennit/latch.hpp"
+#include "sennit/monitor.hpp"
+#include "sennit/monitored.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/nursery.hpp"
 #include "sennit/obs/dump.hpp"
@@ -31,6 +37,7 @@
 #include "sennit/select.hpp"
 #include "sennit/semaphore.hpp"
 #include "sennit/shared_mutex.hpp"
+#include "sennit/stackful_generator.hpp"
 #include "sennit/this_fiber.hpp"
 #include "sennit/when.hpp"
 #include "sennit/with_timeout.hpp"

@@ -17,6 +17,11 @@ LOCKS = ("mutex-free", "mutex-contended", "condition", "sleepers")
 THREADS = ("skynet-channel", "fiber-yield", "fiber-create", "channel-buffered", "fibers-blocked")  # as fibers
 STRANDS = (*THREADS, *LOCKS, "channel-rendezvous")
 FIBERS = (*STRANDS, "select-two")
+RINGS = ("thread-ring", "parallel-thread-ring", "ping-pong")
+ACTORS = (*RINGS, "counting-actor", "producer-consumer", "prime-factors", "mixed-scenario", "skynet-actor", "fan-in",
+          "spawn-storm", "ring-work")
+MONITORS = tuple(f"{what}-{count}" for what in ("monitor", "signal", "accept") for count in (1, 2, 4))
+CONTROL = ("resume", "yield", "mutex", "create", *MONITORS)
 
 
 @dataclass(frozen=True)
@@ -33,16 +38,23 @@ RUNTIMES = {
     for r in (
         Runtime("serial", "C++", "plain function"),
         Runtime("sennit", "C++", "Sennit", ours=True),
-        Runtime("sennit-fiber", "C++", "Sennit fibers", FIBERS, ours=True),
+        Runtime("sennit-actor", "C++", "Sennit actors", ACTORS, ours=True),
+        Runtime("sennit-fiber", "C++", "Sennit fibers", (*FIBERS, "yield", "mutex", "create"), ours=True),
+        Runtime("sennit-coroutine", "C++", "Sennit coroutines", ("resume", "create"), ours=True),
+        Runtime("sennit-generator", "C++", "Sennit generators", ("resume", "create"), ours=True),
+        Runtime("sennit-monitor", "C++", "Sennit monitors", ("yield", "create", *MONITORS), ours=True),
         Runtime("onetbb", "C++", "oneTBB"),
         Runtime("openmp", "C++", "OpenMP tasks"),
         Runtime("rayon", "Rust", "rayon"),
         Runtime("chili", "Rust", "chili"),
         Runtime("forte", "Rust", "forte"),
         Runtime("std-async", "C++", "std::async", FORKS + THREADS),
-        Runtime("std-thread", "C++", "std::thread", THREADS + LOCKS),
-        Runtime("pthread", "C++", "pthread (smallest stack)", THREADS),
+        Runtime("std-thread", "C++", "std::thread",
+                (*THREADS, *LOCKS, "yield", "mutex", "create", "monitor-1", "signal-1")),
+        Runtime("pthread", "C++", "pthread (smallest stack)", (*THREADS, "yield", "create")),
         Runtime("boost-fiber", "C++", "Boost.Fiber", FORKS + STRANDS),
+        Runtime("boost-context", "C++", "Boost.Context", ("resume", "create")),
+        Runtime("boost-coroutine2", "C++", "Boost.Coroutine2", ("resume", "create")),
         Runtime("go", "Go", "Go", FORKS + FIBERS),
         Runtime("java-fjp", "Java", "Java ForkJoinPool"),
         Runtime("java-vt", "Java", "Java virtual threads", FORKS + STRANDS),
@@ -108,6 +120,20 @@ WORKLOADS = {
                  memory_limit_kib=12 << 20),
         Workload("sleepers", "100000", "10000", 1, 10**7),
         Workload("select-two", "2000000", "20000", 1, MANY),
+        Workload("thread-ring", "50000000", "100000", 1, MANY),
+        Workload("parallel-thread-ring", "50000000", "100000", 1, MANY),
+        Workload("ping-pong", "50000000", "100000", 1, MANY),
+        Workload("counting-actor", "10000000", "100000", 1, MANY),
+        Workload("producer-consumer", "1000000", "10000", 1, MANY),
+        Workload("prime-factors", "20000", "200", 1, MANY),
+        Workload("mixed-scenario", "2000000", "20000", 1, MANY),
+        Workload("skynet-actor", "1000000", "10000", 1, 10**8, powers_of=10),
+        Workload("fan-in", "20000000", "200000", 1, MANY),
+        Workload("spawn-storm", "1048576", "10000", 1, MANY),
+        Workload("ring-work", "2000000", "20000", 1, MANY),
+        *(Workload(name, "10000000", "100000", 1, MANY) for name in ("resume", "yield", "mutex")),
+        Workload("create", "100000", "1000", 1, MANY),
+        *(Workload(name, "1000000", "10000", 1, MANY) for name in MONITORS),
     )
 }
 MAIN_JOB = FORKS[:-1]  # uts only where it is asked for
@@ -126,8 +152,9 @@ def workload_named(name):
 
 
 def workloads_named(text):
-    """Of a list with commas; `fibers` stands for all of those."""
-    names = (name for item in text.split(",") for name in (FIBERS if item == "fibers" else (item,)))
+    """Of a list with commas; `fibers`, `actors` and `control` stand for all of those."""
+    families = {"fibers": FIBERS, "actors": ACTORS, "control": CONTROL}
+    names = (name for item in text.split(",") for name in families.get(item, (item,)))
     return list(dict.fromkeys(workload_named(name).name for name in names))
 
 

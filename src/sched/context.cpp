@@ -17,6 +17,12 @@ namespace {
 
 } // namespace
 
+sys::stack stack_at(const context& whose, const void* sp) noexcept {
+    const auto* where = static_cast<const std::byte*>(sp);
+    const side_stack* beside = where >= whose.stack.low && where < whose.stack.high ? nullptr : side_stack::find(sp);
+    return beside ? sys::stack{beside->low(), beside->high()} : whose.stack;
+}
+
 void context::resume_ready(runnable* self) noexcept {
     this_worker()->resume(static_cast<context&>(*self));
 }
@@ -24,8 +30,8 @@ void context::resume_ready(runnable* self) noexcept {
 stack_numbers current_stack() noexcept {
     worker* me = this_worker();
     if (!me) return {};
-    const sys::stack& mine = me->self().stack;
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
+    const sys::stack mine = stack_at(me->self(), here);
     return {static_cast<std::size_t>(mine.high - mine.low), static_cast<std::size_t>(mine.high - here),
             sys::touched_bytes(mine)};
 }

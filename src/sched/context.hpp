@@ -27,6 +27,7 @@
 
 namespace sennit::sched {
 
+class mailbox;
 class runtime_core;
 
 // The word {top, split}: indices into the fork stack.
@@ -67,6 +68,10 @@ public:
     fork_slot* saved_head;
     activity* saved_activity; // who runs here
     activity own;             // the loop's, and of what runs on it without one of its own
+#ifdef SENNIT_REPORT_HELD_MUTEX
+    std::int32_t held_mutexes = 0; // while it is left
+#endif
+    mailbox* serves = nullptr; // whose turn runs here
     bool lent = false;        // blocked, while a blocking call uses the activity on another thread
     std::int64_t left_ns = 0; // about when it was left last; by who left it
     runtime_core& runtime;
@@ -82,5 +87,8 @@ public:
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};
     base::spin_lock lock;
 };
+
+// The stack that `sp`, where the context stands, lies on: its own, or a side stack. Takes no lock.
+sys::stack stack_at(const context& whose, const void* sp) noexcept;
 
 } // namespace sennit::sched

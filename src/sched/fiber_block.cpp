@@ -18,11 +18,12 @@ namespace sennit::sched {
 
 namespace {
 
-// A child that is run on its joiner's stack needs as much as one on a fresh stack that has a quarter left.
+// A child that is run on its joiner's stack needs as much as one on a fresh stack that has a quarter left. False on a
+// side stack, wherever that lies: a coroutine could not be suspended from a fiber on top of it.
 bool stack_is_roomy() noexcept {
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
     const sys::stack& stack = this_worker()->self().stack;
-    return here - stack.low > stack.high - here;
+    return static_cast<std::size_t>(stack.high - here) < static_cast<std::size_t>(stack.high - stack.low) / 2;
 }
 
 } // namespace

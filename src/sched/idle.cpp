@@ -39,7 +39,12 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
         const bool stuck = since_a_while && picks == seen_picks_[i];
         seen_picks_[i] = picks;
         const std::uint32_t size = other.queue_.size();
-        if (size == 0) continue;
+        if (size == 0) {
+            if (!other.inbox_.offers()) continue;
+            if (stuck && take_offer(other)) return sight::work;
+            seen = sight::single_pieces;
+            continue;
+        }
         if (size == 1 && !stuck)
             seen = sight::single_pieces;
         else if (rob(other))

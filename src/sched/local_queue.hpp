@@ -26,6 +26,8 @@
 
 namespace sennit::sched {
 
+void disown(runnable& mailbox) noexcept; // src/sched/mailbox.cpp
+
 class alignas(base::destructive_distance) local_queue {
 public:
     using list = base::intrusive_queue<runnable>;
@@ -52,6 +54,38 @@ public:
         owner_section inside(lock_);
         ready_.append(items);
         return add(count);
+    }
+
+    // Calls `wanted` inside; if that says so, `item` goes behind all others.
+    // Returns how many runnables are there then, zero when it did not go in.
+    template <class F>
+    std::uint32_t push_ready_if(runnable& item, F&& wanted) noexcept {
+        owner_section inside(lock_);
+        if (!wanted()) return 0;
+        ready_.push_back(item);
+        return add(1);
+    }
+    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then the oldest ready
+    // one is taken, if it is the next and `run` is its function: `next`. Returns how many runnables are left.
+    template <class F>
+    std::uint32_t end_and_pop(runnable& item, F&& again, void (*run)(runnable*) noexcept, runnable*& next) noexcept {
+        owner_section section(lock_);
+        if (again()) {
+            ready_.push_back(item);
+            add(1);
+        }
+        runnable* oldest = ready_.front();
+        if (oldest && oldest->run == run && ready_goes_first()) {
+            next = ready_.pop_front();
+            took(1);
+        }
+        return size_.load_rlx(); // the owner's own
+    }
+    // For what else the owner's lock guards.
+    template <class F>
+    void inside(F&& change) noexcept {
+        owner_section section(lock_);
+        change();
     }
 
     // The next one to run; null when there is none.
@@ -131,6 +165,15 @@ public:
         return count;
     }
 
+    // Calls `change` inside, for what else the lock guards. False: nobody is let in.
+    template <class F>
+    bool claimed(F&& change) noexcept {
+        if (!lock_.claim()) return false;
+        change();
+        lock_.release();
+        return true;
+    }
+
     // ---- anybody
     std::uint32_t size() const noexcept { return size_.load(); }
     bool empty() const noexcept { return size() == 0; }
@@ -157,6 +200,8 @@ private:
             if (!item) item = spawned_.pop_front();
             if (!item) break;
             item->order = UINT64_MAX; // it was this queue's
+            if (item->owned) [[unlikely]]
+                disown(*item);
             out.push_back(*item);
         }
         if (taken != 0) size_.store_rlx(size_.load_rlx() - taken); // orders nothing: as in took

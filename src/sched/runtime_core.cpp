@@ -96,6 +96,11 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     if (!me) return false;
     bool in_fork_stack = false;
     const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
+    if (!owner && side_stack::find(address, true)) {
+        std::snprintf(text, size, "stack overflow in a coroutine on worker %u: %zu KiB are not enough", me->index(),
+                      side_stack_size / 1024);
+        return true;
+    }
     if (!owner) return false;
     const fiber_block* fiber = owner == &me->self() ? fiber_block::current() : nullptr;
     const bool named = fiber && *fiber->name() != '\0';
@@ -239,8 +244,10 @@ void runtime_core::post(runnable& what) noexcept {
 void runtime_core::post_home(runnable& what) noexcept {
     if (what.home == 0) what.home = next_home(); // under round_robin
     const unsigned index = what.home - 1u;
+    const bool movable = what.movable;
     worker_at(index).inbox().push(what); // it may be gone from here on
-    wake_worker(index);
+    // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
+    if (!wake_worker(index) && movable && !watched()) wake_one();
 }
 
 runtime_metrics runtime_core::metrics() const {

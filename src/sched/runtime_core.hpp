@@ -9,6 +9,7 @@
 #include "sched/blocking_pool.hpp"
 #include "sched/context_pool.hpp"
 #include "sched/idle_map.hpp"
+#include "sched/mailbox_table.hpp"
 #include "sched/shared_queue.hpp"
 #include "sched/timers.hpp"
 #include "sched/worker.hpp"
@@ -30,6 +31,7 @@ public:
     shared_queue& injected() noexcept { return injected_; }
     idle_map& idle() noexcept { return idle_; }
     timers& clock() noexcept { return clock_; }
+    mailbox_table& mailboxes() noexcept { return mailboxes_; }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
     // Any thread: into the shared queue, or into the inbox of the worker that alone may run it.
@@ -50,9 +52,11 @@ public:
         if (chosen != idle_map::none) worker_at(chosen).bed().notify();
     }
 
-    // The same for this one, if it sleeps.
-    void wake_worker(unsigned index) noexcept {
-        if (idle_.clear(index)) worker_at(index).bed().notify();
+    // The same for this one, if it sleeps. True: it did.
+    bool wake_worker(unsigned index) noexcept {
+        if (!idle_.clear(index)) return false;
+        worker_at(index).bed().notify();
+        return true;
     }
 
     // Whether a worker sleeps with an eye on the others' queues, so that a single piece of work in one wakes nobody.
@@ -101,6 +105,7 @@ private:
     const unsigned fork_generation_;
     std::vector<unsigned> cpus_;
     context_pool contexts_;
+    mailbox_table mailboxes_{*this};
     std::vector<std::unique_ptr<worker>> workers_;
     std::vector<context*> first_contexts_;
     shared_queue injected_;

@@ -54,6 +54,22 @@ public:
         return item;
     }
 
+    // The oldest one that may run elsewhere than its home; null when there is none. Looks at a few only.
+    runnable* pop_movable() noexcept {
+        if (empty()) return nullptr;
+        std::lock_guard guard(lock_);
+        runnable* item = find_movable();
+        if (!item) return nullptr;
+        items_.remove(*item);
+        size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
+        return item;
+    }
+    bool offers() noexcept {
+        if (empty()) return false;
+        std::lock_guard guard(lock_);
+        return find_movable() != nullptr;
+    }
+
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return size_.load(); }
 
@@ -87,6 +103,12 @@ private:
         } else {
             items_.push_back(item);
         }
+    }
+
+    runnable* find_movable() const noexcept {
+        runnable* item = items_.front();
+        for (int left = 64; item && !item->movable; --left) item = left > 0 ? items_.after(*item) : nullptr;
+        return item;
     }
 
     base::spin_lock lock_;

@@ -100,15 +100,18 @@ snapshot::result snapshot::collect() noexcept {
     return now;
 }
 
-// The context whose stack a thread stands on.
-context* snapshot::stack_of(const void* sp, worker& likely) noexcept {
+// The context whose stack a thread stands on. A side stack does not say who is on it: the one that runs, except in the
+// middle of a switch, which is `unclear`.
+context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexcept {
     const auto on = [where = static_cast<const std::byte*>(sp)](const context& one) {
         return where >= one.stack.low && where < one.stack.high;
     };
     if (likely.current_ && on(*likely.current_)) return likely.current_;
     for (const auto& one : of_.contexts().all_)
         if (on(*one)) return one.get();
-    return nullptr;
+    if (!side_stack::find(sp)) return nullptr;
+    unclear = unclear || likely.left_ != nullptr;
+    return likely.current_;
 }
 
 snapshot::result snapshot::collect_running() noexcept {
@@ -118,9 +121,11 @@ snapshot::result snapshot::collect_running() noexcept {
         report.asleep = of_.idle().is_set(i);
         const bool caller = &one == this_worker();
         const void* sp = caller ? __builtin_frame_address(0) : one.halt.where().sp;
-        context* stack = stack_of(sp, one);
+        bool unclear = false;
+        context* stack = stack_of(sp, one, unclear);
         if (!caller) // a sanitizer may have put off the handler until the thread was somewhere else
-            if (context* later = stack_of(one.halt.where().handler_sp, one)) stack = later;
+            if (context* later = stack_of(one.halt.where().handler_sp, one, unclear)) stack = later;
+        if (unclear) return result::again;
         if (!stack) continue; // its thread begins or ends
         seen_[stack->index] = 1;
         sys::hot_line* hot = one.hot_.load();
@@ -132,7 +137,7 @@ snapshot::result snapshot::collect_running() noexcept {
         innermost.worker = i;
         for (std::size_t k = before; k < found_.strands.size(); ++k)
             found_.strands[k].stack_used =
-                static_cast<std::size_t>(stack->stack.high - static_cast<const std::byte*>(sp));
+                static_cast<std::size_t>(stack_at(*stack, sp).high - static_cast<const std::byte*>(sp));
     }
     return result::done;
 }
@@ -201,7 +206,8 @@ void snapshot::add_all_on(context& stack, activity* innermost, strand_state stat
         if (!report) return;
         report->context = stack.index;
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
-        if (state != strand_state::running) report->stack_used = sys::depth(stack.machine, stack.stack.high);
+        if (state != strand_state::running)
+            report->stack_used = sys::depth(stack.machine, stack_at(stack, stack.machine.sp).high);
         if (who == innermost && state == strand_state::blocked) report->since_ns = stack.left_ns;
     }
 }
@@ -231,7 +237,8 @@ strand_report* snapshot::add(activity& who, strand_state state) noexcept {
 void snapshot::add_frames(strand_report& to, const context& of) noexcept {
     const std::size_t room = found_.frames.capacity() - found_.frames.size();
     const void* found[most_frames];
-    const std::size_t count = sys::walk(of.machine, of.stack.low, of.stack.high, found, std::min(room, most_frames));
+    const sys::stack on = stack_at(of, of.machine.sp);
+    const std::size_t count = sys::walk(of.machine, on.low, on.high, found, std::min(room, most_frames));
     to.first_frame = found_.frames.size();
     to.frames = count;
     found_.frames.insert(found_.frames.end(), found, found + count); // reserved

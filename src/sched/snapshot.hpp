@@ -107,7 +107,7 @@ private:
     result collect_running() noexcept;
     result collect_ready() noexcept;
     result collect_blocked() noexcept;
-    class context* stack_of(const void* sp, class worker& likely) noexcept;
+    class context* stack_of(const void* sp, class worker& likely, bool& unclear) noexcept;
     void add_ready(runnable& item) noexcept;
     strand_report* add(activity& who, strand_state state) noexcept;
     void add_all_on(class context& stack, activity* innermost, strand_state state) noexcept;

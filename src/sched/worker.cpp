@@ -15,6 +15,7 @@
 // of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
+#include "sched/held_mutex.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
 #include "sched/tracing.hpp"
@@ -23,6 +24,7 @@
 #include "sennit/sched/random.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
+#include "sys/held_mutex.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
@@ -46,7 +48,9 @@ constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are f
 
 worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
 
-worker::~worker() = default;
+worker::~worker() {
+    side_stacks.give_all();
+}
 
 void worker::start() {
     worker_count_ = runtime_.worker_count();
@@ -115,6 +119,10 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
     from.saved_activity = static_cast<activity*>(hot.activity);
+#ifdef SENNIT_REPORT_HELD_MUTEX
+    from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
+    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.held_mutexes);
+#endif
     hot.activity = target.saved_activity;
     current_ = &target;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. (Nothing
@@ -193,7 +201,8 @@ void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, vo
 
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
 context* worker::next_ready_context() noexcept {
-    if ((picks_ + 1) % fair_period == 0 || asked()) return nullptr;
+    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
+    if ((picks_ + 1) % fair_period == 0 || (asked() && queue_.size() > 1)) return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
     ++picks_;
@@ -349,6 +358,16 @@ bool worker::rob(worker& victim) noexcept {
     return true;
 }
 
+// What had best run on a worker that does not get on.
+bool worker::take_offer(worker& victim) noexcept {
+    runnable* item = victim.inbox_.pop_movable();
+    if (!item) return false;
+    item->home = 0;
+    counted.robbed.add();
+    queue_.push_ready(*item);
+    return true;
+}
+
 bool worker::yield() noexcept {
     if (queue_.empty() && outside_is_empty() && (picks_ + 1) % fair_period != 0) {
         ++picks_;
@@ -356,7 +375,7 @@ bool worker::yield() noexcept {
         return false;
     }
     context& self = *current_;
-    if (!asked() && (picks_ + 1) % fair_period != 0 && is_local(self)) {
+    if (!(asked() && queue_.size() > 1) && (picks_ + 1) % fair_period != 0 && is_local(self)) {
         publish_all(self);
         if (runnable* next = queue_.begin_exchange(self, &context::resume_ready)) {
             ++picks_;

@@ -9,10 +9,12 @@
 #include "sched/counters.hpp"
 #include "sched/idle_map.hpp"
 #include "sched/local_queue.hpp"
+#include "sched/mailbox_table.hpp"
 #include "sched/parker.hpp"
 #include "sched/shared_queue.hpp"
 #include "sched/small_memory.hpp"
 #include "sennit/base/random.hpp"
+#include "sennit/sched/side_stack.hpp"
 #include "sennit/sched/verbs.hpp"
 #include "sennit/sys/hot_line.hpp"
 #include "sys/halt.hpp"
@@ -53,6 +55,31 @@ public:
         if (item.home != local_home_) [[unlikely]]
             return post_by_policy(item);
         posted(queue_.push_spawned(item));
+    }
+    // The same if `wanted()`, called inside the own queue's lock, says so. True: it was put in.
+    template <class F>
+    bool post_ready_if(runnable& item, F&& wanted) noexcept {
+        if (item.home != local_home_) [[unlikely]] {
+            bool in = false;
+            queue_.inside([&] {
+                if ((in = wanted()) && item.owned) disown(item);
+            });
+            if (in) post_by_policy(item);
+            return in;
+        }
+        const std::uint32_t queued = queue_.push_ready_if(item, wanted);
+        if (queued != 0) posted(queued);
+        return queued != 0;
+    }
+    // A thief asks for work.
+    bool asked() const noexcept {
+        return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
+    }
+    // What has to follow each push into the own queue, which holds so many then.
+    void posted(std::uint32_t queued) noexcept {
+        base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
+        if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
+            posted_slowly(queued);
     }
     // Lets what is ready here run first. False: there was nothing.
     bool yield() noexcept;
@@ -106,8 +133,10 @@ public:
     context& self() noexcept { return *current_; }
     unsigned index() const noexcept { return index_; }
     counters counted;
-    std::uint64_t next_id = 0; // own thread; see fresh_id
-    small_memory memory;       // own thread
+    std::uint64_t next_id = 0;    // own thread; see fresh_id
+    small_memory memory;          // own thread
+    mailbox_cache mailboxes;      // own thread
+    side_stack_cache side_stacks; // own thread
 
     sys::halt_point halt;
 
@@ -126,11 +155,6 @@ private:
     bool run_next() noexcept;
     bool look_outside() noexcept;
     bool expire_timers() noexcept;
-    void posted(std::uint32_t queued) noexcept {
-        base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
-        if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
-            posted_slowly(queued);
-    }
     void posted_slowly(std::uint32_t queued) noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     // What others made ready for this worker or for any.
@@ -138,9 +162,6 @@ private:
     runnable* pop_outside() noexcept;
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
-    bool asked() const noexcept {
-        return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
-    }
     void give_away() noexcept;
     context* next_ready_context() noexcept;
     bool steal_fork_from(context& victim) noexcept;
@@ -148,6 +169,7 @@ private:
     bool steal_orphan() noexcept;
     void publish_rest(context& owner) noexcept;
     bool rob(worker& victim) noexcept;
+    bool take_offer(worker& victim) noexcept;
     bool force_publication(worker& victim) noexcept;
     bool force_somebody() noexcept;
     void run_stolen(fork_slot& slot) noexcept;

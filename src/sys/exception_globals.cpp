@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sys/exception_globals.hpp"
+#include "sennit/sys/exception_globals.hpp"
 
 #include <cxxabi.h>
 
@@ -7,7 +7,9 @@ namespace sennit::sys {
 
 exception_globals& thread_exception_globals() noexcept {
     // SAFETY: __cxa_eh_globals is opaque in <cxxabi.h>; the ABI fixes its first two members as exception_globals' are.
-    return *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
+    auto* mine = reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
+    hot().exceptions = mine;
+    return *mine;
 }
 
 } // namespace sennit::sys

@@ -9,8 +9,8 @@
 // the registers that are live. It must not throw. Cost here, Zen 4: see docs/performance.md.
 #pragma once
 
+#include "sennit/sys/exception_globals.hpp"
 #include "sennit/sys/hot_line.hpp"
-#include "sys/exception_globals.hpp"
 
 #include <cstddef>
 #include <cstdint>

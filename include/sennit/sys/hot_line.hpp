@@ -45,6 +45,7 @@ struct alignas(base::cache_line) hot_line {
     void* worker = nullptr;               // +24: engine's worker of this thread; owner only
     base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
     void* activity = nullptr;             // +40: who runs here (sched/activity.hpp); owner only
+    void* exceptions = nullptr;           // +48: the thread's exception_globals; owner only; null: not asked for yet
 };
 
 #ifdef SENNIT_HOT_LINE_ASM
@@ -162,6 +163,16 @@ inline void hot_set_activity(void* value) noexcept {
 #endif
 }
 
+inline void* hot_exceptions() noexcept {
+    void* value;
+#ifdef SENNIT_HOT_VIA_GOT
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:48(%0), %0" : "=r"(value)::"memory");
+#else
+    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+48, %0" : "=r"(value)::"memory");
+#endif
+    return value;
+}
+
 inline hot_line& hot() noexcept {
     hot_line* self;
 #ifdef SENNIT_HOT_VIA_GOT
@@ -204,6 +215,9 @@ inline void* hot_activity() noexcept {
 }
 inline void hot_set_activity(void* value) noexcept {
     hot().activity = value;
+}
+inline void* hot_exceptions() noexcept {
+    return hot().exceptions;
 }
 
 #endif

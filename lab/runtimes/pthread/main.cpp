@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_create with the smallest stack that the system allows. What threads block on is as in std-thread.
+#include "control/main.hpp"
 #include "fibers/main.hpp"
 #include "fibers/threads.hpp"
 
@@ -21,6 +22,10 @@ struct with_pthreads : lab::threads_base {
     private:
         pthread_t thread_{};
     };
+
+    static void create_one() {
+        start([] {}).join();
+    }
 
     struct small_stack {
         pthread_attr_t attributes;
@@ -49,5 +54,5 @@ struct with_pthreads : lab::threads_base {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<with_pthreads>>(argc, argv);
+    return lab::program<lab::fibers<with_pthreads>, lab::control<with_pthreads>>(argc, argv);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very many are blocked.
+#include "control/main.hpp"
 #include "fibers/main.hpp"
 
 #include <sennit/channel.hpp>
@@ -26,6 +27,9 @@ struct with_sennit_fibers {
         return fiber(std::move(f));
     }
     static void yield() { sennit::this_fiber::yield(); }
+    static void create_one() {
+        start([] {}).join();
+    }
     template <class D>
     static void sleep_for(D duration) {
         sennit::this_fiber::sleep_for(duration);
@@ -51,5 +55,5 @@ struct with_sennit_fibers {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<with_sennit_fibers>>(argc, argv);
+    return lab::program<lab::fibers<with_sennit_fibers>, lab::control<with_sennit_fibers>>(argc, argv);
 }

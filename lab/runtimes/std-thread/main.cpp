@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // std::thread in the place of a fiber, and what the standard library blocks on. It has no pool; threads are what the
 // system gives, with stacks of the system's default size.
+#include "control/main.hpp"
 #include "fibers/main.hpp"
 #include "fibers/threads.hpp"
 
@@ -22,10 +23,45 @@ struct with_threads : lab::threads_base {
     static void sleep_for(D duration) {
         std::this_thread::sleep_for(duration);
     }
+    static void create_one() {
+        start([] {}).join();
+    }
     using mutex = std::mutex;
     using condition_variable = std::condition_variable;
+
+    // A mutex with a condition variable; more than one at once the standard library cannot wait for. A signal waits for
+    // its waiter, or the waiter would see fewer than there were.
+    template <std::size_t k>
+        requires(k == 1)
+    class monitors {
+    public:
+        void call() { std::lock_guard guard(mutex_); }
+        template <class F>
+        void hold(F f) {
+            std::unique_lock lock(mutex_);
+            held_ = &lock;
+            f();
+        }
+        void wait() {
+            waiting_ = true;
+            changed_.notify_one();
+            changed_.wait(*held_, [this] { return !waiting_; });
+        }
+        void signal() {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [this] { return waiting_; });
+            waiting_ = false;
+            changed_.notify_one();
+        }
+
+    private:
+        std::mutex mutex_;
+        std::condition_variable changed_;
+        std::unique_lock<std::mutex>* held_ = nullptr;
+        bool waiting_ = false;
+    };
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<with_threads>>(argc, argv);
+    return lab::program<lab::fibers<with_threads>, lab::control<with_threads>>(argc, argv);
 }

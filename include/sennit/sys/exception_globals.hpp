@@ -6,6 +6,8 @@
 // that of the Itanium C++ ABI, section 2.2.2, as libstdc++ and libc++abi have it on x86-64 and AArch64.
 #pragma once
 
+#include "sennit/sys/hot_line.hpp"
+
 namespace sennit::sys {
 
 struct exception_globals {
@@ -15,5 +17,11 @@ struct exception_globals {
 
 // The calling thread's record. Lives as long as the thread.
 [[gnu::noinline]] exception_globals& thread_exception_globals() noexcept;
+
+// The same, from the hot line. Do not hold it over anything that may suspend.
+inline exception_globals& hot_exception_globals() noexcept {
+    void* known = hot_exceptions();
+    return known ? *static_cast<exception_globals*>(known) : thread_exception_globals();
+}
 
 } // namespace sennit::sys

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// active: an object with a fiber of its own, which decides when others may call it.
+//
+//     struct server : sennit::monitor {
+//         void ask(int what) { auto in = sennit::enter<&server::ask>(*this); … }
+//         void run() {
+//             while (sennit::waitfor(sennit::accept<&server::ask>(*this), sennit::accept_destructor(*this)) == 0) …
+//         }
+//     };
+//     sennit::active<server> one;
+//     one->ask(42);
+//     // ~active: its destructor is accepted, `run` ends, the object goes
+//
+// `run` begins when the object is made, on a fiber, inside the monitor from the very first: until it accepts a call,
+// waits or ends, nobody gets in. The destructor waits for its turn to enter (see accept_destructor), then for the end
+// of `run`; so a `run` that accepts no destructor must end of itself. What `run` throws comes out of `join`; where
+// nobody joins, it ends the program. Cost: that of a fiber.
+#pragma once
+
+#include "sennit/fiber.hpp"
+#include "sennit/monitor.hpp"
+
+#include <concepts>
+#include <utility>
+
+namespace sennit {
+
+// `T` derives from monitor and has a member `run`.
+template <std::derived_from<monitor> T>
+class active {
+public:
+    template <class... A>
+    explicit active(A&&... arguments) : object_(std::forward<A>(arguments)...) {
+        detail::door::reserve(object_, this);
+        thread_ = fiber([this] {
+            const auto in = detail::entrance::adopted(object_);
+            object_.run();
+        });
+    }
+    ~active() {
+        if (thread_.joinable()) (void)enter_destructor(object_);
+    }
+    active(const active&) = delete;
+    active& operator=(const active&) = delete;
+
+    T* operator->() noexcept { return &object_; }
+    T& operator*() noexcept { return object_; }
+
+    // Waits for the end of `run`; throws what that threw. At most once.
+    void join() { thread_.join(); }
+
+private:
+    T object_;
+    fiber thread_; // ends before the object does
+};
+
+} // namespace sennit

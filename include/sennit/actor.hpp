@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// actor: state that only messages reach, one at a time.
+//
+//     struct add { int n; };
+//     struct total { using reply = int; };
+//
+//     class counter : public sennit::actor<counter, add, total> {      // its protocol, checked by the compiler
+//         int sum_ = 0;
+//     public:
+//         void on(add m) { sum_ += m.n; }
+//         int on(total) { return sum_; }                               // what it returns is the answer
+//     };
+//
+//     sennit::actor_group actors;                                      // ends with its actors
+//     sennit::actor_ref<counter> c = actors.spawn<counter>();
+//     c.tell(add{3});
+//     int sum = c.ask(total{}).get();
+//
+// Use it for many small servants with state of their own, for work that is mostly passing things on, and where a part
+// shall be able to fail alone. Do not use it to share out a computation (fork_join), or where the caller waits for each
+// answer anyway (a mutex and a function are cheaper).
+// Guarantees. At most one handler of an actor runs at a time. Messages from one sender to one receiver are handled in
+// the order they were sent. A handler may block: its fiber-like stack waits, its worker goes on. An exception that
+// leaves a handler ends that actor, and only it; those that watch it, are linked to it or asked it learn of that.
+// An actor handles 64 messages, then others have their turn.
+// Cost: an actor is 192 bytes and its state in pieces of 64; docs/performance.md has the times.
+#pragma once
+
+#include "sennit/actor/actor_base.hpp"
+#include "sennit/actor/actor_group.hpp"
+#include "sennit/actor/actor_ref.hpp"
+
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+// `Self`: the class that derives from this; `Ms`: all that may be sent to it, each handled by one of
+//     R on(M)                          R is the answer: M::reply, or void
+//     void on(M, reply_to<M::reply>)   the answer comes when reply_to::set is called, by whomever
+// The parameter may be M, M&&, const M&. Optional: `void stopped(exit_reason)`, called before the destructor.
+template <class Self, class... Ms>
+class actor : public actor_base {
+public:
+    using protocol = accepts<Ms...>;
+
+    actor_ref<Self> self() const noexcept { return actor_ref<Self>(address()); }
+
+    template <class M>
+    static void invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
+        constexpr bool plain = requires { me.on(std::move(message)); };
+        constexpr bool deferred = requires { me.on(std::move(message), std::move(answer)); };
+        static_assert(plain || deferred, "sennit: a message of the protocol has no handler: write `on(M)`");
+        if constexpr (deferred && detail::has_reply<M>) {
+            me.on(std::move(message), std::move(answer));
+        } else if constexpr (plain) {
+            using result = decltype(me.on(std::move(message)));
+            if constexpr (!detail::has_reply<M>) {
+                static_assert(std::is_void_v<result>,
+                              "sennit: a handler returns an answer, but the message has no `using reply = …`");
+                me.on(std::move(message));
+            } else if constexpr (std::is_void_v<reply_of<M>>) {
+                static_assert(std::is_void_v<result>, "sennit: the handler's answer is not the message's `reply`");
+                me.on(std::move(message));
+                answer.set();
+            } else {
+                static_assert(std::is_convertible_v<result, reply_of<M>>,
+                              "sennit: the handler's answer is not the message's `reply`");
+                answer.set(static_cast<reply_of<M>>(me.on(std::move(message))));
+            }
+        }
+    }
+
+protected:
+    // `down` comes once `whom` has ended, also if it has already. Throws std::bad_alloc.
+    template <class A>
+    void watch(const actor_ref<A>& whom) {
+        static_assert(protocol::template has<down>, "sennit: who watches must have `down` in its protocol");
+        watch_end(whom.address());
+    }
+    // Lets `other` handle the question and answer it.
+    template <class A, class M>
+    static void forward(const actor_ref<A>& other, M message, reply_to<reply_of<M>> answer) {
+        other.forward(std::move(message), std::move(answer));
+    }
+
+private:
+    friend class actor_group;
+    template <class M>
+    static sched::mail::function found(const void* message, bool asked) noexcept {
+        if (message != &detail::message_tag<M>) return nullptr;
+        if constexpr (detail::has_reply<M>)
+            if (asked) return &detail::handle_asked<Self, M>;
+        return asked ? nullptr : &detail::handle_told<Self, M>;
+    }
+    static sched::mail::function find(const void* message, bool asked) {
+        (detail::check_sendable<Ms>(), ...);
+        sched::mail::function how = nullptr;
+        (void)(... || ((how = found<Ms>(message, asked)) != nullptr));
+        return how;
+    }
+    static void destroy(actor_base& base, exit_reason why) noexcept {
+        Self& me = static_cast<Self&>(base);
+        if constexpr (requires { me.stopped(why); }) me.stopped(why);
+        me.~Self();
+    }
+    static inline const detail::actor_type type_of_self{&typeid(Self), sizeof(Self), &actor::destroy, &actor::find};
+};
+
+} // namespace sennit

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every actor has: an address, a group, and an end. For the library; programs derive from `actor`.
+#pragma once
+
+#include "sennit/actor/message.hpp"
+#include "sennit/sched/mail.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+namespace sennit {
+
+class actor_group;
+class actor_base;
+
+// An actor of whatever class: 8 bytes, as actor_ref.
+using address_of_actor = sched::address;
+
+// Told to those that watch an actor when it has ended: declare it in the protocol and handle it.
+struct down {
+    sched::address who;
+    exit_reason why = exit_reason::normal;
+    std::exception_ptr error; // null unless `why` is error, or linked
+};
+
+// What a full mailbox does with one message more.
+enum class overflow : unsigned char {
+    suspend,     // `send` waits for room; `tell` and `try_tell` do not, and drop it
+    fail,        // nothing waits: `send` drops it, too
+    drop_newest, // it is dropped, and counts as sent
+    drop_oldest, // it is taken, and the oldest one is dropped
+};
+
+struct spawn_options {
+    std::string_view name{};             // for reports and actor_group::find
+    std::uint32_t mailbox = 0;           // messages; 0: no bound
+    enum overflow overflow = overflow::suspend;
+    unsigned worker = any_worker;        // the only one that it shall run on
+    unsigned begins_on = any_worker;     // where it is at first; it moves when others have nothing to do
+    static constexpr unsigned any_worker = ~0u;
+};
+
+namespace detail {
+
+// One for each class of actors.
+struct actor_type {
+    const std::type_info* type;
+    std::size_t bytes;
+    void (*destroy)(actor_base& ended, exit_reason why) noexcept;   // its hook, its destructor; not its memory
+    sched::mail::function (*find)(const void* message, bool asked); // by message_tag; null: not in the protocol
+};
+
+// Its address names a message type.
+template <class M>
+inline constexpr char message_tag = 0;
+
+} // namespace detail
+
+class actor_base {
+public:
+    actor_base(const actor_base&) = delete;
+    actor_base& operator=(const actor_base&) = delete;
+
+    sched::address address() const noexcept;
+    actor_group& group() const noexcept;
+    std::string name() const; // empty: none
+
+    // For the library.
+    const detail::actor_type* type_ = nullptr;
+    bool ending_ = false;
+    exit_reason why_ = exit_reason::normal;
+
+    // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.
+    void handled() noexcept {
+        if (ending_) [[unlikely]]
+            end(nullptr);
+    }
+    void end(std::exception_ptr error) noexcept;
+
+protected:
+    // Throws std::logic_error when it is not made by spawn.
+    actor_base();
+    ~actor_base() = default;
+
+    // Ends the actor when the handler returns. What is in the mailbox then goes to nobody.
+    void stop() noexcept { ending_ = true; }
+
+    // For actor::watch.
+    void watch_end(sched::address whom);
+    void unwatch(sched::address whom) noexcept;
+    // Each ends when the other one ends with an error, unless `down` is in its protocol: then that comes instead. Throws
+    // std::bad_alloc.
+    void link(sched::address whom);
+    void unlink(sched::address whom) noexcept;
+
+private:
+    friend class actor_group;
+    sched::mailbox* box_ = nullptr;
+};
+
+} // namespace sennit

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// actor_group: actors that end before the block that made them.
+//
+//     sennit::actor_group actors;
+//     auto first = actors.spawn<worker>(arguments…);
+//     …
+//     actors.join();                     // until all have ended by themselves; rethrows what ended one
+//
+// Use it as the owner of a part of a program that consists of actors. A group may be made anywhere, also in a handler,
+// and belongs to one runtime, which must outlive it.
+// Guarantees. When `join` or the destructor returns, all its actors have ended and their destructors have run. The
+// destructor stops those that still live (exit_reason::shutdown), each after the message that it handles, and waits.
+// Thread safety: all members but the destructor from anywhere. Blocking: join, and the destructor.
+#pragma once
+
+#include "sennit/actor/actor_base.hpp"
+#include "sennit/actor/actor_ref.hpp"
+#include "sennit/runtime.hpp"
+#include "sennit/sched/small_memory.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace sennit {
+
+class actor_group {
+public:
+    // In the runtime of the caller; the default one if that is none.
+    actor_group();
+    explicit actor_group(runtime& where);
+    ~actor_group();
+    actor_group(const actor_group&) = delete;
+    actor_group& operator=(const actor_group&) = delete;
+
+    // Makes an actor. Throws std::bad_alloc, what its constructor throws, and ask_failed (cancelled) when the group is
+    // stopped.
+    template <class A, class... Args>
+    actor_ref<A> spawn(Args&&... args) {
+        return spawn_with<A>(nullptr, std::forward<Args>(args)...);
+    }
+    template <class A, class... Args>
+    actor_ref<A> spawn(const spawn_options& how, Args&&... args) {
+        return spawn_with<A>(&how, std::forward<Args>(args)...);
+    }
+
+    // The living actor of this name, if it is an A. The first one, if several have it.
+    template <class A>
+    std::optional<actor_ref<A>> find(std::string_view name) const {
+        const sched::address found = find_named(name, &A::type_of_self);
+        if (!found) return std::nullopt;
+        return actor_ref<A>(found);
+    }
+
+    // Waits until all have ended; then throws the first error that ended one and that nobody was told of by a link or a
+    // watch, if there is one.
+    void join();
+    // Ends all, each after the message that it handles; those that are spawned from now on are refused.
+    void stop() noexcept;
+    std::size_t size() const noexcept; // that live
+
+    // For the library: the end of one. The group may be gone when it returns.
+    void left(std::exception_ptr error) noexcept;
+
+private:
+    struct nascent; // a slot that is taken, until the actor is made
+    class making {
+    public:
+        making(actor_group& group, std::size_t bytes, const spawn_options* how);
+        ~making(); // gives all back, unless it was begun
+        making(const making&) = delete;
+        void* memory() const noexcept { return memory_; }
+        sched::address begin(actor_base& made, const detail::actor_type& type) noexcept;
+
+    private:
+        actor_group& group_;
+        sched::mailbox* box_ = nullptr;
+        void* memory_ = nullptr;
+        std::size_t bytes_;
+    };
+
+    template <class A, class... Args>
+    actor_ref<A> spawn_with(const spawn_options* how, Args&&... args) {
+        static_assert(std::derived_from<A, actor_base>, "sennit: spawn makes classes that derive from sennit::actor");
+        static_assert(alignof(A) <= 16, "sennit: an actor is over-aligned");
+        making one(*this, sizeof(A), how);
+        A* made = ::new (one.memory()) A(std::forward<Args>(args)...);
+        return actor_ref<A>(one.begin(*made, A::type_of_self));
+    }
+    sched::address find_named(std::string_view name, const detail::actor_type* type) const;
+    void wait_for_all() noexcept;
+
+    sched::runtime_core& runtime_;
+    mutable base::spin_lock lock_; // guards all below
+    std::size_t living_ = 0;
+    bool stopped_ = false;
+    sched::wait_list joiners_;
+    std::exception_ptr error_;
+};
+
+} // namespace sennit

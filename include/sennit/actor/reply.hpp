@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers: the duty to give one, and what the asker gets.
+//
+// reply_to<R> is that duty, a value that can be kept, moved into another message and passed on. If it dies without an
+// answer, the asker learns that at once. Thread safety: as a value. set() never blocks.
+#pragma once
+
+#include "sennit/promise.hpp"
+
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+namespace sennit {
+
+enum class ask_error : unsigned char {
+    timed_out,  // the answer did not come in time; if it comes later it goes to nobody
+    actor_down, // the actor had ended, ended before it answered, or let go of the duty to answer
+    cancelled,  // the asker was
+    cycle,      // the one asked waits, perhaps by others, for the asker
+};
+const char* describe(ask_error what) noexcept;
+
+class ask_failed : public std::runtime_error {
+public:
+    explicit ask_failed(ask_error why) : std::runtime_error(describe(why)), why_(why) {}
+    ask_error why() const noexcept { return why_; }
+
+private:
+    ask_error why_;
+};
+
+namespace detail {
+std::exception_ptr actor_down_error() noexcept; // an ask_failed
+} // namespace detail
+
+template <class R>
+class [[nodiscard]] reply_to {
+public:
+    reply_to() noexcept : promise_(std::nullopt) {} // nobody asked: the answer goes to nobody
+    explicit reply_to(promise<R> whom) noexcept : promise_(std::move(whom)) {}
+    reply_to(reply_to&& other) noexcept : promise_(std::exchange(other.promise_, std::nullopt)) {}
+    reply_to& operator=(reply_to&& other) noexcept {
+        reply_to(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~reply_to() {
+        if (promise_) promise_->set_exception(detail::actor_down_error());
+    }
+    void swap(reply_to& other) noexcept { std::swap(promise_, other.promise_); }
+
+    // Once; later calls go to nobody.
+    template <class... V>
+    void set(V&&... value) {
+        if (!promise_) return;
+        promise_->set_value(std::forward<V>(value)...);
+        promise_.reset();
+    }
+    void fail(std::exception_ptr error) {
+        if (!promise_) return;
+        promise_->set_exception(std::move(error));
+        promise_.reset();
+    }
+    explicit operator bool() const noexcept { return promise_.has_value(); }
+
+private:
+    std::optional<promise<R>> promise_;
+};
+
+// What an ask with a time limit returns: the answer or the reason why there is none.
+template <class R>
+class [[nodiscard]] ask_result {
+    using stored = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
+
+public:
+    ask_result(stored value) : value_(std::in_place_index<0>, std::move(value)) {}
+    ask_result(ask_error why) : value_(std::in_place_index<1>, why) {}
+
+    explicit operator bool() const noexcept { return has_value(); }
+    bool has_value() const noexcept { return value_.index() == 0; }
+    // Throws ask_failed.
+    stored& value() {
+        if (!has_value()) throw ask_failed(error());
+        return std::get<0>(value_);
+    }
+    stored& operator*() { return value(); }
+    ask_error error() const noexcept { return *std::get_if<1>(&value_); } // only without a value
+
+private:
+    std::variant<stored, ask_error> value_;
+};
+
+} // namespace sennit

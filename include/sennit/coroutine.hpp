@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// coroutine: a function with a stack of its own that can be left in the middle, from any depth of calls, and be gone on
+// with later; values go in and out at each turn.
+//
+//     sennit::coroutine<int, int> sum([](auto& self, int value) {   // the first value
+//         for (int total = 0;;) value = self.suspend(total += value);
+//     });
+//     sum.resume(3);   // 3
+//     sum.resume(4);   // 7
+//
+// Use it for control flow that would otherwise be a state machine: parsers, tree walks, protocols, simulations. Not for
+// things that happen at once (`fiber`), nor where a step is a few instructions and suspends at the top level of one
+// function only (`generator`, sennit/generator.hpp: no stack, some ns less).
+//
+// Guarantees. It takes a stack (of 1 MiB of address space, cached) at its first turn. What the body throws travels to
+// the resumer, and `raise` the other way. Destroying a suspended one unwinds its stack by an exception: handlers of
+// `...` must let it pass. It may be resumed by another fiber or thread than the last time, one at a time. Its body is
+// part of whoever resumes it: blocking blocks the resumer, a mutex it locks is the resumer's. So it must not suspend
+// while it holds such a lock if another will resume it; nor, which is checked, inside a fork, a nursery or a
+// with_timeout that it began.
+// Errors that end the program: resuming one that has ended or that runs; suspending one that does not run; destroying
+// one that runs.
+// Cost: a turn and back about 4 ns; made and destroyed about 10 ns, with a whole life about twice that.
+// After Conway 1963; Moura and Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009: asymmetric, with transfer.
+#pragma once
+
+#include "sennit/coroutine/frame.hpp"
+#include "sennit/sched/small_memory.hpp"
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sennit {
+
+template <class In, class Out>
+class coroutine;
+
+namespace detail {
+
+template <class T>
+using passed_t = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+} // namespace detail
+
+// What a coroutine's body sees of it. Lives as long as the body runs.
+template <class In, class Out>
+class suspender {
+public:
+    suspender(const suspender&) = delete;
+    suspender& operator=(const suspender&) = delete;
+
+    // Gives `value` to the resumer, and returns what the next one brings. Throws what that raises.
+    In suspend(detail::passed_t<Out> value)
+        requires(!std::is_void_v<Out>)
+    {
+        static_cast<std::optional<Out>*>(frame_.out())->emplace(std::move(value));
+        frame_.suspend();
+        return take();
+    }
+    In suspend()
+        requires std::is_void_v<Out>
+    {
+        frame_.suspend();
+        return take();
+    }
+
+    // Goes on with `to`, whose next value, or end, or exception is what our resumer gets; returns, like suspend, when
+    // somebody resumes or transfers to this one. So coroutines may hand control to each other in a circle.
+    template <class Other>
+    In transfer(coroutine<Other, Out>& to, detail::passed_t<Other> value)
+        requires(!std::is_void_v<Other>)
+    {
+        to.frame_->in = std::addressof(value);
+        frame_.transfer(*to.frame_);
+        return take();
+    }
+    In transfer(coroutine<void, Out>& to) {
+        frame_.transfer(*to.frame_);
+        return take();
+    }
+
+private:
+    friend coroutine<In, Out>;
+    explicit suspender(detail::coroutine_frame& frame) noexcept : frame_(frame) {}
+    In take() {
+        if constexpr (!std::is_void_v<In>) return std::move(*static_cast<In*>(frame_.in));
+    }
+    detail::coroutine_frame& frame_;
+};
+
+// `In` and `Out` are objects that can be moved, or void.
+template <class In = void, class Out = void>
+class coroutine {
+    static_assert((std::is_void_v<In> || std::is_object_v<In>) && (std::is_void_v<Out> || std::is_object_v<Out>),
+                  "sennit: a coroutine takes and gives objects or void; for references use pointers");
+
+public:
+    using suspender_type = suspender<In, Out>;
+
+    // `body(self, first value)`, or `body(self)` without values; what it returns is the answer to the last turn. It
+    // does not run before the first turn. Throws std::bad_alloc.
+    template <class F>
+        requires(!std::same_as<std::remove_cvref_t<F>, coroutine>)
+    explicit coroutine(F&& body) : frame_(make(std::forward<F>(body))) {}
+    coroutine(coroutine&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    coroutine& operator=(coroutine&& other) noexcept {
+        std::swap(frame_, other.frame_);
+        return *this;
+    }
+    ~coroutine() { detail::coroutine_frame::drop(frame_); }
+
+    // One turn. Throws what leaves the body, and, at the first turn, std::bad_alloc; it may then be tried again.
+    Out resume(detail::passed_t<In> value)
+        requires(!std::is_void_v<In>)
+    {
+        frame_->in = std::addressof(value);
+        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit); });
+    }
+    Out resume()
+        requires std::is_void_v<In>
+    {
+        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit); });
+    }
+
+    // A turn that begins with `what` being thrown inside. One that has not begun ends by that.
+    Out raise(std::exception_ptr what) {
+        return turn([&](detail::coroutine_visit& visit) { frame_->raise(visit, std::move(what)); });
+    }
+
+    // Whether it has ended: by returning, or by an exception.
+    bool done() const noexcept { return frame_->ended(); }
+
+private:
+    template <class, class>
+    friend class suspender;
+    template <class F>
+    struct block final : detail::coroutine_frame {
+        explicit block(F&& body) : coroutine_frame(type), call(std::forward<F>(body)) {}
+        std::decay_t<F> call;
+
+        static void run(detail::coroutine_frame& frame) {
+            auto& me = static_cast<block&>(frame);
+            suspender<In, Out> self(frame);
+            const auto result = [&]() -> Out {
+                if constexpr (std::is_void_v<In>)
+                    return std::invoke(me.call, self);
+                else
+                    return std::invoke(me.call, self, self.take());
+            };
+            if constexpr (std::is_void_v<Out>) {
+                result();
+            } else {
+                Out last = result(); // may suspend: only then is it known who gets it
+                static_cast<std::optional<Out>*>(frame.out())->emplace(std::move(last));
+            }
+        }
+        static void destroy(detail::coroutine_frame* frame) noexcept {
+            auto* me = static_cast<block*>(frame);
+            me->~block();
+            sched::give_memory(me, sizeof(block));
+        }
+        static constexpr detail::coroutine_type type{&run, &destroy};
+    };
+
+    template <class F>
+    static detail::coroutine_frame* make(F&& body) {
+        static_assert(alignof(block<F>) <= 16, "sennit: a coroutine's body must not be aligned to more than 16 bytes");
+        void* memory = sched::take_memory(sizeof(block<F>));
+        try {
+            return ::new (memory) block<F>(std::forward<F>(body));
+        } catch (...) {
+            sched::give_memory(memory, sizeof(block<F>));
+            throw;
+        }
+    }
+
+    template <class Act>
+    static Out turn(Act&& act) {
+        if constexpr (std::is_void_v<Out>) {
+            detail::coroutine_visit visit{nullptr};
+            act(visit);
+        } else {
+            std::optional<Out> answer;
+            detail::coroutine_visit visit{&answer};
+            act(visit);
+            return std::move(*answer);
+        }
+    }
+
+    detail::coroutine_frame* frame_; // null: moved from
+};
+
+} // namespace sennit

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// generator: an input range of what a function yields by `co_yield`; std::generator of C++23, for C++20.
+//
+//     sennit::generator<int> counting(int n) { for (int i = 0; i < n; ++i) co_yield i; }
+//
+// Use it where the values come out of one function: it has no stack, and a step costs one indirect call. Values out of
+// a recursion: `co_yield elements_of(…)` costs no more a step, however deep; or a `stackful_generator`, whose inner
+// functions are plain ones. `co_await` is not for generators: it does not compile.
+//
+// Names and meaning are those of std::generator: `Ref` alone: values of `Ref` without its reference are yielded as
+// `Ref&&`; what is thrown comes out of `begin` and `++`; begin once. Frames come from the worker's small memory; there
+// is no allocator parameter. One that is between two steps may be gone on with by another fiber or thread.
+// After Baker and Brindle, std::generator, P2502R2.
+#pragma once
+
+#include "sennit/base/check.hpp"
+#include "sennit/sched/small_memory.hpp"
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+namespace sennit {
+
+template <class Ref, class V = void>
+class generator;
+
+// Says that a range's elements are to be yielded, not the range.
+template <class Range>
+struct elements_of {
+    Range range;
+};
+template <class Range>
+elements_of(Range&&) -> elements_of<Range&&>;
+
+namespace detail {
+
+// Frames of generators and nothing else: what is yielded is pointed to.
+template <class Yielded>
+class generator_promise {
+public:
+    using handle = std::coroutine_handle<generator_promise>;
+    using pointer = std::add_pointer_t<Yielded>;
+
+    static void* operator new(std::size_t bytes) { return sched::take_memory(bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept { sched::give_memory(memory, bytes); }
+
+    handle get_return_object() noexcept { return handle::from_promise(*this); }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void await_transform() = delete;
+    void unhandled_exception() {
+        if (!outer_) throw; // out of the step, to whoever asked for it
+        error_ = std::current_exception();
+    }
+
+    // The innermost one hands back to the one that yields its elements.
+    struct hand_back {
+        bool await_ready() const noexcept { return false; }
+        std::coroutine_handle<> await_suspend(handle ended) const noexcept {
+            generator_promise& me = ended.promise();
+            if (!me.outer_) return std::noop_coroutine();
+            me.root_->newest_ = me.outer_;
+            return handle::from_promise(*me.outer_);
+        }
+        void await_resume() const noexcept {}
+    };
+    hand_back final_suspend() const noexcept { return {}; }
+
+    std::suspend_always yield_value(Yielded value) noexcept {
+        root_->value_ = std::addressof(value);
+        return {};
+    }
+    // An lvalue where rvalues are yielded: a copy, which lives until the next step.
+    struct copied {
+        std::remove_cvref_t<Yielded> value;
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(handle self) noexcept { self.promise().root_->value_ = std::addressof(value); }
+        void await_resume() const noexcept {}
+    };
+    auto yield_value(const std::remove_reference_t<Yielded>& value)
+        requires std::is_rvalue_reference_v<Yielded> &&
+                 std::constructible_from<std::remove_cvref_t<Yielded>, const std::remove_reference_t<Yielded>&>
+    {
+        return copied{value};
+    }
+
+    // Another generator's elements: it becomes the newest, and is stepped directly.
+    template <class Inner>
+    struct nested {
+        Inner inner;
+        bool await_ready() const noexcept { return false; }
+        std::coroutine_handle<> await_suspend(handle self) noexcept {
+            generator_promise& me = self.promise();
+            generator_promise& its = inner.handle_.promise();
+            its.outer_ = &me;
+            its.root_ = me.root_;
+            me.root_->newest_ = &its;
+            return inner.handle_;
+        }
+        void await_resume() {
+            if (std::exception_ptr error = std::move(inner.handle_.promise().error_)) std::rethrow_exception(error);
+        }
+    };
+    template <class R, class V>
+        requires std::same_as<typename generator<R, V>::yielded, Yielded>
+    auto yield_value(elements_of<generator<R, V>&&> of) noexcept {
+        return nested<generator<R, V>>{std::move(of.range)};
+    }
+    template <class R, class V>
+        requires std::same_as<typename generator<R, V>::yielded, Yielded>
+    auto yield_value(elements_of<generator<R, V>&> of) noexcept {
+        return nested<generator<R, V>>{std::move(of.range)};
+    }
+    template <std::ranges::input_range Range>
+        requires std::convertible_to<std::ranges::range_reference_t<Range>, std::remove_reference_t<Yielded>>
+    auto yield_value(elements_of<Range> of) {
+        using all = generator<Yielded, std::ranges::range_value_t<Range>>;
+        auto each = [](std::ranges::iterator_t<Range> at, std::ranges::sentinel_t<Range> end) -> all {
+            for (; at != end; ++at) co_yield *at;
+        };
+        return nested<all>{each(std::ranges::begin(of.range), std::ranges::end(of.range))};
+    }
+
+    void step() { handle::from_promise(*newest_).resume(); }
+    pointer value() const noexcept { return value_; }
+
+private:
+    generator_promise* root_ = this;     // the one that is iterated
+    generator_promise* newest_ = this;   // of a root: the one to step
+    generator_promise* outer_ = nullptr; // null: this is a root
+    pointer value_ = nullptr;            // of a root
+    std::exception_ptr error_;           // of an inner one
+};
+
+} // namespace detail
+
+template <class Ref, class V>
+class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref, V>> {
+    using value = std::conditional_t<std::is_void_v<V>, std::remove_cvref_t<Ref>, V>;
+    using reference = std::conditional_t<std::is_void_v<V>, Ref&&, Ref>;
+
+public:
+    using yielded = std::conditional_t<std::is_reference_v<reference>, reference, const reference&>;
+    using promise_type = detail::generator_promise<yielded>;
+    using handle = typename promise_type::handle;
+
+    generator(handle begun_by_compiler) noexcept : handle_(begun_by_compiler) {} // what calling the function makes
+    generator(generator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), begun_(other.begun_) {}
+    generator& operator=(generator other) noexcept {
+        std::swap(handle_, other.handle_);
+        std::swap(begun_, other.begun_);
+        return *this;
+    }
+    ~generator() {
+        if (handle_) handle_.destroy();
+    }
+
+    class iterator {
+    public:
+        using value_type = value;
+        using difference_type = std::ptrdiff_t;
+        iterator(iterator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+        iterator& operator=(iterator&& other) noexcept {
+            handle_ = std::exchange(other.handle_, nullptr);
+            return *this;
+        }
+        reference operator*() const { return static_cast<reference>(*handle_.promise().value()); }
+        iterator& operator++() {
+            handle_.promise().step();
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(std::default_sentinel_t) const noexcept { return handle_.done(); }
+
+    private:
+        friend generator;
+        explicit iterator(handle of) noexcept : handle_(of) {}
+        handle handle_;
+    };
+
+    // Runs up to the first value. Once: a second time ends the program.
+    iterator begin() {
+        SENNIT_CHECK(handle_ && !begun_, "a generator is begun twice, or after it was moved from");
+        begun_ = true;
+        handle_.resume();
+        return iterator(handle_);
+    }
+    std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    template <class>
+    friend class detail::generator_promise;
+    handle handle_;
+    bool begun_ = false;
+};
+
+} // namespace sennit
+
+template <class Ref, class V>
+inline constexpr bool std::ranges::enable_view<sennit::generator<Ref, V>> = true;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The monitor itself: who owns it, who comes next, and how it passes from one to the other.
+//
+// State of `word_`: the owner's identity (0: free), and `attention`: somebody is in the entry queue. It leaves 0, and
+// goes back to it, without the lock; while `attention` is set it changes under `lock_` only. Nobody gets in past
+// somebody that waits: a monitor that is wanted is handed over, never free in between.
+//
+// Who is next, when the owner goes: the newest of the urgent ones (signalled, or who has let somebody else go before
+// and goes on after), else the oldest of those that wait to enter. The urgent list is the owner's: no lock. A claimant
+// may be owed several monitors at once; each is its as soon as it is handed over, and it goes on with the last one.
+//
+// An owner that waits for a call (waitfor) stays the owner; `accepting_` says which calls may go before it. Whoever
+// brings such a call claims the acceptance, once, and then has the acceptor's rights over its monitors: it takes
+// the acceptance back everywhere, and makes itself the owner of those it calls on, with the acceptor urgent behind it.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/intrusive_queue.hpp"
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+class monitor;
+
+namespace detail {
+
+inline constexpr std::size_t most_monitors = 8; // at once
+
+using member_key = const void*; // which member a call is of; null: none that could be accepted
+template <auto Member>
+inline constexpr char key_of_member = 0;
+inline constexpr char key_of_destructor = 0;
+
+inline std::uintptr_t self_identity() noexcept {
+    return reinterpret_cast<std::uintptr_t>(sched::current_identity());
+}
+
+// Some monitors, each once, by address. All who want several take them in this order.
+class monitor_set {
+public:
+    monitor_set() noexcept = default;
+    template <class... M>
+    explicit monitor_set(monitor& first, M&... rest) noexcept {
+        add(first);
+        (add(rest), ...);
+    }
+    void add(monitor& one) noexcept;
+    std::size_t size() const noexcept { return count_; }
+    monitor& operator[](std::size_t i) const noexcept { return *all_[i]; }
+    bool operator==(const monitor_set& other) const noexcept;
+
+private:
+    std::size_t count_ = 0;
+    std::array<monitor*, most_monitors> all_; // the first `count_`
+};
+
+struct claimant;
+
+// One monitor's turn of a claimant, in that monitor's lists.
+struct turn : base::list_node {
+    claimant* whose;
+};
+
+// Somebody who shall own monitors, and sleeps until it does. In its frame.
+struct claimant {
+    std::uintptr_t identity;
+    sched::wait_point* point; // where it sleeps
+    // Monitors to be handed over yet; and one more while it may not sleep yet, or not here.
+    base::atomic<std::uint32_t> missing;
+    // Of one that wants to enter:
+    member_key member = nullptr;
+    const monitor_set* wanted = nullptr;
+    bool accepted = false; // it was given all of them
+
+    claimant(std::uintptr_t who, sched::wait_point& where, std::uint32_t owed) noexcept
+        : identity(who), point(&where), missing(owed) {}
+    // `count` of the missing are there: the last one wakes it. It may be gone then.
+    void got(std::uint32_t count) noexcept {
+        if (missing.fetch_sub_acq_rel(count) == count) sched::wake(*point); // pairs with the others' and wait_rest
+    }
+    // For one that was told to go on before it slept: waits for what is missing.
+    void wait_rest(const char* what, const void* on) noexcept;
+};
+
+// A claimant's turns with each of a set; not made before they are used.
+struct turns {
+    turns() noexcept {}
+    ~turns() {}
+    union {
+        std::array<turn, most_monitors> of;
+    };
+};
+
+struct acceptance;
+struct entrance;
+
+// What models of monitors do with several at once. In src/monitor/door.cpp.
+struct door {
+    // Enters all[at] and those after it, in this order; bit i of the answer: all[i] was not the caller's before.
+    static unsigned enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
+                               member_key member) noexcept;
+    static void enter(const monitor_set& all, std::uintptr_t me) noexcept;
+    static void leave(const monitor_set& all, std::uintptr_t me) noexcept;
+    static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
+    // Owned by nobody who runs, named by `key`, from its making on until somebody adopts it.
+    static void reserve(monitor& fresh, const void* key) noexcept;
+    static void adopt(monitor& reserved) noexcept;
+};
+
+} // namespace detail
+
+// A class becomes a monitor by deriving from this; see sennit/monitor.hpp.
+class monitor {
+public:
+    monitor() noexcept = default;
+    monitor(const monitor&) = delete;
+    monitor& operator=(const monitor&) = delete;
+    // Ends the program when somebody is inside or waits.
+    ~monitor();
+
+private:
+    template <std::size_t>
+    friend class inside;
+    friend class condition;
+    friend struct detail::acceptance;
+    friend struct detail::door;
+    using identity = std::uintptr_t;
+    static constexpr identity attention = 1;
+
+    bool enter_now(identity me) noexcept {
+        identity seen = 0;
+        return word_.cas_acq(seen, me); // pairs with leave
+    }
+    bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~attention) == who; } // true only if it is
+    void leave(identity me) noexcept {
+        identity seen = me;
+        if (!urgent_.empty() || !word_.cas_rel(seen, 0)) [[unlikely]] // pairs with enter_now
+            hand_on();
+    }
+    void hand_on() noexcept;
+    enum class entered { this_one, all };
+    entered enter_slowly(const detail::monitor_set& all, identity me, detail::member_key member) noexcept;
+    void pass_to(identity next) noexcept;
+    void give_place_to(detail::turn& later, identity next) noexcept {
+        urgent_.push_front(later);
+        pass_to(next);
+    }
+    static const void* holder(const void* on) noexcept; // for reports
+
+    base::atomic<identity> word_{0};
+    base::intrusive_queue<detail::turn> urgent_; // the owner's
+    base::spin_lock lock_;                       // guards the two below
+    base::intrusive_queue<detail::turn> waiting_;
+    detail::acceptance* accepting_ = nullptr;
+};
+
+} // namespace sennit

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// monitored: any object with a monitor around it.
+//
+//     sennit::monitored<std::vector<int>> values;
+//     values->push_back(1);                                        // inside for the length of the expression
+//     values.with([](std::vector<int>& all) { … });                // inside for the length of the call
+//
+// Use it where a class cannot or shall not be a monitor itself. Several at once: sennit::enter(a, b), then `unguarded`.
+// Its destructor waits for who is inside or came before.
+#pragma once
+
+#include "sennit/monitor.hpp"
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace sennit {
+
+template <class T>
+class monitored : public monitor {
+public:
+    template <class... A>
+    explicit monitored(A&&... arguments) : value_(std::in_place, std::forward<A>(arguments)...) {}
+    ~monitored() {
+        const auto last = enter_destructor(*this);
+        value_.reset();
+    }
+
+    template <class F>
+    decltype(auto) with(F&& function) {
+        const auto in = enter(*this);
+        return std::invoke(std::forward<F>(function), *value_);
+    }
+
+    // Inside, for as long as it lives.
+    class pointer {
+    public:
+        T* operator->() const noexcept { return &value_; }
+        T& operator*() const noexcept { return value_; }
+
+    private:
+        friend monitored;
+        explicit pointer(monitored& of) noexcept : in_(enter(of)), value_(*of.value_) {}
+        inside<1> in_;
+        T& value_;
+    };
+    pointer operator->() { return pointer(*this); }
+
+    // For callers that are inside.
+    T& unguarded() noexcept { return *value_; }
+
+private:
+    std::optional<T> value_;
+};
+
+} // namespace sennit

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mail: what is sent to something that handles one piece at a time, and where to.
+//
+// Who uses it: actors. The engine's half, the mailbox, is in src/sched/mailbox.hpp: a runnable that is scheduled when
+// the first mail comes, and handles it on whatever stack its worker is on.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class mailbox;
+class runtime_core;
+
+// Names a mailbox and one life of it: a value, that keeps nothing alive. Later lives have other generations.
+struct address {
+    std::uint32_t slot = 0; // 0: nobody
+    std::uint32_t generation = 0;
+
+    explicit operator bool() const noexcept { return slot != 0; }
+    friend bool operator==(const address&, const address&) noexcept = default;
+};
+
+// One piece, in front of what it carries. Its memory belongs to whoever has to call `run`, which gives it back.
+struct mail {
+    // Handles it; `object` is what the receiver's life began with. Null: nobody can, it is only destroyed. Called once.
+    using function = void (*)(mail& self, void* object) noexcept;
+    explicit mail(function what) noexcept : run(what) {}
+
+    mail* next = nullptr;
+    function run;
+    address sender;               // who handled something when it was sent
+    std::uint32_t generation = 0; // the receiver's
+    bool urgent = false;          // goes before what is not, also before what was sent earlier
+    bool counted = false;         // the receiver's `room` counts it
+};
+
+enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
+
+// What a mailbox does whose room is taken.
+enum class when_full : std::uint8_t { wait, refuse, drop_newest, drop_oldest };
+
+// Sends. Mail from one sender to one receiver arrives in the order of the calls. `dead`: the receiver is gone, `full`: it
+// has no room; then the mail is destroyed. Thread-safe, never blocks, never allocates. On a worker of the receiver's
+// runtime, when the receiver's last turn was there: no locked instruction.
+delivery deliver(address to, mail& one) noexcept;
+
+// The same, but where a full mailbox lets its senders wait, the caller does: blocks, until there is room, the receiver is
+// gone, or the caller's scope is cancelled (`full` then).
+delivery deliver_waiting(address to, mail& one) noexcept;
+
+// The same as deliver, whether there is room or not.
+delivery deliver_uncounted(address to, mail& one) noexcept;
+
+// Whether that life has not ended. May be outdated when it returns.
+bool alive(address who) noexcept;
+
+// Who handles something on the calling context; nobody: a null address.
+address current_receiver() noexcept;
+
+} // namespace sennit::sched

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stack beside that of the running context: what runs on it is part of whoever entered it.
+//
+// Who uses it: coroutines and generators. The scheduler takes no part in entering and leaving: each is a jump between
+// two stacks, a tenth of a switch between contexts. To the scheduler the enterer goes on running: same context, same
+// activity, same fork stack. So a body that blocks blocks its enterer as a whole, wherever that goes on then; its forks
+// are the enterer's, and its locks, too.
+//
+// Which threads run this: the one that enters or leaves, or takes or gives.
+//
+// State. A side stack has one *other side*: while somebody is inside, that is where the enterer stands; while nobody
+// is, where the one inside stands. Entering and leaving are the same act, exchanging with the other side.
+//
+// What a jump exchanges, and why that is all.
+//  * The stack pointer, of course.
+//  * The record of exceptions in flight: a body may leave inside a catch block, or be entered during unwinding.
+//  * The sanitizers' notes, also in the running context's `machine`: if the body blocks, the context is left and
+//  resumed
+//    on this stack. (The context's own `stack` stays: its worker loop is there.)
+// Not the hot line: context, activity and fork stack are the enterer's. So nothing of theirs may change inside over a
+// leave; this is checked: `entered_` holds them. Not the floating-point modes: like a function called, a body has those
+// of its caller, and what it sets stays set.
+//
+// Why a body may block. The scheduler saves a context's stack pointer wherever it points; the context's frames are then
+// those on the side stack and, through the other side, those of the enterer. Who resumes the context jumps back to the
+// side stack. The bounds of the context's own stack are looked at by reports only, which ask `find` first.
+//
+// Why another thread may enter next. A jump leaves nothing of the thread behind but the record of exceptions, which is
+// looked up anew at each; that what was written before leaving is seen by who enters next is the matter of whoever
+// hands the side stack to another thread, as for every object.
+//
+// A stack that was made stays for the life of the process, and its bottom frame too, which runs one body after the
+// other: taking a used one writes two words.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/cache_line.hpp"
+#include "sennit/base/check.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/fork_stack.hpp"
+#include "sennit/sys/exception_globals.hpp"
+
+#include <cstddef>
+
+#if defined(SENNIT_HOT_LINE_ASM) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if !__has_feature(address_sanitizer)
+#define SENNIT_INLINE_JUMP 1
+#endif
+#else
+#define SENNIT_INLINE_JUMP 1
+#endif
+#endif
+#ifdef SENNIT_INLINE_JUMP
+#include "sennit/sys/jump_x86_64.hpp"
+#endif
+
+namespace sennit::sched {
+
+inline constexpr std::size_t side_stack_size = std::size_t{1} << 20; // address space; a page is memory once touched
+
+// Lies at the upper end of its own stack.
+class alignas(base::cache_line) side_stack {
+public:
+    // One on which nothing stands; `body(argument)` will run on it when it is first entered. From the calling worker's
+    // cache in a few ns, else a lock or a system call. Throws std::bad_alloc.
+    static side_stack& take(void (*body)(void*) noexcept, void* argument);
+    // The body has returned, and the stack was left by that. From any thread.
+    static void give(side_stack& ended) noexcept;
+
+    // Goes on inside; returns when that leaves, or when the body has returned. May return in another thread: the body
+    // may block. The enterer keeps its place on its own stack meanwhile.
+    void enter() noexcept;
+    // From inside: back to the enterer. Ends the program when the caller is not inside in the way in which it was
+    // entered: on another stack, in a fork, fiber or cancel scope, or with forks that are not joined.
+    void leave() noexcept;
+    // From inside: goes on inside `next`, whose enterer is then ours. Checks as leave.
+    void pass_to(side_stack& next) noexcept;
+
+    std::byte* low() const noexcept { return low_; }
+    std::byte* high() const noexcept { return high_; }
+    // The one on which `address` lies, or in the guard of which, with `guard`; null: none. Takes no lock.
+    static const side_stack* find(const void* address, bool guard = false) noexcept;
+
+    side_stack* next_free = nullptr; // whoever keeps it
+
+private:
+    // What an enterer has that must be the same again when the inside leaves.
+    struct surroundings {
+        const void* forks;
+        const void* who;
+        const void* scope;
+    };
+    // The sanitizers' notes of a stack.
+    struct notes {
+        const void* low = nullptr;
+        std::size_t size = 0;
+        void* tsan_fiber = nullptr;
+    };
+
+    side_stack(std::byte* low, std::byte* high) noexcept;
+    static side_stack& make();
+    [[noreturn]] static void bottom() noexcept;
+    void exchange_exceptions() noexcept;
+    void note_enterer() noexcept;
+    void check_leave() const noexcept;
+    void arrived_inside(void* fake_stack) noexcept;
+
+    void* other_sp_ = nullptr;
+    sys::exception_globals other_exceptions_{};
+    surroundings entered_{};
+    std::byte* const low_;
+    std::byte* const high_;
+    void (*body_)(void*) noexcept = nullptr;
+    void* argument_ = nullptr;
+    side_stack* next_made_ = nullptr; // set before it is in the list of all
+
+    // For sanitizers.
+    notes inner_;
+    notes outer_;
+    [[maybe_unused]] bool passed_ = false; // the newest jump to the inside came from the inside of another
+};
+
+// Idle ones that a worker keeps, or, behind a lock, all threads together.
+class side_stack_cache {
+public:
+    side_stack* take() noexcept {
+        side_stack* found = first_;
+        if (found) {
+            first_ = found->next_free;
+            --count_;
+        }
+        return found;
+    }
+    void keep(side_stack& idle) noexcept {
+        idle.next_free = first_;
+        first_ = &idle;
+        ++count_;
+    }
+    std::size_t size() const noexcept { return count_; }
+    void give_all() noexcept; // to the others
+
+private:
+    side_stack* first_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+// Member by member: as a whole, the compiler reads with one load what was written with two stores, and that waits.
+inline void side_stack::exchange_exceptions() noexcept {
+    sys::exception_globals& mine = sys::hot_exception_globals();
+    void* const caught = other_exceptions_.caught;
+    const unsigned uncaught = other_exceptions_.uncaught;
+    other_exceptions_.caught = mine.caught;
+    base::compiler_barrier();
+    other_exceptions_.uncaught = mine.uncaught;
+    mine.caught = caught;
+    base::compiler_barrier();
+    mine.uncaught = uncaught;
+}
+
+inline void side_stack::note_enterer() noexcept {
+    const activity* who = current_activity();
+    entered_.forks = free_slot();
+    entered_.who = who;
+    entered_.scope = who ? who->scope : nullptr;
+}
+
+inline void side_stack::check_leave() const noexcept {
+    const auto* sp = static_cast<const std::byte*>(__builtin_frame_address(0));
+    SENNIT_CHECK(sp >= low_ && sp < high_, "a coroutine is suspended by somebody else than its body");
+    const activity* who = current_activity();
+    SENNIT_CHECK(free_slot() == entered_.forks && who == entered_.who && (!who || who->scope == entered_.scope),
+                 "a coroutine is suspended inside a fork, a scope with children, a with_timeout or another fiber");
+}
+
+#ifdef SENNIT_INLINE_JUMP
+
+[[gnu::always_inline]] inline void side_stack::enter() noexcept {
+    note_enterer();
+    exchange_exceptions();
+    sys::jump(&other_sp_, other_sp_);
+}
+
+[[gnu::always_inline]] inline void side_stack::leave() noexcept {
+    check_leave();
+    exchange_exceptions();
+    sys::jump(&other_sp_, other_sp_);
+}
+
+#endif
+
+} // namespace sennit::sched

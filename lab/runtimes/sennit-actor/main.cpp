@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's actors.
+#include "servants.hpp"
+
+#include <sennit/runtime.hpp>
+
+struct with_sennit_actors {
+    sennit::runtime runtime;
+    explicit with_sennit_actors(unsigned threads) : runtime({.workers = threads}) {}
+
+    template <class F>
+    auto run(F f) {
+        return runtime.run(f);
+    }
+};
+
+struct actors {
+    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+        using runtime = with_sennit_actors;
+        using namespace lab;
+        if (name == "thread-ring") return measure<runtime>(thread_ring(size), threads);
+        if (name == "parallel-thread-ring") return measure<runtime>(parallel_thread_ring(size, threads), threads);
+        if (name == "ping-pong") return measure<runtime>(ping_pong(size), threads);
+        if (name == "counting-actor") return measure<runtime>(counting_actor(size), threads);
+        if (name == "producer-consumer") return measure<runtime>(producer_consumer(size), threads);
+        if (name == "prime-factors") return measure<runtime>(prime_factors(size), threads);
+        if (name == "mixed-scenario") return measure<runtime>(mixed_scenario(size), threads);
+        if (name == "skynet-actor") return measure<runtime>(skynet_actor(size), threads);
+        if (name == "fan-in") return measure<runtime>(fan_in(size), threads);
+        if (name == "spawn-storm") return measure<runtime>(spawn_storm(size), threads);
+        if (name == "ring-work") return measure<runtime>(ring_work(size, threads), threads);
+        return std::nullopt;
+    }
+};
+
+int main(int argc, char** argv) {
+    return lab::program<actors>(argc, argv);
+}

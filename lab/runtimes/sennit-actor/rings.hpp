@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings of actors, and pairs.
+#pragma once
+
+#include "actors/sizes.hpp"
+
+#include <sennit/actor.hpp>
+#include <sennit/event.hpp>
+
+#include <atomic>
+#include <vector>
+
+namespace lab {
+
+// What the actors of one run tell the program that waits for them.
+struct finish {
+    std::atomic<std::int64_t> answer{0};
+    std::atomic<std::int64_t> left{1};
+    sennit::event done;
+    void one_more(std::int64_t part) {
+        answer += part;
+        if (--left == 0) done.set();
+    }
+    std::int64_t wait() {
+        done.wait();
+        return answer;
+    }
+};
+
+struct token {
+    std::int64_t hops;
+};
+class ring_node;
+struct next_is {
+    sennit::actor_ref<ring_node> next;
+};
+
+class ring_node : public sennit::actor<ring_node, next_is, token> {
+public:
+    ring_node(std::int64_t number, finish& whole) : number_(number), whole_(whole) {}
+    void on(next_is m) { next_ = m.next; }
+    void on(token m) {
+        if (m.hops == 0)
+            whole_.one_more(number_);
+        else
+            next_.tell(token{m.hops - 1});
+    }
+
+private:
+    sennit::actor_ref<ring_node> next_;
+    std::int64_t number_;
+    finish& whole_;
+};
+
+// In as many parts as there are workers: neighbours are on one, as a rule.
+template <class Node, class... Args>
+std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers, std::int64_t count, Args&... args) {
+    std::vector<sennit::actor_ref<Node>> nodes;
+    for (std::int64_t i = 1; i <= count; ++i) {
+        const auto part = static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);
+        nodes.push_back(actors.spawn<Node>({.begins_on = part}, i, args...));
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(next_is{nodes[(i + 1) % nodes.size()]});
+    return nodes;
+}
+
+struct thread_ring : thread_ring_size {
+    using thread_ring_size::thread_ring_size;
+    std::int64_t run() const {
+        finish whole;
+        sennit::actor_group actors;
+        make_ring<ring_node>(actors, 1, ring_actors, whole).front().tell(token{n});
+        return whole.wait();
+    }
+};
+
+// Each token's answer is the number of its last actor; the sum over all tokens of a full ring is known.
+struct parallel_thread_ring : parallel_ring_size {
+    unsigned threads;
+    parallel_thread_ring(const std::string& size, unsigned workers) : parallel_ring_size(size), threads(workers) {}
+    std::int64_t run() const {
+        finish whole;
+        whole.left = ring_actors;
+        sennit::actor_group actors;
+        for (const auto& node : make_ring<ring_node>(actors, threads, ring_actors, whole)) node.tell(token{hops()});
+        return whole.wait() == ring_actors * (ring_actors + 1) / 2 ? expected() : -1;
+    }
+};
+
+class player;
+struct ball {
+    std::int64_t left;
+    sennit::actor_ref<player> from;
+};
+class player : public sennit::actor<player, ball> {
+public:
+    explicit player(finish& whole) : whole_(whole) {}
+    void on(ball m) {
+        if (m.left == 0)
+            whole_.one_more(seen_);
+        else
+            m.from.tell(ball{m.left - 1, self()});
+    }
+
+private:
+    finish& whole_;
+    std::int64_t seen_ = 0;
+};
+struct ping_pong : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t run() const {
+        finish whole;
+        sennit::actor_group actors;
+        auto a = actors.spawn<player>(whole);
+        auto b = actors.spawn<player>(whole);
+        b.tell(ball{n, a});
+        whole.wait();
+        return n;
+    }
+};
+
+} // namespace lab

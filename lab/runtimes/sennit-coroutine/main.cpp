@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's coroutines, on a worker.
+#include "control/main.hpp"
+
+#include <sennit/coroutine.hpp>
+#include <sennit/runtime.hpp>
+
+struct with_coroutines {
+    sennit::runtime runtime;
+    explicit with_coroutines(unsigned threads) : runtime({.workers = threads}) {}
+    template <class F>
+    auto run(F f) {
+        return runtime.run(f);
+    }
+
+    class suspended {
+    public:
+        void resume() { body_.resume(); }
+
+    private:
+        sennit::coroutine<> body_{[](auto& self) {
+            for (;;) self.suspend();
+        }};
+    };
+    [[gnu::noinline]] static void create_one() {
+        sennit::coroutine<> one([](auto& self) { self.suspend(); });
+    }
+};
+
+int main(int argc, char** argv) {
+    return lab::program<lab::control<with_coroutines>>(argc, argv);
+}

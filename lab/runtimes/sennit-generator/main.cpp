@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's stackless generators, on a worker.
+#include "control/main.hpp"
+
+#include <sennit/generator.hpp>
+#include <sennit/runtime.hpp>
+
+struct with_generators {
+    sennit::runtime runtime;
+    explicit with_generators(unsigned threads) : runtime({.workers = threads}) {}
+    template <class F>
+    auto run(F f) {
+        return runtime.run(f);
+    }
+
+    [[gnu::noinline]] static sennit::generator<std::int64_t> endless() {
+        for (std::int64_t i = 0;; ++i) co_yield i;
+    }
+    class suspended {
+    public:
+        void resume() { ++at_; }
+
+    private:
+        sennit::generator<std::int64_t> all_ = endless();
+        sennit::generator<std::int64_t>::iterator at_ = all_.begin();
+    };
+    [[gnu::noinline]] static void create_one() { auto one = endless(); }
+};
+
+int main(int argc, char** argv) {
+    return lab::program<lab::control<with_generators>>(argc, argv);
+}

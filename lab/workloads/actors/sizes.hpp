@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads of actors: what each does, its size, its answer, and what it counts as tasks. A runtime derives its
+// own program for each from one of these, with `run`.
+#pragma once
+
+#include "../program.hpp"
+
+namespace lab {
+
+inline constexpr std::int64_t most_messages = 999'999'999;
+inline constexpr std::int64_t ring_actors = 503;
+
+struct actor_workload {
+    std::int64_t n;
+    explicit actor_workload(const std::string& size) : n(parse_size(size, 1, most_messages)) {}
+    std::int64_t expected() const { return n; }
+    std::int64_t tasks() const { return n; } // messages
+};
+
+// thread-ring: a token goes n hops around a ring of 503 actors; the answer is the number, from 1, of who has it last.
+struct thread_ring_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t expected() const { return n % ring_actors + 1; }
+};
+
+// parallel-thread-ring: 503 tokens at once, n hops in all. The answer is the number of hops.
+struct parallel_ring_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t hops() const { return (n + ring_actors - 1) / ring_actors; } // of each token
+    std::int64_t expected() const { return hops() * ring_actors; }
+    std::int64_t tasks() const { return expected(); }
+};
+
+// ping-pong: two actors, n messages there and back together.
+// counting-actor: one actor sends n numbers to another, which adds them up.
+struct counting_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t expected() const { return n * (n - 1) / 2; }
+};
+
+// producer-consumer: n items from 5 producers over a bounded buffer of 50 to 5 consumers; the answer is how many arrived.
+inline constexpr std::int64_t producers = 5, consumers = 5, buffer_size = 50;
+
+// prime-factors: n queries to 16 workers, each of which borrows one of 8 buffers from a server for the time it works, and
+// factorises 600,213,349; at most 32 queries are under way. The answer is the sum of the smallest factors.
+inline constexpr std::int64_t composite = 600'213'349, smallest_factor = 20'483;
+inline constexpr std::int64_t prime_workers = 16, prime_buffers = 8, queries_under_way = 32;
+inline std::int64_t smallest_factor_of(std::int64_t number) {
+    for (std::int64_t i = 2; i * i <= number; ++i)
+        if (number % i == 0) return i;
+    return number;
+}
+struct prime_factors_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t expected() const { return n * smallest_factor; }
+};
+
+// mixed-scenario: 20 rings of 100 actors, in each of which a token goes round while a worker of the ring factorises a
+// number at each round; n hops in all. The answer is the number of hops.
+inline constexpr std::int64_t mixed_rings = 20, mixed_actors = 100;
+struct mixed_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t hops() const { return (n + mixed_rings - 1) / mixed_rings; } // of each ring
+    std::int64_t expected() const { return hops() * mixed_rings; }
+    std::int64_t tasks() const { return expected(); }
+};
+
+// skynet-actor: a tree of actors, ten children for each inner one; each leaf sends its number up, each other its sum.
+struct skynet_actor_size : actor_workload {
+    explicit skynet_actor_size(const std::string& size) : actor_workload(size) {
+        std::int64_t power = 1;
+        while (power < n) power *= 10;
+        if (power != n) throw std::invalid_argument("size must be a power of ten, not '" + size + "'");
+    }
+    std::int64_t expected() const { return n * (n - 1) / 2; }
+    std::int64_t tasks() const { return (10 * n - 1) / 9; } // actors
+};
+
+// fan-in: 20 actors send n messages together to one.
+inline constexpr std::int64_t fan_senders = 20;
+struct fan_in_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t each() const { return (n + fan_senders - 1) / fan_senders; }
+    std::int64_t expected() const { return each() * fan_senders; }
+    std::int64_t tasks() const { return expected(); }
+};
+
+// spawn-storm: n actors, each made, sent one message, and ended, one after the other.
+
+// ring-work: as parallel-thread-ring with 64 tokens, and about a microsecond of work at each hop.
+inline constexpr std::int64_t work_tokens = 64;
+struct ring_work_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t hops() const { return (n + work_tokens - 1) / work_tokens; }
+    std::int64_t expected() const { return hops() * work_tokens; }
+    std::int64_t tasks() const { return expected(); }
+};
+inline std::uint64_t some_work(std::uint64_t seed) { // about a microsecond
+    for (int i = 0; i < 800; ++i) seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return seed;
+}
+
+} // namespace lab

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of an actor, from spawn to its end, and the group that counts it.
+#include "sennit/actor/actor_group.hpp"
+
+#include "actor/extra.hpp"
+#include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
+#include "sennit/base/check.hpp"
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace sennit {
+
+namespace {
+
+// The slot of the actor whose constructor is about to run on this thread.
+sched::mailbox*& nascent() noexcept {
+    static thread_local sched::mailbox* box = nullptr;
+    return box;
+}
+[[gnu::noinline]] sched::mailbox* exchange_nascent(sched::mailbox* next) noexcept {
+    return std::exchange(nascent(), next);
+}
+
+sched::runtime_core& runtime_here() {
+    sched::runtime_core* here = sched::current_runtime();
+    return here ? *here : default_runtime().core();
+}
+
+} // namespace
+
+// ---- an actor ------------------------------------------------------------------------------------------------------
+
+actor_base::actor_base() : box_(exchange_nascent(nullptr)) {
+    if (!box_) throw std::logic_error("sennit: an actor is made by actor_group::spawn, not by itself");
+}
+
+sched::address actor_base::address() const noexcept {
+    return box_->lives() ? box_->self() : sched::address{box_->self().slot, box_->self().generation + 1};
+}
+
+actor_group& actor_base::group() const noexcept {
+    return *static_cast<actor_group*>(box_->group.load_rlx()); // written before the life began
+}
+
+std::string actor_base::name() const {
+    std::lock_guard guard(detail::extra_lock(address().slot));
+    return box_->extra ? detail::extra_of(*box_)->name : std::string();
+}
+
+void actor_base::end(std::exception_ptr error) noexcept {
+    sched::mailbox& box = *box_;
+    const detail::actor_type& type = *type_;
+    const exit_reason why = error && why_ != exit_reason::linked ? exit_reason::error : why_;
+    auto& family = *static_cast<actor_group*>(box.group.load_rlx()); // written before the life began
+    const sched::address me = box.self();
+    type.destroy(*this, why);
+    sched::give_memory(this, type.bytes);
+    const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
+    family.left(told ? nullptr : std::move(error));
+}
+
+// ---- its birth -----------------------------------------------------------------------------------------------------
+
+actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_options* how)
+    : group_(group), bytes_(bytes) {
+    std::uint16_t home = 0;
+    if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
+    const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
+                                    ? sched::home_of(group.runtime_, how->begins_on)
+                                    : std::uint16_t{0};
+    auto hung = how && !how->name.empty() ? std::make_unique<detail::extra>() : nullptr;
+    if (hung) hung->name = how->name;
+    memory_ = sched::take_memory(bytes);
+    try {
+        box_ = &group.runtime_.mailboxes().take();
+    } catch (...) {
+        sched::give_memory(memory_, bytes_);
+        throw;
+    }
+    if (begin != 0) box_->begin_on(begin);
+    if (home != box_->home) box_->pin_to(home);
+    box_->extra = hung.release();
+    box_->handled.store_rlx(0); // the life begins later; so for all of these
+    box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow) : 0);
+    box_->queued.store_rlx(0); // as above
+    exchange_nascent(box_);
+}
+
+actor_group::making::~making() {
+    if (!box_) return;
+    exchange_nascent(nullptr);
+    detail::drop_extra(*box_, {box_->self().slot, box_->generation() + 1}, exit_reason::error, nullptr);
+    box_->release_unused();
+    sched::give_memory(memory_, bytes_);
+}
+
+sched::address actor_group::making::begin(actor_base& made, const detail::actor_type& type) noexcept {
+    SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
+    sched::mailbox& box = *std::exchange(box_, nullptr);
+    made.type_ = &type;
+    box.object = &made;
+    box.group.store_rlx(&group_); // published by begin_life
+    sched::address who;
+    bool stopped = false;
+    {
+        std::lock_guard guard(group_.lock_);
+        ++group_.living_;
+        stopped = group_.stopped_;
+        box.begin_life(); // inside: either `stop` finds it, or it is found stopped
+        who = box.self();
+    }
+    if (stopped) detail::stop_actor(who, exit_reason::shutdown, true);
+    return who;
+}
+
+// ---- a group -------------------------------------------------------------------------------------------------------
+
+actor_group::actor_group() : runtime_(runtime_here()) {}
+actor_group::actor_group(sennit::runtime& where) : runtime_(where.core()) {}
+
+actor_group::~actor_group() {
+    stop();
+    wait_for_all();
+}
+
+void actor_group::left(std::exception_ptr error) noexcept {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (error && !error_) error_ = std::move(error);
+    if (--living_ == 0) woken.take_all(joiners_);
+}
+
+void actor_group::wait_for_all() noexcept {
+    for (;;) {
+        lock_.lock();
+        if (living_ == 0) return lock_.unlock();
+        (void)sched::block(joiners_, lock_, {.cancellable = false, .what = "actor_group::join", .on = this});
+    }
+}
+
+void actor_group::join() {
+    wait_for_all();
+    std::exception_ptr error;
+    {
+        std::lock_guard guard(lock_);
+        error = std::exchange(error_, nullptr);
+    }
+    if (error) std::rethrow_exception(std::move(error));
+}
+
+void actor_group::stop() noexcept {
+    {
+        std::lock_guard guard(lock_);
+        stopped_ = true;
+        if (living_ == 0) return;
+    }
+    runtime_.mailboxes().for_each([this](sched::mailbox& box) {
+        const sched::address who = box.self();
+        if (box.lives() && box.group.load_rlx() == this) // `lives` has acquired it
+            detail::stop_actor({who.slot, box.generation()}, exit_reason::shutdown, true);
+    });
+}
+
+std::size_t actor_group::size() const noexcept {
+    std::lock_guard guard(lock_);
+    return living_;
+}
+
+sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {
+    sched::address found;
+    runtime_.mailboxes().for_each([&](sched::mailbox& box) {
+        if (found || !box.lives() || box.group.load_rlx() != this) return; // `lives` has acquired it
+        std::lock_guard guard(detail::extra_lock(box.self().slot));
+        if (!box.lives() || !box.extra || detail::extra_of(box)->name != name) return;
+        if (static_cast<actor_base*>(box.object)->type_ == type) found = box.self();
+    });
+    return found;
+}
+
+} // namespace sennit

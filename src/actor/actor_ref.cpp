@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/actor/actor_ref.hpp"
+
+#include "sched/mailbox.hpp"
+#include "sched/mailbox_table.hpp"
+#include "sched/worker.hpp"
+
+#include <bit>
+
+namespace sennit {
+
+const char* describe(ask_error what) noexcept {
+    switch (what) {
+    case ask_error::timed_out:
+        return "sennit: the actor did not answer in time";
+    case ask_error::actor_down:
+        return "sennit: the actor has ended, or will not answer";
+    case ask_error::cancelled:
+        return "sennit: the wait for an answer was cancelled";
+    case ask_error::cycle:
+        return "sennit: actors ask each other in a circle";
+    }
+    return "sennit: no answer";
+}
+
+namespace detail {
+
+namespace {
+
+struct stop_mail : sched::mail {
+    explicit stop_mail(exit_reason why) noexcept : mail(&stop_mail::go), reason(why) {}
+    static void go(sched::mail& raw, void* object) noexcept {
+        auto& one = static_cast<stop_mail&>(raw);
+        const exit_reason why = one.reason;
+        destroy_mail(one);
+        if (!object) return; // it has ended already
+        auto& me = *static_cast<actor_base*>(object);
+        me.ending_ = true;
+        me.why_ = why;
+        me.end(nullptr);
+    }
+    exit_reason reason;
+};
+
+send_status status_of(sched::delivery what) noexcept {
+    return static_cast<send_status>(what);
+}
+
+} // namespace
+
+std::exception_ptr actor_down_error() noexcept {
+    try {
+        return std::make_exception_ptr(ask_failed(ask_error::actor_down));
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+send_status deliver(sched::address to, sched::mail& one) noexcept {
+    return status_of(sched::deliver(to, one));
+}
+send_status deliver_waiting(sched::address to, sched::mail& one) noexcept {
+    return status_of(sched::deliver_waiting(to, one));
+}
+
+void stop_actor(sched::address whom, exit_reason why, bool at_once) {
+    if (!sched::alive(whom)) return;
+    auto* one = make_mail<stop_mail>(why);
+    one->urgent = at_once;
+    (void)sched::deliver_uncounted(whom, *one);
+}
+
+// Each asker writes down whom it waits for, then follows the chain. Of those that close a circle, the last to write
+// sees all the others (sequentially consistent).
+asking::asking(sched::address whom) noexcept {
+    sched::worker* me = sched::this_worker();
+    asker_ = me ? me->self().serves : nullptr;
+    if (!asker_) return;
+    const sched::address mine = asker_->self();
+    asker_->asks.store(std::bit_cast<std::uint64_t>(whom));
+    for (int steps = 0; steps < 1000 && whom; ++steps) {
+        if (whom == mine) {
+            cycle_ = true;
+            return;
+        }
+        const sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (!box || box->generation() != whom.generation) return;
+        whom = std::bit_cast<sched::address>(box->asks.load());
+    }
+}
+asking::~asking() {
+    if (asker_) asker_->asks.store(0);
+}
+
+} // namespace detail
+} // namespace sennit

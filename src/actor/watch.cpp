@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watching and linking: who learns of an actor's end.
+#include "actor/extra.hpp"
+#include "sennit/actor.hpp"
+
+#include <utility>
+
+namespace sennit {
+
+namespace detail {
+
+namespace {
+
+constexpr std::size_t lock_count = 64;
+constinit base::spin_lock locks[lock_count];
+
+void take_news(sched::mail& raw, void* object) noexcept {
+    auto& one = static_cast<watch&>(raw);
+    if (!object) return destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
+    auto& me = *static_cast<actor_base*>(object);
+    const bool abnormal = one.news.why == exit_reason::error || one.news.why == exit_reason::linked;
+    const auto handle = me.type_->find(&message_tag<down>, false);
+    if (handle && (abnormal || !one.linked)) {
+        down news = one.news;
+        const sched::address to = one.watcher;
+        destroy_mail(one);
+        try {
+            auto* told_it = make_mail<told<down>>(handle, std::move(news));
+            told_it->sender = to;
+            handle(*told_it, object);
+        } catch (...) {
+            me.end(std::current_exception()); // no memory for it
+        }
+        return;
+    }
+    std::exception_ptr error = one.news.error;
+    const bool ends = one.linked && abnormal;
+    destroy_mail(one);
+    if (!ends) return;
+    me.ending_ = true;
+    me.why_ = exit_reason::linked;
+    me.end(std::move(error));
+}
+
+// False: `whom` has ended.
+bool add_watch(sched::address whom, watch& one) {
+    auto* fresh = new extra();
+    bool added = false;
+    {
+        std::lock_guard guard(extra_lock(whom.slot));
+        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (box && (box->generation() | 1) == whom.generation) { // it lives, or is about to: its constructor runs
+            if (!box->extra) box->extra = std::exchange(fresh, nullptr);
+            one.after = std::exchange(extra_of(*box)->watches, &one);
+            added = true;
+        }
+    }
+    delete fresh;
+    return added;
+}
+
+void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept {
+    watch* found = nullptr;
+    {
+        std::lock_guard guard(extra_lock(whom.slot));
+        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (!box || box->generation() != whom.generation || !box->extra) return;
+        watch** place = &extra_of(*box)->watches;
+        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
+        if ((found = *place)) *place = found->after;
+    }
+    if (found) destroy_mail(*found);
+}
+
+void begin_watch(sched::address whom, sched::address watcher, bool linked) {
+    auto* one = ::new (sched::take_memory(sizeof(watch))) watch(watcher, linked);
+    bool added = false;
+    try {
+        added = whom && add_watch(whom, *one);
+    } catch (...) {
+        destroy_mail(*one);
+        throw;
+    }
+    if (!added) tell_watches(one, {whom, exit_reason::normal, nullptr});
+}
+
+} // namespace
+
+base::spin_lock& extra_lock(std::uint32_t slot) noexcept {
+    return locks[slot % lock_count];
+}
+
+watch::watch(sched::address to, bool both_ways) noexcept : mail(&take_news), watcher(to), linked(both_ways) {}
+
+void tell_watches(watch* first, const down& news) noexcept {
+    while (watch* one = first) {
+        first = one->after;
+        one->news = news;
+        one->urgent = true;
+        (void)sched::deliver(one->watcher, *one);
+    }
+}
+
+bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error) noexcept {
+    extra* hung = nullptr;
+    {
+        std::lock_guard guard(extra_lock(who.slot));
+        hung = extra_of(box);
+        box.extra = nullptr;
+        if (box.lives()) box.end_life();
+    }
+    if (!hung) return false;
+    const bool told = hung->watches != nullptr;
+    tell_watches(hung->watches, {who, why, error});
+    delete hung;
+    return told;
+}
+
+} // namespace detail
+
+void actor_base::watch_end(sched::address whom) {
+    detail::begin_watch(whom, address(), false);
+}
+void actor_base::unwatch(sched::address whom) noexcept {
+    detail::remove_watch(whom, address(), false);
+}
+void actor_base::link(sched::address whom) {
+    detail::begin_watch(whom, address(), true);
+    detail::begin_watch(address(), whom, true);
+}
+void actor_base::unlink(sched::address whom) noexcept {
+    detail::remove_watch(whom, address(), true);
+    detail::remove_watch(address(), whom, true);
+}
+
+} // namespace sennit

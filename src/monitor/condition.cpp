@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/monitor/condition.hpp"
+
+#include "sennit/base/check.hpp"
+#include "sennit/cancelled.hpp"
+
+namespace sennit {
+
+// In the frame of one that waits. What is missing: its monitors, and one for its sleep.
+//
+// One whose wait ends by a signal alone leaves its monitors first and sleeps then: so whoever comes next is ready, and
+// gets the processor by one switch. Others leave when they are saved, in what the wait publishes; the claim decides.
+struct condition::waiting : base::list_node {
+    waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors) noexcept
+        : self(who, point, static_cast<std::uint32_t>(monitors) + 1), sole(point.sole) {}
+    detail::claimant self;
+    const bool sole;
+    bool queued = true;
+    std::uintptr_t data = 0;
+    detail::turns places;
+};
+
+condition::~condition() {
+    SENNIT_CHECK(all_.empty(), "a condition is destroyed while somebody waits on it");
+}
+
+void condition::check_inside(const char* what) const {
+    if (!detail::door::owned(of_, detail::self_identity())) base::fail(what, __FILE__, __LINE__);
+}
+
+bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
+    check_inside("waiting on a condition, but not inside all its monitors");
+    const std::uintptr_t me = detail::self_identity();
+    sched::wait_point point(deadline_ns == sched::never && !sched::in_cancel_scope());
+    waiting mine(me, point, of_.size());
+    mine.data = data;
+    all_.push_back(mine);
+    if (mine.sole) {
+        detail::door::leave(of_, me); // from the last one on the condition need not be there
+        mine.self.wait_rest("condition", this);
+        return true;
+    }
+    // What leaves the monitors when we are saved. From the last one on, neither we nor the condition need be there.
+    struct leaving {
+        const detail::monitor_set* all;
+        std::uintptr_t me;
+    } act{&of_, me};
+    const sched::wake_reason why = sched::wait(point,
+                                               [](void* argument) noexcept {
+                                                   const leaving what = *static_cast<leaving*>(argument);
+                                                   const detail::monitor_set all = *what.all;
+                                                   detail::door::leave(all, what.me);
+                                               },
+                                               &act, {.deadline_ns = deadline_ns, .what = "condition", .on = this});
+    if (why == sched::wake_reason::source) {
+        mine.self.wait_rest("condition", this);
+        return true;
+    }
+    detail::door::enter(of_, me);
+    if (mine.queued) all_.remove(mine);
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return false;
+}
+
+// The oldest whose wait has not ended otherwise; off the list. What it sleeps for from now on are its monitors.
+condition::waiting* condition::take() noexcept {
+    while (waiting* found = all_.pop_front()) {
+        found->queued = false;
+        if (found->sole) return found;
+        switch (sched::claim(*found->self.point, sched::wake_reason::source)) {
+        case sched::claim_result::lost:
+            continue;
+        case sched::claim_result::wake_it:
+            (void)found->self.missing.fetch_sub(1);
+            return found;
+        case sched::claim_result::leave_it:
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+void condition::owe_turns(waiting& to) noexcept {
+    for (std::size_t i = 0; i < of_.size(); ++i) {
+        to.places.of[i].whose = &to.self;
+        of_[i].urgent_.push_front(to.places.of[i]);
+    }
+}
+
+bool condition::signal() {
+    check_inside("signalling a condition, but not inside all its monitors");
+    waiting* found = take();
+    if (found) owe_turns(*found);
+    return found != nullptr;
+}
+
+void condition::signal_all() {
+    check_inside("signalling a condition, but not inside all its monitors");
+    base::intrusive_queue<waiting> newest_first;
+    while (waiting* found = take()) newest_first.push_front(*found);
+    while (waiting* found = newest_first.pop_front()) owe_turns(*found); // each before the one that came after it
+}
+
+bool condition::signal_block() {
+    check_inside("signalling a condition, but not inside all its monitors");
+    waiting* found = take();
+    if (!found) return false;
+    sched::wait_point point(true);
+    detail::claimant self(detail::self_identity(), point, static_cast<std::uint32_t>(of_.size()) + 1);
+    detail::turns places;
+    for (std::size_t i = 0; i < of_.size(); ++i) {
+        places.of[i].whose = &self;
+        of_[i].give_place_to(places.of[i], found->self.identity);
+    }
+    found->self.got(static_cast<std::uint32_t>(of_.size()));
+    self.wait_rest("signal_block", this);
+    return true;
+}
+
+bool condition::empty() const {
+    check_inside("looking at a condition, but not inside all its monitors");
+    return all_.empty();
+}
+
+std::uintptr_t condition::front() const {
+    check_inside("looking at a condition, but not inside all its monitors");
+    SENNIT_CHECK(!all_.empty(), "the front of a condition on which nobody waits");
+    return all_.front()->data;
+}
+
+} // namespace sennit

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/monitor/core.hpp"
+#include "monitor/acceptance.hpp"
+#include "sennit/base/check.hpp"
+#include "sennit/sched/verbs.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace sennit {
+
+monitor::~monitor() {
+    std::lock_guard guard(lock_);                           // who left last may be on its way out
+    SENNIT_CHECK(word_.load_acq() == 0 && waiting_.empty(), // pairs with leave
+                 "a monitor is destroyed while somebody is inside or waits to enter");
+}
+
+const void* monitor::holder(const void* on) noexcept {
+    // SAFETY: the address that its owner wrote, compared only; a hint.
+    return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() & ~attention); // a hint
+}
+
+// The owner goes, and somebody may be waiting. Whoever is next owns it before the lock is free; it cannot run, and so
+// not destroy anything, before `got`.
+void monitor::hand_on() noexcept {
+    detail::turn* next = urgent_.pop_front();
+    {
+        std::lock_guard guard(lock_);
+        if (!next) next = waiting_.pop_front();
+        const identity bits = waiting_.empty() ? 0 : attention;
+        word_.store_rel(next ? next->whose->identity | bits : 0); // pairs with enter_now, and through got
+    }
+    if (next) next->whose->got(1);
+}
+
+// The owner, or who acts for it, makes `next` the owner.
+void monitor::pass_to(identity next) noexcept {
+    std::lock_guard guard(lock_);
+    word_.store_rel(next | (waiting_.empty() ? 0 : attention)); // pairs through the wake-up of `next`
+}
+
+// Blocks until it, or all, are the caller's.
+monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity me,
+                                       detail::member_key member) noexcept {
+    lock_.lock();
+    identity seen = word_.load_rlx(); // a hint: the CAS decides
+    for (;;) {
+        if (seen == 0) {
+            if (!word_.cas_acq(seen, me)) continue; // pairs with leave
+            lock_.unlock();
+            return entered::this_one;
+        }
+        if ((seen & attention) != 0 || word_.cas_rlx(seen, seen | attention)) break; // orders nothing: not ours yet
+    }
+    sched::wait_point point(true);
+    detail::claimant mine(me, point, 1);
+    mine.member = member;
+    mine.wanted = &all;
+    detail::acceptance* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
+    if (accepted && member != &detail::key_of_destructor) {
+        lock_.unlock();
+        accepted->let_in(mine);
+        return entered::all;
+    }
+    detail::turn place;
+    place.whose = &mine;
+    waiting_.push_back(place);
+    struct leaving {
+        monitor* here;
+        detail::acceptance* told; // that its object is being destroyed
+    } act{this, accepted};
+    sched::wait(point,
+                [](void* argument) noexcept {
+                    const leaving what =
+                        *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
+                    what.here->lock_.unlock();
+                    if (what.told) what.told->go_on();
+                },
+                &act, {.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder});
+    return mine.accepted ? entered::all : entered::this_one;
+}
+
+namespace detail {
+
+unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
+                          member_key member) noexcept {
+    monitor_set wanted; // for who might accept the call
+    if (member && at == 0)
+        for (std::size_t i = 0; i < count; ++i) wanted.add(*all[i]);
+    unsigned fresh = 0;
+    for (std::size_t i = at; i < count; ++i) {
+        if (all[i]->owned_by(me)) continue;
+        const bool first = i == 0; // a call that has some of its monitors cannot be waited for by who has them all
+        if (all[i]->enter_slowly(wanted, me, first ? member : nullptr) == monitor::entered::all) {
+            for (std::size_t k = 0; k < count; ++k) // but an equal one only once
+                if (k == 0 || all[k] != all[k - 1]) fresh |= 1u << k;
+            return fresh;
+        }
+        fresh |= 1u << i;
+    }
+    return fresh;
+}
+
+void door::enter(const monitor_set& all, std::uintptr_t me) noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i].enter_now(me)) (void)all[i].enter_slowly(all, me, nullptr);
+}
+
+void door::leave(const monitor_set& all, std::uintptr_t me) noexcept {
+    for (std::size_t i = all.size(); i-- > 0;) all[i].leave(me);
+}
+
+bool door::owned(const monitor_set& all, std::uintptr_t me) noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i].owned_by(me)) return false;
+    return true;
+}
+
+void door::reserve(monitor& fresh, const void* key) noexcept {
+    // SAFETY: an address as a name, which no activity has.
+    fresh.word_.store_rlx(reinterpret_cast<std::uintptr_t>(key)); // nobody else knows it yet
+}
+
+void door::adopt(monitor& reserved) noexcept {
+    reserved.pass_to(self_identity());
+}
+
+void claimant::wait_rest(const char* what, const void* on) noexcept {
+    if (missing.load_acq() == 0) return; // pairs with got
+    sched::wait_point here(true);
+    point = &here;
+    // Not as the other waits: when the last one is there already, nobody will wake us.
+    sched::activity& me = sched::this_activity();
+    const sched::wait_options options{.cancellable = false, .what = what, .on = on};
+    const sched::wait_options* outer = std::exchange(me.waits_for, &options);
+    sched::park(
+        [](void* argument, sched::waiter&) noexcept {
+            return static_cast<claimant*>(argument)->missing.fetch_sub_acq_rel(1) != 1; // pairs with got
+        },
+        this, here);
+    me.waits_for = outer;
+}
+
+} // namespace detail
+
+} // namespace sennit

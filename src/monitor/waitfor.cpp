@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/monitor/waitfor.hpp"
+
+#include "monitor/acceptance.hpp"
+#include "sennit/base/check.hpp"
+#include "sennit/cancelled.hpp"
+#include "sennit/monitor.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace sennit::detail {
+
+namespace {
+
+constexpr auto first_source = static_cast<std::uint32_t>(sched::wake_reason::source);
+
+bool counts(const accept_clause& one) noexcept {
+    return one.enabled && one.what == accept_clause::kind::call;
+}
+
+} // namespace
+
+bool acceptance::claimed(std::size_t clause) noexcept {
+    const auto why = static_cast<sched::wake_reason>(first_source + static_cast<std::uint32_t>(clause));
+    const sched::claim_result result = sched::claim(*self.point, why);
+    asleep_ = self.point->sole || result == sched::claim_result::wake_it;
+    return result != sched::claim_result::lost;
+}
+
+acceptance* acceptance::claim_by(const claimant& arrival) noexcept {
+    for (std::size_t i = 0; i < clauses.size(); ++i)
+        if (counts(*clauses[i]) && clauses[i]->member == arrival.member && clauses[i]->of == *arrival.wanted)
+            return claimed(i) ? this : nullptr;
+    return nullptr;
+}
+
+void acceptance::withdraw() noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::lock_guard guard(all[i].lock_);
+        all[i].accepting_ = nullptr;
+    }
+}
+
+void acceptance::owe(std::size_t monitors) noexcept {
+    const std::uint32_t counted = self.point->sole ? 0 : asleep_ ? 2 : 1;
+    (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) - counted); // may wrap, and back
+}
+
+// The acceptor's turn comes when `next`, which owns `of` then, has left them.
+void acceptance::give_places(std::uintptr_t next, const monitor_set& of) noexcept {
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        places.of[i].whose = &self;
+        of[i].give_place_to(places.of[i], next);
+    }
+}
+
+void acceptance::let_in(const claimant& arrival) noexcept {
+    withdraw();
+    owe(arrival.wanted->size());
+    give_places(arrival.identity, *arrival.wanted);
+}
+
+void acceptance::make_way(claimant& arrival) noexcept {
+    owe(arrival.wanted->size());
+    arrival.accepted = true;
+    give_places(arrival.identity, *arrival.wanted);
+    arrival.got(1);
+}
+
+// Nothing is owed: it has all its monitors.
+void acceptance::go_on() noexcept {
+    withdraw();
+    if (!asleep_) return self.got(1); // it waits for the rest, perhaps already
+    self.missing.store_rel(0);        // pairs with wait_rest
+    sched::wake(*self.point);
+}
+
+acceptance::found acceptance::find(clause_list clauses, acceptance* for_whom) noexcept {
+    for (std::size_t i = 0; i < clauses.size(); ++i) {
+        if (!counts(*clauses[i])) continue;
+        monitor& first = clauses[i]->of[0];
+        std::unique_lock guard(first.lock_, std::defer_lock);
+        if (!for_whom) guard.lock();
+        for (turn* each = first.waiting_.front(); each; each = first.waiting_.after(*each)) {
+            claimant& arrival = *each->whose;
+            if (arrival.member != clauses[i]->member || !(*arrival.wanted == clauses[i]->of)) continue;
+            if (for_whom && !for_whom->claimed(i)) return {i, nullptr};
+            if (arrival.member == &key_of_destructor)
+                arrival.member = nullptr; // it stays in the queue, and is told once
+            else
+                first.waiting_.remove(*each);
+            return {i, &arrival};
+        }
+    }
+    return {clauses.size(), nullptr};
+}
+
+void acceptance::publish() noexcept {
+    const monitor_set mine = all;                                       // who accepts may be gone when this ends
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i].lock_.lock(); // by address; nobody else holds two
+    const found ready = find(clauses, this);
+    if (!ready.arrival)
+        for (std::size_t i = 0; i < mine.size(); ++i) mine[i].accepting_ = this;
+    for (std::size_t i = mine.size(); i-- > 0;) mine[i].lock_.unlock();
+    if (!ready.arrival) return;
+    if (clauses[ready.clause]->member == &key_of_destructor)
+        go_on();
+    else
+        make_way(*ready.arrival);
+}
+
+namespace {
+
+// The call that waits already goes first; returns when it has left.
+void let_go_first(acceptance::clause_list clauses, claimant& arrival, std::uintptr_t me) noexcept {
+    sched::wait_point point(true);
+    acceptance mine(clauses, me, point);
+    mine.self.missing.store_rlx(1); // our sleep; nobody else knows of it yet
+    mine.make_way(arrival);
+    mine.self.wait_rest("waitfor", nullptr);
+}
+
+} // namespace
+
+std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
+    const std::uintptr_t me = self_identity();
+    monitor_set all;
+    std::size_t otherwise = clauses.size(), late = clauses.size();
+    for (std::size_t i = 0; i < clauses.size(); ++i) {
+        const accept_clause& one = *clauses[i];
+        if (!one.enabled) continue;
+        if (one.what == accept_clause::kind::otherwise) {
+            otherwise = std::min(otherwise, i);
+        } else if (one.what == accept_clause::kind::timeout) {
+            if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
+        } else {
+            SENNIT_CHECK(door::owned(one.of, me), "waitfor on a monitor that the caller is not in");
+            for (std::size_t k = 0; k < one.of.size(); ++k) all.add(one.of[k]);
+        }
+    }
+    if (const acceptance::found ready = acceptance::find(clauses, nullptr); ready.arrival) {
+        if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me);
+        return ready.clause;
+    }
+    if (otherwise != clauses.size()) return otherwise;
+    if (all.size() == 0 && late == clauses.size()) return no_clause;
+
+    const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
+    sched::wait_point point(deadline_ns == sched::never && !sched::in_cancel_scope());
+    acceptance mine(clauses, me, point);
+    mine.all = all;
+    const sched::wake_reason why =
+        sched::wait(point, [](void* self) noexcept { static_cast<acceptance*>(self)->publish(); }, &mine,
+                    {.deadline_ns = deadline_ns, .what = "waitfor"});
+    if (why < sched::wake_reason::source) {
+        mine.withdraw();
+        if (why == sched::wake_reason::cancelled) throw cancelled();
+        return late;
+    }
+    if (!point.sole) mine.self.wait_rest("waitfor", nullptr);
+    return static_cast<std::uint32_t>(why) - first_source;
+}
+
+} // namespace sennit::detail

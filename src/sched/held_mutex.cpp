@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/held_mutex.hpp"
+
+#ifdef SENNIT_REPORT_HELD_MUTEX
+
+#include "sennit/sched/fiber_block.hpp"
+#include "sennit/sched/wait.hpp"
+#include "sys/held_mutex.hpp"
+#include "sys/report.hpp"
+#include "sys/symbol.hpp"
+
+#include <exception>
+#include <string>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::uint32_t most_reports = 8;
+base::atomic<std::uint32_t> reports{0};
+} // namespace
+
+void report_held_mutex(activity* who, std::int32_t count) noexcept {
+    if (reports.fetch_add(1) >= most_reports) return;
+    try {
+        std::string text = "sennit: ";
+        const auto* fiber = who ? static_cast<const fiber_block*>(who->fiber) : nullptr;
+        text += fiber ? "fiber" : "strand";
+        if (who) text += " " + std::to_string(number_of(*who));
+        if (fiber && *fiber->name()) text += std::string(" '") + fiber->name() + "'";
+        text += who && who->waits_for ? std::string(" blocks in ") + who->waits_for->what : " yields";
+        text += " while it holds " + (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
+        text += ", locked by " + sys::name_of_code(sys::last_mutex_locker());
+        text +=
+            "\n        Who locks it meanwhile blocks a whole worker, and this one may go on in another thread, which"
+            " must not unlock it: use sennit::mutex, or unlock before.\n";
+        sys::report({text.c_str()});
+    } catch (const std::exception&) {
+        sys::report({"sennit: a strand is left while it holds a std::mutex (and no memory is left to say more)\n"});
+    }
+}
+
+} // namespace sennit::sched
+
+#endif

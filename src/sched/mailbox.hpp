@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mailbox: a runnable that has mail, and handles it one piece at a time.
+//
+// State. `owner_`: the worker (index + 1) whose queue's lock guards `busy_` and `inbox_`; 0: on its way from one worker
+// to another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail from
+// the owner's thread, in order. `remote_`: mail from all others, newest first. `noticed_`: `notice_` lies in a queue.
+//
+// Protocol.
+// 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
+//    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
+// 2. Everybody else pushes on `remote_`, then looks at `owner_`. 0: done, whoever has it begins a turn with it and looks
+//    after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's inbox,
+//    from which an idle worker takes it if the owner does not get on.
+// 3. The notice clears `noticed_`, then looks: idle: makes it busy, and itself the owner, under that owner's lock, and
+//    runs a turn. Busy: leaves it.
+// 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
+//    with more waiting, some 20 us) or when nothing is left. Inside the owner's lock it looks once more: something there: back into the queue; else idle.
+// 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
+//    makes itself the owner under the old one's lock before it touches anything.
+//
+// Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or makes it be started by
+// the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
+// another thread than the owner's, it does not.
+// Why nothing is lost: a push on `remote_` comes before the look at `noticed_`. If that says 1, the notice has yet to
+// clear it, and looks at `busy_` after that; so whatever happens, some notice looks at `busy_` behind the push. If it
+// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` 0, the turn
+// writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent.
+// Why mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
+// appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it.
+// Tried and rejected: one word with exchange for each delivery and a compare-and-swap for each turn's end (as in Pony):
+// two locked instructions a hop, about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together, too.
+// Tested by tests/unit/actor, explored by tests/sim/scenarios/actor.cpp.
+#pragma once
+
+#include "sched/mailbox_table.hpp"
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/cache_line.hpp"
+#include "sennit/sched/mail.hpp"
+#include "sennit/sched/runnable.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class worker;
+class runtime_core;
+
+class alignas(base::cache_line) mailbox : public runnable {
+public:
+    mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, std::uint16_t owner) noexcept;
+    mailbox(const mailbox&) = delete;
+
+    // Any thread.
+    delivery accept(address to, mail& one) noexcept;
+    std::uint32_t generation() const noexcept { return generation_.load_acq(); } // pairs with begin_life
+    address self() const noexcept { return {slot_, generation_.load_rlx()}; }    // of the life that asks, or under way
+    runtime_core& runtime() const noexcept { return runtime_; }
+    bool lives() const noexcept { return generation() % 2 != 0; }
+
+    // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
+    void begin_on(std::uint16_t wanted) noexcept;
+    // Before a life: only the worker of this home may run it; 0: any.
+    void pin_to(std::uint16_t wanted) noexcept;
+    // Who has just taken it from the table; what the life needs was written before.
+    void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
+    // Inside its turn. The slot goes back to the table when the turn ends; mail for the ended life goes to nobody.
+    void end_life() noexcept;
+    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; } // bounds: of one life
+    when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as above
+    // Counts one more in, if it may: `dead` means no. See when_full.
+    delivery admit(mail& one) noexcept;
+    void release_unused() noexcept; // taken from the table, but no life began
+
+private:
+    friend class mailbox_table;
+    friend void disown(runnable& mailbox) noexcept;
+    struct list {
+        mail* first = nullptr;
+        mail* last = nullptr;
+        void append(mail& one) noexcept {
+            one.next = nullptr;
+            (first ? last->next : first) = &one;
+            last = &one;
+        }
+        // Behind what else is urgent.
+        void overtake(mail& one) noexcept {
+            mail** place = &first;
+            while (*place && (*place)->urgent) place = &(*place)->next;
+            if (!*place) return append(one);
+            one.next = *place;
+            *place = &one;
+        }
+        void put(mail& one) noexcept {
+            if (one.urgent) [[unlikely]]
+                overtake(one);
+            else
+                append(one);
+        }
+        void append(list more) noexcept {
+            if (!more.first) return;
+            (first ? last->next : first) = more.first;
+            last = more.last;
+        }
+    };
+    struct notice : runnable {
+        explicit notice(mailbox& to) noexcept : runnable(&mailbox::read_notice), whose(to) {}
+        mailbox& whose;
+    };
+
+    static void begin_turns(runnable* self) noexcept;
+    static void read_notice(runnable* self) noexcept;
+    bool deliver_here(mail& one, worker& me) noexcept;
+    void deliver_from_afar(mail& one) noexcept;
+    bool move_here(mail& one, worker& me, std::uint16_t owner) noexcept;
+    static void turns(mailbox& first) noexcept;
+    list turn(worker*& me) noexcept;
+    static bool go_on(const list& batch, unsigned& left, std::int64_t& until) noexcept;
+    [[gnu::noinline]] worker* moved() noexcept;
+    mailbox* end_turn(list rest, worker& me, bool more) noexcept;
+    bool end_inside(list rest, bool& retire) noexcept;
+    [[gnu::noinline]] void retire_slot() noexcept;
+    void take_over(worker& me) noexcept;
+    [[gnu::noinline]] void take_from_another(worker& me) noexcept;
+    bool wake_up_here(worker& me) noexcept;
+    bool count_out() noexcept;
+    [[gnu::noinline, gnu::cold]] void room_made() noexcept;
+    void take_remote(list& into) noexcept;
+    [[gnu::noinline, gnu::cold]] static void return_to_sender(mail& one) noexcept;
+
+    // What a hop between two mailboxes of one worker touches is in the first two lines.
+    list inbox_;
+    base::atomic<std::uint32_t> generation_; // odd: alive
+    base::atomic<std::uint16_t> owner_;
+    bool busy_ = false;
+    bool retired_ = false; // its life has ended; the slot goes back when the turn ends
+
+    runtime_core& runtime_;
+    base::atomic<mail*> remote_{nullptr};
+    const std::uint32_t slot_;
+    base::atomic<std::uint8_t> noticed_{0};
+
+public:
+    base::atomic<std::uint8_t> crowded{0}; // senders wait for room
+
+    // The model's, for one life.
+    void* object = nullptr;
+    base::atomic<void*> group{nullptr};
+    void* extra = nullptr;
+    base::atomic<std::uint64_t> handled{0}; // pieces, in this life; its turn writes
+    base::atomic<std::uint64_t> asks{0};    // whom the handler waits for: an address as one word, 0: nobody
+
+    // Bounded mail: pieces not yet handled; how many there may be and, in the lowest two bits, when_full. 0: no bound.
+    base::atomic<std::uint32_t> queued{0};
+    base::atomic<std::uint32_t> bounds{0};
+
+private:
+    notice notice_;
+};
+
+static_assert(sizeof(mailbox) <= 192);
+
+inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
+    mailbox* chunk = directory[slot >> chunk_bits].first.load_acq(); // pairs with carve
+    return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mailboxes with a bound: counting mail in and out, and senders that wait for room.
+//
+// A sender that finds no room marks the mailbox as crowded, looks again, and waits in one of a few lists that all
+// mailboxes share. The turn counts a piece out, then looks whether it is crowded; and so does the end of a life. All
+// four are sequentially consistent: the sender sees the room (or the end), or the turn sees the sender. Who is woken
+// looks again, so it does not matter that a list's waiters may be another mailbox's.
+#include "sched/mailbox.hpp"
+#include "sched/mailbox_table.hpp"
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/wait.hpp"
+#include "sys/mutant.hpp"
+
+#include <mutex>
+
+namespace sennit::sched {
+
+namespace {
+
+struct crowd {
+    base::spin_lock lock;
+    wait_list waiting;
+};
+constexpr std::size_t crowd_count = 64;
+constinit crowd crowds[crowd_count];
+
+crowd& crowd_of(std::uint32_t slot) noexcept {
+    return crowds[slot % crowd_count];
+}
+
+} // namespace
+
+delivery mailbox::admit(mail& one) noexcept {
+    const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
+    if (one.counted) return delivery::sent;
+    one.counted = true;
+    if (queued.fetch_add(1) < room || full() == when_full::drop_oldest) return delivery::sent;
+    queued.fetch_sub(1);
+    one.counted = false;
+    return delivery::full;
+}
+
+// False: there are too many; this one, the oldest, is dropped.
+bool mailbox::count_out() noexcept {
+    const std::uint32_t before = queued.fetch_sub(1);
+    if (crowded.load() && !SENNIT_MUTANT("room is told of")) room_made();
+    return full() != when_full::drop_oldest || before <= bounds.load_rlx() >> 2; // bounds: of one life
+}
+
+void mailbox::room_made() noexcept {
+    wake_ups woken;
+    crowd& mine = crowd_of(slot_);
+    std::lock_guard guard(mine.lock);
+    crowded.store(0);
+    woken.take_all(mine.waiting);
+}
+
+delivery deliver_waiting(address to, mail& one) noexcept {
+    mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
+    if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait) // bounds: of one life
+        return deliver(to, one);
+    for (;;) {
+        // Counted in already, it is not counted by `deliver`; and where the life has ended, nobody counts any more.
+        if (!alive(to) || box->admit(one) == delivery::sent) return deliver(to, one);
+        crowd& all = crowd_of(to.slot);
+        all.lock.lock();
+        box->crowded.store(1);
+        if (box->has_room() || !alive(to)) {
+            all.lock.unlock();
+            continue;
+        }
+        if (block(all.waiting, all.lock, {.what = "actor_ref::send", .on = box}) == wake_reason::cancelled)
+            return deliver(to, one);
+    }
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/mailbox_table.hpp"
+
+#include "sched/mailbox.hpp"
+#include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+namespace sennit::sched {
+
+namespace {
+
+constinit base::spin_lock directory_lock;
+constinit std::uint32_t chunks_used = 0;              // under the lock
+constinit base::atomic<std::uint32_t> free_chunks{0};  // how many lie in that list; under the lock
+
+void* raw_chunk() {
+    return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size, std::align_val_t{alignof(mailbox)});
+}
+
+// Not the runnable's own link: mail that comes too late may put a free one into a queue.
+mailbox* next_free(const mailbox& free) noexcept {
+    return static_cast<mailbox*>(free.object);
+}
+
+} // namespace
+
+constinit mailbox_table::chunk_entry mailbox_table::directory[most_chunks]{};
+
+// The number of a chunk that nobody has; throws std::bad_alloc when there are 2^32 slots.
+std::uint32_t mailbox_table::take_number() {
+    std::lock_guard guard(directory_lock);
+    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i) // under the lock
+        if (!directory[i].first.load_rlx() && directory[i].next_generation != UINT32_MAX) { // under the lock
+            free_chunks.store_rlx(free_chunks.load_rlx() - 1); // under the lock
+            return i;
+        }
+    if (chunks_used == most_chunks) throw std::bad_alloc();
+    return chunks_used++;
+}
+
+mailbox_table::~mailbox_table() {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+        chunk_entry& entry = directory[chunks_[i]];
+        mailbox* first = entry.first.load_rlx(); // nobody else is here any more
+        const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
+        std::uint32_t newest = 0;
+        for (std::uint32_t k = 0; k < count; ++k) {
+            if (k == 0 && chunks_[i] == 0) continue; // slot 0 is nobody
+            newest = std::max(newest, first[k].generation());
+            first[k].~mailbox();
+        }
+        std::lock_guard guard(directory_lock);
+        entry.next_generation = newest >= UINT32_MAX - 2 ? UINT32_MAX : (newest + 2) & ~1u;
+        entry.first.store_rel(nullptr); // pairs with find
+        if (entry.next_generation != UINT32_MAX) free_chunks.store_rlx(free_chunks.load_rlx() + 1); // under the lock
+        ::operator delete(first, std::align_val_t{alignof(mailbox)});
+    }
+}
+
+mailbox& mailbox_table::carve(std::uint16_t owner) {
+    if (carved_ == chunk_size) {
+        chunks_.reserve(chunks_.size() + 1);
+        void* memory = raw_chunk();
+        std::uint32_t number = 0;
+        try {
+            number = take_number();
+        } catch (...) {
+            ::operator delete(memory, std::align_val_t{alignof(mailbox)});
+            throw;
+        }
+        chunks_.push_back(number);
+        first_generation_ = directory[number].next_generation;
+        // SAFETY: slots are made in it one by one; nobody has the address of one that is not made.
+        directory[number].first.store_rel(static_cast<mailbox*>(memory)); // pairs with find
+        carved_ = number == 0 ? 1 : 0;                                    // slot 0 is nobody
+    }
+    const std::uint32_t number = chunks_.back();
+    mailbox* where = directory[number].first.load_rlx() + carved_; // under the lock
+    const std::uint32_t slot = (number << chunk_bits) + carved_;
+    ++carved_;
+    return *::new (where) mailbox(runtime_, slot, first_generation_, owner);
+}
+
+mailbox& mailbox_table::take() {
+    worker* me = this_worker();
+    if (me && &me->runtime() == &runtime_) {
+        mailbox_cache& kept = me->mailboxes;
+        if (mailbox* found = kept.first) {
+            kept.first = next_free(*found);
+            --kept.count;
+            return *found;
+        }
+    } else {
+        me = nullptr;
+    }
+    const std::uint16_t owner = me ? me->home() : runtime_.next_home();
+    std::lock_guard guard(lock_);
+    if (mailbox* found = free_) {
+        free_ = next_free(*found);
+        return *found;
+    }
+    return carve(owner);
+}
+
+void mailbox_table::give(mailbox& free) noexcept {
+    if (free.generation() >= UINT32_MAX - 2) return; // its generations are used up
+    worker* me = this_worker();
+    if (me && &me->runtime() == &runtime_) {
+        mailbox_cache& kept = me->mailboxes;
+        free.object = kept.first;
+        kept.first = &free;
+        if (++kept.count <= max_kept) return;
+        std::lock_guard guard(lock_);
+        while (kept.count > max_kept / 2) {
+            mailbox* one = kept.first;
+            kept.first = next_free(*one);
+            --kept.count;
+            one->object = free_;
+            free_ = one;
+        }
+        return;
+    }
+    std::lock_guard guard(lock_);
+    free.object = free_;
+    free_ = &free;
+}
+
+void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
+    std::vector<mailbox*> starts;
+    std::uint32_t last = 0;
+    {
+        std::lock_guard guard(lock_);
+        for (std::uint32_t number : chunks_) starts.push_back(directory[number].first.load_rlx()); // under the lock
+        last = carved_;
+    }
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::uint32_t count = i + 1 == starts.size() ? last : chunk_size;
+        const bool has_nobody = starts[i] == directory[0].first.load_rlx(); // the caller's chunks do not go away
+        for (std::uint32_t k = has_nobody ? 1 : 0; k < count; ++k) look(starts[i][k]);
+    }
+}
+
+} // namespace sennit::sched

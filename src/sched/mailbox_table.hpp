@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where mailboxes live: from a slot's number to its memory, and slots that are free.
+//
+// Memory is type-stable for as long as its runtime lives, so that mail for a life that has ended meets a mailbox. The
+// directory is the process's, chunks of slots are a runtime's. A slot that is used again goes on counting generations,
+// and so does a chunk's number; a slot whose generations are used up is not used again.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/mail.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace sennit::sched {
+
+class worker;
+
+// Free slots that a worker keeps. Its own thread only.
+struct mailbox_cache {
+    mailbox* first = nullptr;
+    std::uint32_t count = 0;
+};
+
+class mailbox_table {
+public:
+    explicit mailbox_table(runtime_core& runtime) noexcept : runtime_(runtime) {}
+    ~mailbox_table();
+    mailbox_table(const mailbox_table&) = delete;
+
+    // Null when there has never been such a slot, or its runtime is gone.
+    static mailbox* find(std::uint32_t slot) noexcept; // mailbox.hpp
+
+    // A free one; throws std::bad_alloc.
+    mailbox& take();
+    void give(mailbox& free) noexcept;
+
+    // Calls `look` for each slot there is.
+    void for_each(const std::function<void(mailbox&)>& look);
+
+    static constexpr std::uint32_t chunk_bits = 14; // slots in a chunk: 3 MiB, touched as they are used
+    static constexpr std::uint32_t chunk_size = 1u << chunk_bits;
+    static constexpr std::uint32_t max_kept = 256; // by a worker; half of them go to the table when there are more
+
+private:
+    friend class mailbox;
+    static constexpr std::uint32_t most_chunks = 1u << (32 - chunk_bits);
+    // Never shrinks and is never destroyed: addresses may be asked for at any time.
+    struct chunk_entry {
+        base::atomic<mailbox*> first{nullptr};
+        std::uint32_t next_generation = 0; // for its next use; under the directory's lock
+    };
+    static chunk_entry directory[most_chunks];
+    static std::uint32_t take_number();
+
+    mailbox& carve(std::uint16_t owner);
+
+    runtime_core& runtime_;
+    base::spin_lock lock_; // guards all below
+    mailbox* free_ = nullptr;
+    std::vector<std::uint32_t> chunks_; // numbers
+    std::uint32_t carved_ = chunk_size;  // of the last chunk
+    std::uint32_t first_generation_ = 0; // of the last chunk
+};
+
+} // namespace sennit::sched

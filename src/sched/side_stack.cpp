@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making side stacks, and the jumps where they cannot be inline.
+#include "sennit/sched/side_stack.hpp"
+
+#include "sched/tuning.hpp"
+#include "sched/worker.hpp"
+#include "sennit/base/spin_lock.hpp"
+#include "sys/stack.hpp"
+#include "sys/switch.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace sennit::sched {
+
+// ThreadSanitizer's shadow stack changes in the middle of a function that jumps.
+#ifdef SENNIT_THREAD_SANITIZER
+#define SENNIT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
+#else
+#define SENNIT_NOT_INSTRUMENTED
+#endif
+
+namespace {
+
+base::atomic<side_stack*> newest{nullptr}; // the list of all
+base::spin_lock idle_lock;                 // guards the next
+side_stack_cache idle;
+thread_local side_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
+
+// Never destroyed: coroutines may be objects of static duration.
+sys::stack_source& memory() {
+    static auto& source = *new sys::stack_source(side_stack_size);
+    return source;
+}
+
+[[gnu::noinline]] void note_first(side_stack* which) noexcept {
+    entered_first = which;
+}
+[[gnu::noinline]] side_stack& first_noted() noexcept {
+    return *entered_first;
+}
+
+// What the sanitizers are told if the running context blocks.
+struct noted_bounds {
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
+    const void* low = nullptr;
+    std::size_t size = 0;
+    void* tsan_fiber = nullptr;
+
+    static noted_bounds of_here() noexcept {
+        worker* me = this_worker();
+        if (!me) return {};
+        const sys::machine_context& now = me->self().machine;
+        return {now.stack_low, now.stack_size, now.tsan_fiber};
+    }
+    void set() const noexcept {
+        worker* me = this_worker();
+        if (!me) return;
+        sys::machine_context& now = me->self().machine;
+        now.stack_low = low;
+        now.stack_size = size;
+        now.tsan_fiber = tsan_fiber;
+    }
+#endif
+};
+
+inline void note_fiber([[maybe_unused]] void* fiber) noexcept {
+#ifdef SENNIT_THREAD_SANITIZER
+    __tsan_switch_to_fiber(fiber, 0);
+#endif
+}
+
+} // namespace
+
+side_stack::side_stack(std::byte* low, std::byte* high) noexcept : low_(low), high_(high) {
+    other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this), [] { bottom(); }); // SAFETY: an address only
+    inner_.low = low;
+    inner_.size = static_cast<std::size_t>(high - low);
+#ifdef SENNIT_THREAD_SANITIZER
+    inner_.tsan_fiber = __tsan_create_fiber(0);
+#endif
+    next_made_ = newest.load();
+    while (!newest.cas(next_made_, this)) {
+    }
+}
+
+side_stack& side_stack::make() {
+    const sys::stack fresh = memory().take();
+    // SAFETY: writable memory for the life of the process; its upper end is aligned to 64 bytes, as this class is.
+    auto& made = *::new (fresh.high - sizeof(side_stack)) side_stack(fresh.low, fresh.high);
+    note_first(&made);
+    made.enter(); // up to the wait for its first body
+    return made;
+}
+
+const side_stack* side_stack::find(const void* address, bool guard) noexcept {
+    const auto* where = static_cast<const std::byte*>(address);
+    for (const side_stack* each = newest.load(); each; each = each->next_made_) {
+        const std::byte* const low = guard ? each->low_ - sys::guard_size : each->low_;
+        if (where >= low && where < (guard ? each->low_ : each->high_)) return each;
+    }
+    return nullptr;
+}
+
+// First thing on the inside after each jump to it.
+inline void side_stack::arrived_inside([[maybe_unused]] void* fake_stack) noexcept {
+#ifdef SENNIT_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(fake_stack, passed_ ? nullptr : &outer_.low, passed_ ? nullptr : &outer_.size);
+#endif
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
+    noted_bounds{inner_.low, inner_.size, inner_.tsan_fiber}.set();
+#endif
+}
+
+SENNIT_NOT_INSTRUMENTED void side_stack::bottom() noexcept {
+    side_stack& self = first_noted();
+    self.arrived_inside(nullptr);
+    for (;;) {
+        self.leave();
+        self.body_(self.argument_);
+    }
+}
+
+#ifndef SENNIT_INLINE_JUMP
+
+SENNIT_NOT_INSTRUMENTED void side_stack::enter() noexcept {
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
+    const noted_bounds outside = noted_bounds::of_here();
+#endif
+    note_enterer();
+    exchange_exceptions();
+#ifdef SENNIT_ADDRESS_SANITIZER
+    void* fake_stack = nullptr;
+    passed_ = false;
+    __sanitizer_start_switch_fiber(&fake_stack, inner_.low, inner_.size);
+#endif
+#ifdef SENNIT_THREAD_SANITIZER
+    outer_.tsan_fiber = __tsan_get_current_fiber();
+#endif
+    note_fiber(inner_.tsan_fiber);
+    sys::jump(&other_sp_, other_sp_);
+#ifdef SENNIT_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
+    outside.set();
+#endif
+}
+
+SENNIT_NOT_INSTRUMENTED void side_stack::leave() noexcept {
+    check_leave();
+    exchange_exceptions();
+    void* fake_stack = nullptr;
+#ifdef SENNIT_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(&fake_stack, outer_.low, outer_.size);
+#endif
+    note_fiber(outer_.tsan_fiber);
+    sys::jump(&other_sp_, other_sp_);
+    arrived_inside(fake_stack);
+}
+
+#endif
+
+// The enterer's side moves from here to `next`, and we become the other side here.
+SENNIT_NOT_INSTRUMENTED void side_stack::pass_to(side_stack& next) noexcept {
+    check_leave();
+    next.entered_ = entered_;
+    void* const sp = std::exchange(next.other_sp_, other_sp_);
+    std::swap(next.other_exceptions_, other_exceptions_); // ours: the next one's inside; its: the enterer's
+    exchange_exceptions();
+    next.outer_ = outer_;
+    void* fake_stack = nullptr;
+#ifdef SENNIT_ADDRESS_SANITIZER
+    next.passed_ = true;
+    __sanitizer_start_switch_fiber(&fake_stack, next.inner_.low, next.inner_.size);
+#endif
+    note_fiber(next.inner_.tsan_fiber);
+    sys::jump(&other_sp_, sp);
+    arrived_inside(fake_stack);
+}
+
+void side_stack_cache::give_all() noexcept {
+    std::lock_guard guard(idle_lock);
+    while (side_stack* one = take()) idle.keep(*one);
+}
+
+side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
+    worker* me = this_worker();
+    side_stack* found = me ? me->side_stacks.take() : nullptr;
+    if (!found) {
+        {
+            std::lock_guard guard(idle_lock);
+            found = idle.take();
+        }
+        if (!found) found = &make();
+    }
+    found->body_ = body;
+    found->argument_ = argument;
+    return *found;
+}
+
+void side_stack::give(side_stack& ended) noexcept {
+    worker* me = this_worker();
+    if (me && me->side_stacks.size() < tuning::max_spares) {
+        me->side_stacks.keep(ended);
+        return;
+    }
+    std::lock_guard guard(idle_lock);
+    idle.keep(ended);
+}
+
+} // namespace sennit::sched

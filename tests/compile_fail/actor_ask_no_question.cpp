@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: only a message with a `reply` type can be asked
+// Asking what is no question.
+#include "sennit/actor.hpp"
+
+struct note {};
+struct servant : sennit::actor<servant, note> {
+    void on(note) {}
+};
+
+void use(sennit::actor_ref<servant> to) {
+    to.tell(note{});
+#ifdef SENNIT_EXPECT_ERROR
+    (void)to.ask(note{});
+#endif
+}

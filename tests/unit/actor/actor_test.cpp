@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one actor promises: its answers, its end, its mailbox.
+#include "sennit/actor.hpp"
+#include "sennit/event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using sennit::actor_group;
+using sennit::actor_ref;
+using sennit::send_status;
+
+struct add {
+    int n;
+};
+struct total {
+    using reply = int;
+};
+struct fail {};
+struct leave {};
+struct own {
+    std::unique_ptr<int> number;
+};
+struct hold { // does not return before `until` is set
+    std::shared_ptr<sennit::event> begun, until;
+};
+
+class counter : public sennit::actor<counter, add, total, fail, leave, own, hold> {
+public:
+    explicit counter(int start = 0, std::shared_ptr<std::atomic<int>> ends = nullptr)
+        : sum_(start), ends_(std::move(ends)) {}
+    void on(add m) { sum_ += m.n; }
+    int on(total) { return sum_; }
+    void on(fail) { throw std::runtime_error("as wanted"); }
+    void on(leave) { stop(); }
+    void on(own m) { sum_ += *m.number; }
+    void on(const hold& m) {
+        m.begun->set();
+        m.until->wait();
+    }
+    void stopped(sennit::exit_reason why) {
+        if (ends_) *ends_ += 1 + 100 * static_cast<int>(why);
+    }
+
+private:
+    int sum_;
+    std::shared_ptr<std::atomic<int>> ends_;
+};
+
+hold a_hold() {
+    return {std::make_shared<sennit::event>(), std::make_shared<sennit::event>()};
+}
+
+struct actors : testing::Test {
+    sennit::runtime runtime{{.workers = 2}};
+    actor_group group{runtime};
+    sennit::dead_letter_handler silent = sennit::set_dead_letter_handler(nullptr);
+    ~actors() override { sennit::set_dead_letter_handler(silent); }
+};
+
+TEST_F(actors, a_reference_is_eight_bytes) {
+    EXPECT_EQ(sizeof(actor_ref<counter>), 8u);
+}
+
+TEST_F(actors, messages_from_a_thread_are_handled_in_order_and_answered) {
+    auto c = group.spawn<counter>(1);
+    for (int i = 0; i < 100; ++i) c.tell(add{i});
+    EXPECT_EQ(c.ask(total{}).get(), 4951);
+}
+
+TEST_F(actors, a_message_may_be_only_movable) {
+    auto c = group.spawn<counter>();
+    c.tell(own{std::make_unique<int>(7)});
+    EXPECT_EQ(c.ask(total{}).get(), 7);
+}
+
+TEST_F(actors, an_ask_with_a_limit_returns_the_answer_in_time) {
+    auto c = group.spawn<counter>(5);
+    auto answer = c.ask(total{}, 10s);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(*answer, 5);
+}
+
+TEST_F(actors, an_ask_returns_at_its_limit_and_the_late_answer_goes_to_nobody) {
+    auto c = group.spawn<counter>(5);
+    hold held = a_hold();
+    c.tell(held);
+    held.begun->wait();
+    auto answer = c.ask(total{}, 1ms);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error(), sennit::ask_error::timed_out);
+    EXPECT_THROW((void)answer.value(), sennit::ask_failed);
+    held.until->set();
+    EXPECT_EQ(c.ask(total{}).get(), 5);
+}
+
+TEST_F(actors, who_asks_an_ended_actor_learns_it_at_once) {
+    auto c = group.spawn<counter>();
+    c.stop();
+    group.join();
+    EXPECT_EQ(c.ask(total{}, 10s).error(), sennit::ask_error::actor_down);
+    EXPECT_THROW(c.ask(total{}).get(), sennit::ask_failed);
+    EXPECT_EQ(c.try_tell(add{1}), send_status::dead);
+    EXPECT_FALSE(c.alive());
+}
+
+TEST_F(actors, who_waits_for_an_answer_learns_of_the_end_meanwhile) {
+    auto c = group.spawn<counter>();
+    hold held = a_hold();
+    c.tell(held);
+    held.begun->wait();
+    c.tell(leave{});
+    auto wanted = c.ask(total{});
+    held.until->set();
+    EXPECT_THROW(wanted.get(), sennit::ask_failed);
+}
+
+TEST_F(actors, nobody_is_told_nothing) {
+    const auto before = sennit::dead_letters();
+    actor_ref<counter> nobody;
+    EXPECT_EQ(nobody.try_tell(add{1}), send_status::dead);
+    EXPECT_FALSE(nobody);
+    EXPECT_EQ(sennit::dead_letters(), before + 1);
+}
+
+TEST_F(actors, an_exception_ends_its_actor_only_and_reaches_the_join) {
+    auto ends = std::make_shared<std::atomic<int>>(0);
+    auto bad = group.spawn<counter>(0, ends);
+    auto good = group.spawn<counter>(3);
+    bad.tell(fail{});
+    bad.tell(add{1});
+    EXPECT_EQ(good.ask(total{}).get(), 3);
+    good.stop();
+    EXPECT_THROW(group.join(), std::runtime_error);
+    EXPECT_EQ(*ends, 101) << "stopped(error) was called once";
+    EXPECT_FALSE(bad.alive());
+}
+
+TEST_F(actors, what_follows_a_stop_is_a_dead_letter_with_its_sender) {
+    const auto before = sennit::dead_letters();
+    auto c = group.spawn<counter>();
+    hold held = a_hold();
+    c.tell(held);
+    held.begun->wait();
+    c.tell(leave{});
+    c.tell(add{1});
+    c.tell(add{1});
+    held.until->set();
+    group.join();
+    while (sennit::dead_letters() < before + 2) std::this_thread::yield(); // the turn goes on after the end
+    EXPECT_EQ(sennit::dead_letters(), before + 2);
+}
+
+TEST_F(actors, a_kill_overtakes_what_was_sent_before) {
+    auto ends = std::make_shared<std::atomic<int>>(0);
+    auto c = group.spawn<counter>(0, ends);
+    hold first = a_hold(), never = a_hold();
+    c.tell(first);
+    first.begun->wait();
+    c.tell(never);
+    c.kill();
+    first.until->set();
+    group.join();
+    EXPECT_EQ(*ends, 1);
+}
+
+TEST_F(actors, a_group_ends_its_actors_when_it_dies) {
+    auto ends = std::make_shared<std::atomic<int>>(0);
+    actor_ref<counter> one;
+    {
+        actor_group inner(runtime);
+        for (int i = 0; i < 100; ++i) one = inner.spawn<counter>(0, ends);
+        EXPECT_EQ(inner.size(), 100u);
+    }
+    EXPECT_EQ(*ends, 100 * 301) << "stopped(shutdown)";
+    EXPECT_FALSE(one.alive());
+}
+
+TEST_F(actors, an_actor_of_a_stopped_group_ends_at_once) {
+    group.stop();
+    auto c = group.spawn<counter>();
+    group.join();
+    EXPECT_FALSE(c.alive());
+}
+
+TEST_F(actors, a_constructor_that_throws_leaves_nothing) {
+    struct bad : sennit::actor<bad, add> {
+        bad() { throw std::runtime_error("as wanted"); }
+        void on(add) {}
+    };
+    EXPECT_THROW(group.spawn<bad>(), std::runtime_error);
+    EXPECT_EQ(group.size(), 0u);
+    group.join();
+}
+
+TEST_F(actors, an_actor_is_made_by_spawn_only) {
+    EXPECT_THROW(counter(), std::logic_error);
+}
+
+TEST_F(actors, an_actor_has_a_name_and_is_found_by_it) {
+    auto c = group.spawn<counter>({.name = "the counter"}, 9);
+    auto found = group.find<counter>("the counter");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*found, c);
+    EXPECT_FALSE(group.find<counter>("another"));
+}
+
+TEST_F(actors, a_pinned_actor_runs_on_its_worker) {
+    struct where {
+        using reply = std::thread::id;
+    };
+    struct pinned : sennit::actor<pinned, where> {
+        std::thread::id on(where) { return std::this_thread::get_id(); }
+    };
+    auto a = group.spawn<pinned>({.worker = 1});
+    const auto there = a.ask(where{}).get();
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(a.ask(where{}).get(), there);
+    EXPECT_THROW(group.spawn<pinned>({.worker = 9}), std::invalid_argument);
+}
+
+// ---- references for less
+
+TEST_F(actors, a_reference_for_part_of_the_protocol_reaches_any_actor_with_it) {
+    struct other : sennit::actor<other, total, add> {
+        void on(add m) { n -= m.n; }
+        int on(total) { return n; }
+        int n = 0;
+    };
+    using summing = sennit::accepts<add, total>;
+    std::vector<actor_ref<summing>> both{group.spawn<counter>(), group.spawn<other>()};
+    for (const auto& one : both) one.tell(add{4});
+    EXPECT_EQ(both[0].ask(total{}).get(), 4);
+    EXPECT_EQ(both[1].ask(total{}).get(), -4);
+}
+
+// ---- questions that others answer
+
+struct front : sennit::actor<front, total> {
+    explicit front(actor_ref<counter> to) : back(to) {}
+    void on(total m, sennit::reply_to<int> answer) { back.forward(m, std::move(answer)); }
+    actor_ref<counter> back;
+};
+
+TEST_F(actors, a_question_is_passed_on) {
+    auto back = group.spawn<counter>(11);
+    auto f = group.spawn<front>(back);
+    EXPECT_EQ(f.ask(total{}).get(), 11);
+}
+
+struct late : sennit::actor<late, total, add> {
+    void on(total, sennit::reply_to<int> answer) { kept.push_back(std::move(answer)); }
+    void on(add m) {
+        for (auto& one : kept) one.set(m.n);
+        kept.clear();
+    }
+    std::vector<sennit::reply_to<int>> kept;
+};
+
+TEST_F(actors, an_answer_may_come_later_and_a_kept_duty_dies_with_its_actor) {
+    auto a = group.spawn<late>();
+    auto first = a.ask(total{});
+    a.tell(add{6});
+    EXPECT_EQ(first.get(), 6);
+    auto second = a.ask(total{});
+    a.stop();
+    EXPECT_THROW(second.get(), sennit::ask_failed);
+}
+
+struct asker : sennit::actor<asker, total, actor_ref<asker>> {
+    void on(actor_ref<asker> m) { other = m; }
+    int on(total) {
+        auto answer = other.ask(total{}, 10s);
+        return answer ? *answer : -static_cast<int>(answer.error());
+    }
+    actor_ref<asker> other;
+};
+
+TEST_F(actors, a_circle_of_questions_is_reported) {
+    auto a = group.spawn<asker>();
+    auto b = group.spawn<asker>();
+    a.tell(b);
+    b.tell(a);
+    EXPECT_EQ(a.ask(total{}).get(), -static_cast<int>(sennit::ask_error::cycle));
+}
+
+// ---- mailboxes with a bound
+
+struct bounded : actors {
+    actor_ref<counter> full_one(enum sennit::overflow how) {
+        auto c = group.spawn<counter>({.mailbox = 2, .overflow = how});
+        c.tell(held);
+        held.begun->wait();
+        EXPECT_EQ(c.try_tell(add{1}), send_status::sent);
+        EXPECT_EQ(c.try_tell(add{2}), send_status::sent);
+        return c;
+    }
+    int let_go(const actor_ref<counter>& c) {
+        held.until->set();
+        for (;;) // the question may find no room
+            if (auto sum = c.ask(total{}, 10s)) return *sum;
+    }
+    hold held = a_hold();
+};
+
+TEST_F(bounded, a_full_mailbox_refuses) {
+    auto c = full_one(sennit::overflow::fail);
+    EXPECT_EQ(c.try_tell(add{4}), send_status::full);
+    EXPECT_EQ(c.send(add{4}), send_status::full);
+    EXPECT_EQ(let_go(c), 3);
+}
+
+TEST_F(bounded, a_full_mailbox_drops_the_newest) {
+    auto c = full_one(sennit::overflow::drop_newest);
+    c.tell(add{4});
+    EXPECT_EQ(let_go(c), 3);
+}
+
+TEST_F(bounded, a_full_mailbox_drops_the_oldest) {
+    auto c = full_one(sennit::overflow::drop_oldest);
+    EXPECT_EQ(c.try_tell(add{4}), send_status::sent);
+    auto sum = c.ask(total{}); // drops one more
+    held.until->set();
+    EXPECT_EQ(sum.get(), 4);
+}
+
+TEST_F(bounded, a_sender_waits_for_room) {
+    auto c = full_one(sennit::overflow::suspend);
+    EXPECT_EQ(c.try_tell(add{4}), send_status::full);
+    std::thread sender([&] { EXPECT_EQ(c.send(add{8}), send_status::sent); });
+    held.until->set();
+    sender.join();
+    EXPECT_EQ(let_go(c), 11);
+}
+
+TEST_F(bounded, a_sender_that_waits_learns_of_the_end) {
+    auto c = full_one(sennit::overflow::suspend);
+    std::thread sender([&] { EXPECT_NE(c.send(add{8}), send_status::full); }); // it may get in before the end
+    c.kill();
+    held.until->set();
+    sender.join();
+    group.join();
+}
+
+// ---- watches and links
+
+struct gone {
+    using reply = int;
+};
+struct linked : sennit::actor<linked, fail, leave> {
+    explicit linked(sennit::address_of_actor to) {
+        if (to) link(to);
+    }
+    void on(fail) { throw std::runtime_error("as wanted"); }
+    void on(leave) { stop(); }
+};
+
+struct watcher : sennit::actor<watcher, actor_ref<counter>, sennit::down, gone> {
+    void on(actor_ref<counter> m) { watch(m); }
+    void on(const sennit::down& m) {
+        seen.push_back(static_cast<int>(m.why));
+        if (wanted) wanted.set(seen.back());
+    }
+    void on(gone, sennit::reply_to<int> answer) {
+        if (seen.empty())
+            wanted = std::move(answer);
+        else
+            answer.set(seen.back());
+    }
+    std::vector<int> seen;
+    sennit::reply_to<int> wanted;
+};
+
+TEST_F(actors, who_watches_learns_how_an_actor_ended) {
+    for (const bool by_error : {false, true}) {
+        auto c = group.spawn<counter>();
+        auto w = group.spawn<watcher>();
+        w.tell(c);
+        auto end = w.ask(gone{});
+        if (by_error)
+            c.tell(fail{});
+        else
+            c.tell(leave{});
+        EXPECT_EQ(end.get(), static_cast<int>(by_error ? sennit::exit_reason::error : sennit::exit_reason::normal));
+        w.stop();
+    }
+    group.join(); // the error was told to somebody: it is not thrown
+}
+
+TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
+    auto c = group.spawn<counter>();
+    c.stop();
+    group.join();
+    auto w = group.spawn<watcher>();
+    w.tell(c);
+    EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::normal));
+}
+
+TEST_F(actors, an_error_ends_those_that_are_linked) {
+    auto a = group.spawn<linked>(sennit::address_of_actor());
+    auto b = group.spawn<linked>(a.address());
+    auto c = group.spawn<linked>(b.address());
+    a.tell(fail{});
+    group.join();
+    EXPECT_FALSE(b.alive() || c.alive());
+}
+
+TEST_F(actors, a_normal_end_ends_nobody_else) {
+    auto a = group.spawn<linked>(sennit::address_of_actor());
+    auto b = group.spawn<linked>(a.address());
+    a.tell(leave{});
+    while (a.alive()) std::this_thread::yield();
+    auto w = group.spawn<counter>(1);
+    EXPECT_EQ(w.ask(total{}).get(), 1);
+    EXPECT_TRUE(b.alive());
+}
+
+} // namespace

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../fiber/on_workers.hpp"
+
+#include <sennit/coroutine.hpp>
+#include <sennit/event.hpp>
+#include <sennit/fiber.hpp>
+#include <sennit/fork_join.hpp>
+#include <sennit/mutex.hpp>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+class coroutine : public on_workers {};
+SENNIT_ON_WORKERS(coroutine);
+
+using adder = sennit::coroutine<int, int>;
+int add_up(adder::suspender_type& self, int value) {
+    int total = 0;
+    while (value != 0) value = self.suspend(total += value);
+    return total;
+}
+
+void pass_values_both_ways() {
+    adder sum(&add_up);
+    EXPECT_EQ(sum.resume(3), 3);
+    EXPECT_EQ(sum.resume(4), 7);
+    EXPECT_FALSE(sum.done());
+    EXPECT_EQ(sum.resume(0), 7);
+    EXPECT_TRUE(sum.done());
+}
+TEST_P(coroutine, passes_values_both_ways) {
+    runtime.run(pass_values_both_ways);
+    pass_values_both_ways(); // on a thread that is no worker
+}
+
+TEST_P(coroutine, values_need_only_be_movable) {
+    using text = std::unique_ptr<std::string>;
+    sennit::coroutine<text, text> twice([](auto& self, text given) {
+        for (int i = 0; i < 2; ++i) {
+            *given += *given;
+            given = self.suspend(std::move(given));
+        }
+        return text();
+    });
+    text one = twice.resume(std::make_unique<std::string>("ab"));
+    EXPECT_EQ(*one, "abab");
+    EXPECT_EQ(*twice.resume(std::move(one)), "abababab");
+}
+
+TEST_P(coroutine, suspends_from_the_depth_of_a_recursion) {
+    runtime.run([] {
+        std::vector<int> seen;
+        sennit::coroutine<void, int> walk([](auto& self) {
+            const std::function<void(int)> down = [&](int depth) {
+                if (depth == 0) return;
+                down(depth - 1);
+                self.suspend(depth);
+            };
+            down(5);
+            return 0;
+        });
+        while (const int next = walk.resume()) seen.push_back(next);
+        EXPECT_EQ(seen, (std::vector{1, 2, 3, 4, 5}));
+    });
+}
+
+struct counted {
+    int* alive;
+    explicit counted(int& count) : alive(&count) { ++*alive; }
+    ~counted() { --*alive; }
+    counted(const counted&) = delete;
+};
+
+TEST_P(coroutine, unwinds_its_stack_when_destroyed_while_suspended) {
+    int alive = 0;
+    runtime.run([&] {
+        {
+            sennit::coroutine<> one([&](auto& self) {
+                counted outer(alive);
+                try {
+                    counted inner(alive);
+                    self.suspend();
+                } catch (const std::exception&) {
+                    ADD_FAILURE() << "the unwinding is no std::exception";
+                }
+            });
+            one.resume();
+            EXPECT_EQ(alive, 2);
+        }
+        EXPECT_EQ(alive, 0);
+    });
+}
+
+TEST_P(coroutine, one_that_has_not_begun_takes_no_stack_and_never_runs) {
+    int ran = 0;
+    {
+        sennit::coroutine<> one([&](auto&) { ++ran; });
+    }
+    EXPECT_EQ(ran, 0);
+}
+
+TEST_P(coroutine, what_it_throws_travels_to_the_resumer) {
+    runtime.run([] {
+        sennit::coroutine<> one([](auto& self) {
+            self.suspend();
+            throw std::runtime_error("inside");
+        });
+        one.resume();
+        EXPECT_THROW(one.resume(), std::runtime_error);
+        EXPECT_TRUE(one.done());
+    });
+}
+
+TEST_P(coroutine, raises_an_exception_where_it_is_suspended) {
+    runtime.run([] {
+        sennit::coroutine<void, int> one([](auto& self) {
+            try {
+                self.suspend(1);
+            } catch (const std::out_of_range&) {
+                self.suspend(2);
+            }
+            return 3;
+        });
+        EXPECT_EQ(one.resume(), 1);
+        EXPECT_EQ(one.raise(std::make_exception_ptr(std::out_of_range("x"))), 2);
+        EXPECT_EQ(one.resume(), 3);
+        sennit::coroutine<> fresh([](auto&) {});
+        EXPECT_THROW(fresh.raise(std::make_exception_ptr(std::out_of_range("x"))), std::out_of_range);
+        EXPECT_TRUE(fresh.done());
+    });
+}
+
+// The record of exceptions in flight belongs to each side.
+TEST_P(coroutine, suspends_inside_a_handler_and_is_resumed_inside_another) {
+    runtime.run([] {
+        sennit::coroutine<> one([](auto& self) {
+            try {
+                throw 1;
+            } catch (int value) {
+                self.suspend();
+                EXPECT_EQ(value, 1);
+                EXPECT_TRUE(std::current_exception());
+            }
+            EXPECT_FALSE(std::current_exception());
+        });
+        one.resume();
+        EXPECT_FALSE(std::current_exception());
+        try {
+            throw 2;
+        } catch (int) {
+            one.resume();
+            try {
+                throw;
+            } catch (int value) {
+                EXPECT_EQ(value, 2);
+            }
+        }
+    });
+}
+
+TEST_P(coroutine, transfers_control_in_a_circle) {
+    runtime.run([] {
+        std::string order;
+        std::array<std::unique_ptr<sennit::coroutine<int, int>>, 3> ring;
+        for (std::size_t i = 0; i < ring.size(); ++i)
+            ring[i] = std::make_unique<sennit::coroutine<int, int>>([&ring, &order, i](auto& self, int ball) {
+                while (ball > 0) {
+                    order += static_cast<char>('a' + i);
+                    ball = self.transfer(*ring[(i + 1) % 3], ball - 1);
+                }
+                return 100 + static_cast<int>(i); // the answer of whoever ends
+            });
+        EXPECT_EQ(ring[0]->resume(7), 101);
+        EXPECT_EQ(order, "abcabca");
+        EXPECT_TRUE(ring[1]->done());
+        EXPECT_FALSE(ring[0]->done());
+    });
+}
+
+TEST_P(coroutine, resumes_others_in_a_chain) {
+    runtime.run([] {
+        sennit::coroutine<void, int> inner([](auto& self) {
+            for (int i = 1;; ++i) self.suspend(i);
+            return 0;
+        });
+        sennit::coroutine<void, int> squares([&](auto& self) {
+            for (;;) {
+                const int i = inner.resume();
+                self.suspend(i * i);
+            }
+            return 0;
+        });
+        EXPECT_EQ(squares.resume(), 1);
+        EXPECT_EQ(squares.resume(), 4);
+        EXPECT_EQ(squares.resume(), 9);
+    });
+}
+
+TEST_P(coroutine, is_resumed_by_other_fibers_and_threads) {
+    adder sum(&add_up);
+    int total = 0;
+    for (int i = 1; i <= 30; ++i) {
+        if (i % 3 == 0)
+            std::thread([&] { EXPECT_EQ(sum.resume(i), total += i); }).join();
+        else
+            runtime.run([&] { sennit::fiber([&] { EXPECT_EQ(sum.resume(i), total += i); }).join(); });
+    }
+}
+
+// What blocks is the resumer as a whole; it may go on in another thread.
+TEST_P(coroutine, that_blocks_blocks_its_resumer) {
+    runtime.run([] {
+        sennit::mutex lock;
+        sennit::event begun;
+        std::vector<int> order;
+        std::unique_lock held(lock);
+        sennit::fiber resumer([&] {
+            sennit::coroutine<> one([&](auto& self) {
+                for (int i = 0; i < 3; ++i) {
+                    begun.set();
+                    {
+                        std::lock_guard guard(lock);
+                        order.push_back(i);
+                        sennit::this_fiber::yield(); // inside, with forks and locks of the resumer's
+                    }
+                    auto [a, b] = sennit::fork_join([&] { return i; }, [&] { return i + 1; });
+                    EXPECT_EQ(a + 1, b);
+                    self.suspend();
+                }
+            });
+            for (int i = 0; i < 4; ++i) one.resume();
+            EXPECT_TRUE(one.done());
+        });
+        begun.wait();
+        EXPECT_TRUE(order.empty());
+        held.unlock();
+        resumer.join();
+        EXPECT_EQ(order, (std::vector{0, 1, 2}));
+    });
+}
+
+TEST_P(coroutine, very_many_live_at_once) {
+    runtime.run([] {
+        std::vector<sennit::coroutine<void, int>> all;
+        for (int i = 0; i < 300; ++i)
+            all.emplace_back([i](auto& self) {
+                for (int k = 0;; ++k) self.suspend(i + k);
+                return 0;
+            });
+        for (int k = 0; k < 3; ++k)
+            for (int i = 0; i < 300; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].resume(), i + k);
+    });
+}
+
+class coroutine_death_test : public testing::Test {
+protected:
+    void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+TEST_F(coroutine_death_test, misuse_is_told) {
+    EXPECT_DEATH(
+        {
+            sennit::coroutine<> one([](auto&) {});
+            one.resume();
+            one.resume();
+        },
+        "a coroutine is resumed after its end");
+    EXPECT_DEATH(
+        {
+            sennit::coroutine<>* self = nullptr;
+            sennit::coroutine<> one([&](auto&) { self->resume(); });
+            self = &one;
+            one.resume();
+        },
+        "resumed while it runs");
+    EXPECT_DEATH(
+        {
+            std::unique_ptr<sennit::coroutine<>> one;
+            one = std::make_unique<sennit::coroutine<>>([&](auto&) { one.reset(); });
+            one->resume();
+        },
+        "destroyed while it runs");
+    EXPECT_DEATH(
+        {
+            sennit::coroutine<> one([](auto& self) {
+                try {
+                    self.suspend();
+                } catch (...) {
+                    self.suspend();
+                }
+            });
+            one.resume();
+        },
+        "suspended while it is destroyed");
+    EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
+        sennit::coroutine<> one([](auto& self) { sennit::fork_join([&] { self.suspend(); }, [] {}); });
+        one.resume();
+    }),
+                 "suspended inside a fork");
+}
+
+} // namespace

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sennit/generator.hpp>
+#include <sennit/stackful_generator.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+static_assert(std::ranges::input_range<sennit::generator<int>> && std::ranges::view<sennit::generator<int>>);
+static_assert(std::ranges::input_range<sennit::stackful_generator<int>>);
+
+sennit::generator<int> counting(int n) {
+    for (int i = 0; i < n; ++i) co_yield i;
+}
+
+TEST(generator, gives_what_is_yielded) {
+    std::vector<int> seen;
+    for (int each : counting(4)) seen.push_back(each);
+    EXPECT_EQ(seen, (std::vector{0, 1, 2, 3}));
+}
+
+TEST(generator, is_a_view) {
+    int sum = 0;
+    for (int each : counting(100) | std::views::filter([](int i) { return i % 2 == 0; }) | std::views::take(3))
+        sum += each;
+    EXPECT_EQ(sum, 0 + 2 + 4);
+}
+
+sennit::generator<int> down(int depth) {
+    if (depth == 0) co_return;
+    co_yield sennit::elements_of(down(depth - 1));
+    co_yield depth;
+}
+
+TEST(generator, yields_the_elements_of_others_at_any_depth) {
+    int next = 0;
+    for (int each : down(1000)) EXPECT_EQ(each, ++next);
+    EXPECT_EQ(next, 1000);
+}
+
+sennit::generator<int> of_a_vector() {
+    const std::vector<int> some{1, 2, 3};
+    co_yield sennit::elements_of(some);
+    co_yield 4;
+}
+
+TEST(generator, yields_the_elements_of_ranges) {
+    std::vector<int> seen;
+    for (int each : of_a_vector()) seen.push_back(each);
+    EXPECT_EQ(seen, (std::vector{1, 2, 3, 4}));
+}
+
+sennit::generator<int> failing(int after) {
+    for (int i = 0; i < after; ++i) co_yield i;
+    throw std::runtime_error("no more");
+}
+sennit::generator<int> catching() {
+    bool caught = false;
+    try {
+        co_yield sennit::elements_of(failing(2));
+    } catch (const std::runtime_error&) {
+        caught = true;
+    }
+    if (caught) co_yield 100;
+}
+
+TEST(generator, what_is_thrown_comes_out_of_the_step) {
+    auto one = failing(1);
+    auto at = one.begin();
+    EXPECT_EQ(*at, 0);
+    EXPECT_THROW(++at, std::runtime_error);
+    EXPECT_TRUE(at == one.end());
+}
+
+TEST(generator, what_an_inner_one_throws_comes_out_where_it_is_yielded) {
+    std::vector<int> seen;
+    for (int each : catching()) seen.push_back(each);
+    EXPECT_EQ(seen, (std::vector{0, 1, 100}));
+}
+
+sennit::generator<std::unique_ptr<int>> owned() {
+    co_yield std::make_unique<int>(5);
+}
+sennit::generator<const std::string&> texts(const std::vector<std::string>& from) {
+    for (const std::string& each : from) co_yield each;
+}
+
+TEST(generator, yields_by_reference_and_lets_values_be_moved_out) {
+    for (std::unique_ptr<int> each : owned()) EXPECT_EQ(*each, 5);
+    const std::vector<std::string> some{"a", "b"};
+    auto all = texts(some);
+    EXPECT_EQ(&*all.begin(), &some[0]);
+}
+
+TEST(generator, destroys_what_it_holds_when_it_is_left) {
+    const auto alive = std::make_shared<int>(0);
+    {
+        auto one = [](std::shared_ptr<int> held) -> sennit::generator<int> {
+            for (;;) co_yield *held;
+        }(alive);
+        EXPECT_EQ(*one.begin(), 0);
+        EXPECT_EQ(alive.use_count(), 2);
+    }
+    EXPECT_EQ(alive.use_count(), 1);
+}
+
+void walk(int depth, sennit::yielder<int>& yield) {
+    if (depth == 0) return;
+    walk(depth - 1, yield);
+    yield(depth);
+    walk(depth - 1, yield);
+}
+
+TEST(stackful_generator, yields_from_a_recursion) {
+    std::vector<int> seen;
+    for (int each : sennit::stackful_generator<int>([](auto& yield) { walk(3, yield); })) seen.push_back(each);
+    EXPECT_EQ(seen, (std::vector{1, 2, 1, 3, 1, 2, 1}));
+}
+
+TEST(stackful_generator, may_be_left_early_and_may_throw) {
+    {
+        sennit::stackful_generator<int> endless([](auto& yield) {
+            for (int i = 0;; ++i) yield(i);
+        });
+        int last = 0;
+        for (int each : std::move(endless) | std::views::take(5)) last = each;
+        EXPECT_EQ(last, 4);
+    }
+    sennit::stackful_generator<int> bad([](auto& yield) {
+        yield(1);
+        throw std::runtime_error("x");
+    });
+    auto at = bad.begin();
+    EXPECT_THROW(++at, std::runtime_error);
+    EXPECT_TRUE(at == bad.end());
+}
+
+} // namespace

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entering, leaving, conditions.
+#include "crew.hpp"
+
+#include <sennit/monitor.hpp>
+#include <sennit/monitored.hpp>
+#include <sennit/nursery.hpp>
+#include <sennit/with_timeout.hpp>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+class monitor : public on_workers {};
+SENNIT_ON_WORKERS(monitor);
+
+struct counter : sennit::monitor {
+    long value = 0;
+    void outer() {
+        auto in = sennit::enter(*this);
+        middle();
+    }
+    void middle() {
+        auto in = sennit::enter(*this);
+        inner();
+    }
+    void inner() {
+        auto in = sennit::enter(*this);
+        const long before = value;
+        if (before % 64 == 0) sennit::this_fiber::yield(); // still inside
+        value = before + 1;
+    }
+};
+
+TEST_P(monitor, one_at_a_time_and_again_inside) {
+    counter one;
+    crew(runtime, 6, [&](std::size_t) {
+        for (int i = 0; i < 500; ++i) one.outer();
+    });
+    EXPECT_EQ(one.value, 6 * 500);
+}
+
+TEST_P(monitor, several_are_entered_in_any_order_of_arguments) {
+    std::array<counter, 4> all;
+    crew(runtime, 6, [&](std::size_t i) {
+        for (std::size_t k = 0; k < 400; ++k) {
+            auto &a = all[(i + k) % 4], &b = all[(i + 3 * k + 1) % 4], &c = all[(i * k) % 4]; // perhaps the same
+            auto in = sennit::enter(a, b, c);
+            ++a.value;
+            ++b.value;
+            ++c.value;
+        }
+    });
+    EXPECT_EQ(all[0].value + all[1].value + all[2].value + all[3].value, 3 * 6 * 400);
+}
+
+TEST_P(monitor, four_at_once_exclude_each_alone) {
+    std::array<counter, 4> all;
+    crew(runtime, 5, [&](std::size_t i) {
+        for (int k = 0; k < 300; ++k) {
+            if (i == 4) {
+                auto in = sennit::enter(all[3], all[1], all[0], all[2]);
+                for (auto& each : all) ++each.value;
+            } else {
+                all[i].inner();
+            }
+        }
+    });
+    for (auto& each : all) EXPECT_EQ(each.value, 2 * 300);
+}
+
+// Tickets are drawn by who is inside, and given by who hands over: nobody comes between.
+struct gate : sennit::monitor {
+    sennit::condition turn{*this};
+    long signalled = 0, seen = 0, entries = 0, at_signal = -1, overtaken = 0;
+    bool over = false;
+    void wait() {
+        auto in = sennit::enter(*this);
+        turn.wait();
+        if (over) return;
+        overtaken += at_signal != entries; // entries since the signal
+        ++seen;
+    }
+    void come() { // a barger
+        auto in = sennit::enter(*this);
+        ++entries;
+    }
+    bool signal() {
+        auto in = sennit::enter(*this);
+        ++entries;
+        if (!turn.signal()) return false;
+        at_signal = entries;
+        ++signalled;
+        return true;
+    }
+};
+
+TEST_P(monitor, nobody_comes_between_a_signal_and_its_waiter) {
+    gate one;
+    constexpr long rounds = 300;
+    std::atomic<int> waiters{3};
+    crew(runtime, 8, [&](std::size_t i) {
+        if (i < 3) {
+            for (long k = 0; k < rounds; ++k) one.wait();
+            --waiters;
+        } else if (i == 3) {
+            while (waiters > 0)
+                if (!one.signal()) sennit::this_fiber::yield();
+        } else {
+            while (waiters > 0) {
+                one.come();
+                sennit::this_fiber::yield();
+            }
+        }
+    });
+    EXPECT_EQ(one.overtaken, 0);
+    EXPECT_EQ(one.seen, 3 * rounds);
+    EXPECT_EQ(one.signalled, 3 * rounds);
+}
+
+TEST_P(monitor, is_handed_over_in_the_order_of_arrival) {
+    counter one;
+    std::vector<int> order;
+    runtime.run([&] {
+        std::vector<sennit::fiber> all;
+        {
+            auto in = sennit::enter(one);
+            for (int i = 0; i < 5; ++i) {
+                std::atomic<bool> about{false};
+                all.emplace_back([&, i] {
+                    about = true;
+                    auto mine = sennit::enter(one);
+                    order.push_back(i);
+                });
+                yield_until(about);
+                let_others_run();
+            }
+        }
+        // Whoever comes now is behind them, also when it is quick.
+        auto late = sennit::enter(one);
+        order.push_back(5);
+    });
+    if (runtime.workers() == 1) {
+        EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
+    }
+    EXPECT_EQ(order.size(), 6u); // with several workers some may have been on their way still
+}
+
+struct buffer : sennit::monitor {
+    static constexpr std::size_t most = 5;
+    sennit::condition not_full{*this}, not_empty{*this};
+    std::deque<int> values;
+    void put(int value) {
+        auto in = sennit::enter(*this);
+        if (values.size() == most) not_full.wait(); // `if`: see nobody_comes_between
+        EXPECT_LT(values.size(), most);
+        values.push_back(value);
+        not_empty.signal();
+    }
+    int take() {
+        auto in = sennit::enter(*this);
+        if (values.empty()) not_empty.wait();
+        EXPECT_FALSE(values.empty());
+        const int value = values.front();
+        values.pop_front();
+        not_full.signal();
+        return value;
+    }
+};
+
+TEST_P(monitor, a_bounded_buffer_needs_no_loops_around_its_waits) {
+    buffer one;
+    std::atomic<long> sum{0};
+    crew(runtime, 8, [&](std::size_t i) {
+        for (int k = 1; k <= 500; ++k)
+            if (i % 2 == 0)
+                one.put(k);
+            else
+                sum += one.take();
+    });
+    EXPECT_EQ(sum.load(), 4 * 500 * 501 / 2);
+    EXPECT_TRUE(one.values.empty());
+}
+
+struct library : sennit::monitor {
+    sennit::condition queue{*this};
+    int readers = 0;
+    bool writing = false;
+    void start_read() {
+        auto in = sennit::enter(*this);
+        if (writing || !queue.empty()) queue.wait(1); // behind writers that wait
+        ++readers;
+        if (!queue.empty() && queue.front() == 1) queue.signal(); // the next one reads, too
+    }
+    void end_read() {
+        auto in = sennit::enter(*this);
+        if (--readers == 0) queue.signal();
+    }
+    void start_write() {
+        auto in = sennit::enter(*this);
+        if (writing || readers > 0 || !queue.empty()) queue.wait(2);
+        writing = true;
+    }
+    void end_write() {
+        auto in = sennit::enter(*this);
+        writing = false;
+        queue.signal();
+    }
+};
+
+TEST_P(monitor, readers_and_writers_by_what_the_first_in_line_has_said) {
+    library books;
+    std::atomic<int> reading{0}, writing{0};
+    crew(runtime, 8, [&](std::size_t i) {
+        for (int k = 0; k < 200; ++k) {
+            if (i < 6) {
+                books.start_read();
+                ++reading;
+                EXPECT_EQ(writing, 0);
+                if (k % 8 == 0) sennit::this_fiber::yield();
+                --reading;
+                books.end_read();
+            } else {
+                books.start_write();
+                EXPECT_EQ(++writing, 1);
+                EXPECT_EQ(reading, 0);
+                if (k % 8 == 0) sennit::this_fiber::yield();
+                --writing;
+                books.end_write();
+            }
+        }
+    });
+}
+
+// The one who comes second answers the first directly.
+struct dating : sennit::monitor {
+    sennit::condition girls{*this}, boys{*this};
+    int girl = 0, boy = 0;
+    int girl_calls(int me) {
+        auto in = sennit::enter(*this);
+        if (boys.empty()) {
+            girls.wait(static_cast<std::uintptr_t>(me));
+            return boy;
+        }
+        const int partner = static_cast<int>(boys.front());
+        girl = me;
+        boys.signal_block();
+        return partner;
+    }
+    int boy_calls(int me) {
+        auto in = sennit::enter(*this);
+        if (girls.empty()) {
+            boys.wait(static_cast<std::uintptr_t>(me));
+            return girl;
+        }
+        const int partner = static_cast<int>(girls.front());
+        boy = me;
+        girls.signal_block();
+        return partner;
+    }
+};
+
+TEST_P(monitor, a_dating_service_pairs_by_signal_block) {
+    dating service;
+    std::array<int, 40> partner{};
+    crew(runtime, 40, [&](std::size_t i) {
+        const int me = static_cast<int>(i) + 1;
+        partner[i] = i % 2 == 0 ? service.girl_calls(me) : service.boy_calls(me);
+    });
+    for (std::size_t i = 0; i < 40; ++i) {
+        ASSERT_GT(partner[i], 0);
+        EXPECT_EQ(partner[static_cast<std::size_t>(partner[i]) - 1], static_cast<int>(i) + 1);
+    }
+}
+
+// A wait leaves exactly the condition's monitors and has them all again; a signal may hand them over one by one.
+TEST_P(monitor, waits_over_two_monitors_and_gets_both_back) {
+    counter lock, data;
+    sennit::condition both{lock, data};
+    crew(runtime, 2, [&](std::size_t i) {
+        if (i == 0) {
+            auto in = sennit::enter(data, lock);
+            both.wait();
+            EXPECT_EQ(data.value, 7);
+            data.value = 8;
+            lock.value = 1;
+            return;
+        }
+        yield_until([&] {
+            auto in = sennit::enter(lock, data);
+            return !both.empty();
+        });
+        auto outer = sennit::enter(lock);
+        {
+            auto in = sennit::enter(lock, data); // `lock` again, `data` too
+            data.value = 7;
+            EXPECT_TRUE(both.signal());
+        }
+        let_others_run();
+        EXPECT_EQ(lock.value, 0); // the waiter has `data` now, but not `lock`
+    });
+    EXPECT_EQ(data.value, 8);
+    EXPECT_EQ(lock.value, 1);
+}
+
+TEST_P(monitor, disjoint_conditions_over_three_monitors_lose_no_signal) {
+    counter a, b, c;
+    sennit::condition ab{a, b}, bc{b, c}, ac{a, c}, abc{a, b, c};
+    std::atomic<int> running{4};
+    constexpr int rounds = 150;
+    const auto wait_on = [&](sennit::condition& on, auto&... of) {
+        for (int k = 0; k < rounds; ++k) {
+            auto in = sennit::enter(of...);
+            on.wait();
+        }
+        --running;
+    };
+    crew(runtime, 5, [&](std::size_t i) {
+        if (i == 0) wait_on(ab, a, b);
+        if (i == 1) wait_on(bc, c, b);
+        if (i == 2) wait_on(ac, c, a);
+        if (i == 3) wait_on(abc, b, a, c);
+        for (unsigned k = 0; i == 4 && running > 0; ++k) {
+            if (k % 4 == 0) {
+                auto in = sennit::enter(a, b);
+                ab.signal();
+            } else if (k % 4 == 1) {
+                auto in = sennit::enter(b, c);
+                bc.signal();
+            } else if (k % 4 == 2) {
+                auto in = sennit::enter(a, c);
+                ac.signal();
+            } else {
+                auto in = sennit::enter(a, b, c);
+                abc.signal();
+            }
+            sennit::this_fiber::yield();
+        }
+    });
+    EXPECT_EQ(running, 0);
+}
+
+TEST_P(monitor, signal_all_lets_them_go_on_in_the_order_in_which_they_came) {
+    counter one;
+    sennit::condition all{one};
+    std::vector<int> order;
+    runtime.run([&] {
+        std::vector<sennit::fiber> waiters;
+        for (int i = 0; i < 4; ++i) {
+            bool there = false; // guarded by the monitor
+            waiters.emplace_back([&, i] {
+                auto in = sennit::enter(one);
+                there = true;
+                all.wait();
+                order.push_back(i);
+            });
+            yield_until([&] {
+                auto in = sennit::enter(one);
+                return there;
+            });
+        }
+        {
+            auto in = sennit::enter(one);
+            all.signal_all();
+            EXPECT_TRUE(all.empty());
+        }
+        for (auto& each : waiters) each.join();
+    });
+    EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
+}
+
+TEST_P(monitor, a_wait_ends_by_its_deadline_inside) {
+    counter one;
+    sennit::condition never{one};
+    runtime.run([&] {
+        auto in = sennit::enter(one);
+        EXPECT_FALSE(never.wait_for(std::chrono::microseconds(100)));
+        EXPECT_TRUE(never.empty());
+    });
+}
+
+// The signal meets the deadline: one of both, and the monitor is there in either case.
+TEST_P(monitor, a_signal_and_a_deadline_may_meet) {
+    counter one;
+    sennit::condition maybe{one};
+    long signalled = 0, woken = 0; // guarded
+    bool over = false;
+    crew(runtime, 2, [&](std::size_t i) {
+        if (i == 0) {
+            for (int k = 0; k < 200; ++k) {
+                auto in = sennit::enter(one);
+                woken += maybe.wait_for(std::chrono::nanoseconds(k * 997 % 30'000));
+                one.value += 1;
+            }
+            auto in = sennit::enter(one);
+            over = true;
+        }
+        while (i == 1) {
+            sennit::this_fiber::yield();
+            auto in = sennit::enter(one);
+            if (over) break;
+            signalled += maybe.signal();
+        }
+    });
+    EXPECT_EQ(signalled, woken);
+    EXPECT_EQ(one.value, 200);
+}
+
+TEST_P(monitor, a_cancelled_wait_throws_inside) {
+    counter one;
+    sennit::condition never{one};
+    runtime.run([&] {
+        EXPECT_THROW(sennit::with_timeout(std::chrono::milliseconds(1),
+                                          [&] {
+                                              auto in = sennit::enter(one);
+                                              never.wait();
+                                          }),
+                     sennit::timed_out);
+        sennit::nursery family;
+        family.start([&] {
+            auto in = sennit::enter(one);
+            ++one.value;
+            never.wait();
+        });
+        yield_until([&] {
+            auto in = sennit::enter(one);
+            return !never.empty();
+        });
+        family.cancel();
+        family.join();
+        auto in = sennit::enter(one); // it is free
+        EXPECT_TRUE(never.empty());
+    });
+}
+
+TEST_P(monitor, an_exception_leaves_it) {
+    counter one;
+    runtime.run([&] {
+        EXPECT_THROW(
+            {
+                auto in = sennit::enter(one);
+                throw std::runtime_error("x");
+            },
+            std::runtime_error);
+        sennit::fiber([&] { one.inner(); }).join();
+    });
+    EXPECT_EQ(one.value, 1);
+}
+
+TEST_P(monitor, any_object_may_be_monitored) {
+    sennit::monitored<std::vector<int>> values(2u, 7);
+    crew(runtime, 4, [&](std::size_t i) {
+        for (int k = 0; k < 100; ++k) values->push_back(static_cast<int>(i));
+    });
+    EXPECT_EQ(values.with([](std::vector<int>& all) { return all.size(); }), 402u);
+}
+
+class monitor_death_test : public testing::Test {
+protected:
+    void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+TEST_F(monitor_death_test, misuse_is_told) {
+    EXPECT_DEATH(
+        {
+            counter one;
+            sennit::condition c{one};
+            c.wait();
+        },
+        "waiting on a condition, but not inside");
+    EXPECT_DEATH(
+        {
+            counter two[2];
+            auto& one = two[0];
+            sennit::condition c(one, two[1]);
+            auto in = sennit::enter(one);
+            c.signal();
+        },
+        "signalling a condition, but not inside all its monitors");
+    EXPECT_DEATH(
+        {
+            auto one = std::make_unique<counter>();
+            auto in = sennit::enter(*one);
+            one.reset();
+        },
+        "a monitor is destroyed while somebody is inside");
+    EXPECT_DEATH(
+        {
+            counter one;
+            (void)sennit::waitfor(sennit::accept<&counter::inner>(one));
+        },
+        "waitfor on a monitor that the caller is not in");
+    EXPECT_DEATH(
+        {
+            counter one;
+            auto c = std::make_unique<sennit::condition>(one);
+            auto in = sennit::enter(one);
+            (void)c->front();
+        },
+        "the front of a condition on which nobody waits");
+}
+
+} // namespace
