@@ -8,7 +8,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from . import compare, page, progress, report
+from . import compare, page, progress, report, seed_tables
 from .bench import (CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_CELL_BUDGET, Plan, Run, jobs_for,
                     run_plan)
 from .build import Builder, default_compiler
@@ -20,7 +20,8 @@ from .options import REFUSED, Parser, compiler_named, number, runtimes_named, se
 from .table import Results, plain
 
 WITH_RESUME = {"resume", "compiler", "quiet_log"}  # all else was decided when the run began
-SUBVERBS = {"compare": (compare.parse, compare.act), "page": (page.parse, page.act)}
+SUBVERBS = {"compare": (compare.parse, compare.act), "page": (page.parse, page.act),
+            "seed-tables": (seed_tables.parse, seed_tables.act)}
 
 
 def parse_bench(arguments):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
+import random
 import unittest
 from statistics import median
 
 import lab_case  # noqa: F401  (finds the harness)
-from harness.stats import no_difference, ratio_interval
+from harness import stats
+from harness.stats import median_interval, no_difference, outliers, ratio_interval, relative_width
 from harness.table import four_digits
 
 
@@ -35,6 +37,24 @@ class Stats(unittest.TestCase):
         fast, slow = [1.00, 1.01, 1.02, 1.01, 1.00], [1.10, 1.11, 1.12, 1.13, 1.10]
         self.assertFalse(no_difference(fast, slow))
         self.assertFalse(no_difference(slow, fast))
+
+    def test_interval_of_the_median_holds_it_both_ways_of_computing_it(self):
+        rng = random.Random(3)
+        samples = [rng.gauss(10, 1) for _ in range(stats.MANY)]
+        low, high = median_interval(samples)
+        self.assertLess(low, median(samples))
+        self.assertGreater(high, median(samples))
+        for one, other in zip((low, high), median_interval([*samples, median(samples)])):
+            self.assertAlmostEqual(one, other, delta=0.1)
+        self.assertEqual(median_interval([4.0]), (4.0, 4.0))
+
+    def test_relative_width(self):
+        self.assertEqual([relative_width(samples) for samples in ([], [1.0], [2.0, 2.0])], [float("inf"), float("inf"), 0.0])
+
+    def test_outliers_need_something_usual(self):
+        self.assertEqual(outliers([1.0, 1.01, 0.99, 1.0, 1.02, 5.0]), [False] * 5 + [True])
+        self.assertEqual(outliers([1.0, 9.0, 1.0]), [False] * 3)
+        self.assertEqual(outliers([]), [])
 
     def test_one_sample_cannot_tell(self):
         self.assertIsNone(no_difference([1.0], [9.0, 9.1, 9.2]))

@@ -15,6 +15,7 @@ const VIEWS = {
 const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "Median s", low: "Low s", high: "High s", cpu: "CPU s", speedup: "Speed-up", efficiency: "Efficiency",
   toBest: "÷ best", toSerial: "÷ plain", memory: "MiB", throughput: "Tasks/s", count: "Samples", outliers: "Outliers", machine: "Machine" };
 const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
+const COUNTS = new Set(["threads", "count", "outliers", "results"]);
 const all = { files: [], rows: [], names: [], charts: [], shown: [] };
 let state = {};
 const $ = id => document.getElementById(id);
@@ -97,7 +98,7 @@ function showTable(rows, columns) {
     return cell;
   }));
   const body = sorted.map(row => element("tr", { className: row.ours ? "ours" : "" }, ...names.map(name =>
-    element("td", typeof row[name] === "string" ? { className: "text", textContent: row[name] } : { textContent: Number.isInteger(row[name]) ? row[name] : digits(row[name]) }))));
+    element("td", typeof row[name] === "string" ? { className: "text", textContent: row[name] } : { textContent: COUNTS.has(name) ? row[name] ?? "" : digits(row[name]) }))));
   $("table").replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
 }
 
