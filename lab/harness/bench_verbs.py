@@ -80,7 +80,8 @@ def _begin(given):
 def _until(plan):
     if plan.reps:
         return f"{plan.reps} repetitions"
-    return f"{plan.least} to {plan.most} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s"
+    count = f"{plan.least} to {plan.most}" if plan.most > plan.least else f"{plan.least}"
+    return f"{count} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s"
 
 
 def _checkpoint(run, plan, about, folder):

@@ -28,7 +28,7 @@ def _each(results):
         low, high = figures.interval
         to_peer = "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
         yield (cell.title_of_runtime, cell.title, str(cell.threads), str(len(cell.samples)), four_digits(figures.seconds),
-               f"{four_digits(low)} to {four_digits(high)}", to_peer, four_digits(_cpu(cell)), f"{_peak(cell) / 1024:.1f}",
+               f"{four_digits(low)} to {four_digits(high)}" if len(cell.samples) > 1 else "–", to_peer, four_digits(_cpu(cell)), f"{_peak(cell) / 1024:.1f}",
                str(sum(outliers(cell.seconds())) or ""))
 
 
