@@ -84,8 +84,10 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
     if (begin != 0) box_->begin_on(begin);
     if (home != box_->home) box_->pin_to(home);
     box_->extra = hung.release();
+    box_->order = UINT64_MAX;
     box_->handled.store_rlx(0); // the life begins later; so for all of these
-    box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow) : 0);
+    box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow)
+                                                    : 0);
     box_->queued.store_rlx(0); // as above
     exchange_nascent(box_);
 }

@@ -41,7 +41,11 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
         inbox_.put(one);
         return !std::exchange(busy_, true);
     };
-    me.post_ready_if(*this, put);
+    if (handled.load_rlx() == 0)
+        [[unlikely]] // its first mail: new work, newest first; a metric, and no more than a hint
+        (void)me.post_spawned_if(*this, put);
+    else
+        (void)me.post_ready_if(*this, put);
     return mine;
 }
 
