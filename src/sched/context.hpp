@@ -66,11 +66,11 @@ public:
     sys::machine_context machine;
     fork_slot* const fork_base; // slot 0; the others lie below
     fork_slot* saved_head;
-    activity* saved_activity; // who runs here
-    activity own;             // the loop's, and of what runs on it without one of its own
+    activity* saved_activity;  // who runs here
+    activity own;              // the loop's, and of what runs on it without one of its own
     mailbox* serves = nullptr; // whose turn runs here
-    bool lent = false;        // blocked, while a blocking call uses the activity on another thread
-    std::int64_t left_ns = 0; // about when it was left last; by who left it
+    bool lent = false;         // blocked, while a blocking call uses the activity on another thread
+    std::int64_t left_ns = 0;  // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
     const sys::stack fork_memory;

@@ -68,7 +68,8 @@ inline constexpr unsigned max_kept_pieces = 1024;
 inline constexpr unsigned max_kept_pieces = 1024;
 #endif
 
-// Batches of each size, of half as many pieces, that the process keeps for workers that have none: at most 18 MiB in all.
+// Batches of each size, of half as many pieces, that the process keeps for workers that have none: at most 18 MiB in
+// all.
 inline constexpr unsigned batches_in_depot = 16;
 
 } // namespace sennit::sched::tuning
