@@ -54,19 +54,41 @@ SIM_SCENARIO_WITHIN(monitor, two_are_entered_in_either_order, .preemptions = 2, 
     sim::check(a.count == 2 && b.count == 2, "both have been in both");
 }
 
-// Every order of three arguments against every other.
-SIM_SCENARIO_WITHIN(monitor, three_are_entered_in_any_order, .preemptions = 2, .stale_reads = 0) {
-    static constexpr std::array<std::array<unsigned, 3>, 6> orders{
-        {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
-    for (const auto& other : orders) {
-        std::array<part, 3> all;
-        sim::in_threads(2, [&](unsigned i) {
-            const auto& order = i == 0 ? orders[0] : other;
-            auto in = sennit::enter(all[order[0]], all[order[1]], all[order[2]]);
-            for (auto& each : all) each.count = each.count + 1;
-        });
-        for (auto& each : all) sim::check(each.count == 2, "both have been in all");
-    }
+// The first order of three arguments against every other, and four against the reverse.
+namespace {
+void meet(std::array<unsigned, 3> other) {
+    std::array<part, 3> all;
+    sim::in_threads(2, [&](unsigned i) {
+        const std::array<unsigned, 3> order = i == 0 ? std::array{0u, 1u, 2u} : other;
+        auto in = sennit::enter(all[order[0]], all[order[1]], all[order[2]]);
+        for (auto& each : all) each.count = each.count + 1;
+    });
+    for (auto& each : all) sim::check(each.count == 2, "both have been in all");
+}
+} // namespace
+SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_0_2_1, .preemptions = 2, .stale_reads = 0) {
+    meet({0u, 2u, 1u});
+}
+SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_1_0_2, .preemptions = 2, .stale_reads = 0) {
+    meet({1u, 0u, 2u});
+}
+SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_1_2_0, .preemptions = 2, .stale_reads = 0) {
+    meet({1u, 2u, 0u});
+}
+SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_2_0_1, .preemptions = 2, .stale_reads = 0) {
+    meet({2u, 0u, 1u});
+}
+SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_2_1_0, .preemptions = 2, .stale_reads = 0) {
+    meet({2u, 1u, 0u});
+}
+SIM_SCENARIO_WITHIN(monitor, four_in_opposite_orders, .preemptions = 2, .stale_reads = 0) {
+    part a, b, c, d;
+    sim::in_threads(2, [&](unsigned i) {
+        auto in = i == 0 ? sennit::enter(a, b, c, d) : sennit::enter(d, c, b, a);
+        a.count = a.count + 1;
+        d.count = d.count + 1;
+    });
+    sim::check(a.count == 2 && d.count == 2, "both have been in all");
 }
 
 // Overlapping pairs: who waits for one holds another.
@@ -104,25 +126,23 @@ SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_leaving_waiter, .preemptions = 2
 SIM_SCENARIO_WITHIN(monitor, nobody_comes_between, .preemptions = 2, .stale_reads = 0) {
     part one;
     sennit::condition changed{one};
-    bool waits = false, signalled = false; // guarded by the monitor
-    sim::thread waiter([&] {
-        auto in = sennit::enter(one);
-        waits = true;
-        changed.wait();
-        sim::check(signalled, "nobody has been in since the signal");
-        waits = false;
+    bool signalled = false, between = false; // guarded by the monitor
+    std::optional<scope> in;
+    in.emplace(one);
+    sim::thread signaller([&] {
+        auto mine = sennit::enter(one);
+        signalled = changed.signal();
+        sim::check(signalled, "somebody waits");
     });
     sim::thread barger([&] {
-        auto in = sennit::enter(one);
-        sim::check(!signalled || !waits, "the signalled one goes first");
+        auto mine = sennit::enter(one);
+        between = signalled;
     });
-    for (bool done = false; !done;) {
-        auto in = sennit::enter(one);
-        if (!waits) continue;
-        signalled = true;
-        done = changed.signal();
-    }
-    waiter.join();
+    changed.wait();
+    sim::check(signalled && !between, "nobody has been in since the signal");
+    signalled = false;
+    in.reset();
+    signaller.join();
     barger.join();
 }
 
