@@ -117,8 +117,8 @@ bool door::owned(const monitor_set& all, std::uintptr_t me) noexcept {
 }
 
 void door::reserve(monitor& fresh, const void* key) noexcept {
-    // SAFETY: an address as a name, which no activity has.
-    fresh.word_.store_rlx(reinterpret_cast<std::uintptr_t>(key)); // nobody else knows it yet
+    const auto name = reinterpret_cast<std::uintptr_t>(key); // SAFETY: an address that no activity has, compared only
+    fresh.word_.store_rlx(name);                             // orders nothing: nobody else knows it yet
 }
 
 void door::adopt(monitor& reserved) noexcept {

@@ -116,7 +116,7 @@ namespace {
 void let_go_first(acceptance::clause_list clauses, claimant& arrival, std::uintptr_t me) noexcept {
     sched::wait_point point(true);
     acceptance mine(clauses, me, point);
-    mine.self.missing.store_rlx(1); // our sleep; nobody else knows of it yet
+    mine.self.missing.store_rlx(1); // our sleep; orders nothing: nobody else knows of it yet
     mine.make_way(arrival);
     mine.self.wait_rest("waitfor", nullptr);
 }

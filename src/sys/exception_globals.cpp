@@ -7,9 +7,13 @@ namespace sennit::sys {
 
 exception_globals& thread_exception_globals() noexcept {
     // SAFETY: __cxa_eh_globals is opaque in <cxxabi.h>; the ABI fixes its first two members as exception_globals' are.
-    auto* mine = reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
-    hot().exceptions = mine;
-    return *mine;
+    return *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
+}
+
+exception_globals& note_exception_globals() noexcept {
+    exception_globals& mine = thread_exception_globals();
+    hot().exceptions = &mine;
+    return mine;
 }
 
 } // namespace sennit::sys

@@ -18,10 +18,12 @@ struct exception_globals {
 // The calling thread's record. Lives as long as the thread.
 [[gnu::noinline]] exception_globals& thread_exception_globals() noexcept;
 
+[[gnu::noinline]] exception_globals& note_exception_globals() noexcept; // in the hot line, at the first call below
+
 // The same, from the hot line. Do not hold it over anything that may suspend.
 inline exception_globals& hot_exception_globals() noexcept {
     void* known = hot_exceptions();
-    return known ? *static_cast<exception_globals*>(known) : thread_exception_globals();
+    return known ? *static_cast<exception_globals*>(known) : note_exception_globals();
 }
 
 } // namespace sennit::sys
