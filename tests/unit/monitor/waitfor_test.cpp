@@ -21,18 +21,18 @@ using namespace std::chrono_literals;
 class waitfor : public on_workers {};
 SENNIT_ON_WORKERS(waitfor);
 
-struct buffer : sennit::monitor {
+struct accepting_buffer : sennit::monitor {
     static constexpr std::size_t most = 5;
     std::vector<int> values;
     void put(int value) {
-        auto in = sennit::enter<&buffer::put>(*this);
-        if (values.size() == most) sennit::waitfor(sennit::accept<&buffer::take>(*this));
+        auto in = sennit::enter<&accepting_buffer::put>(*this);
+        if (values.size() == most) sennit::waitfor(sennit::accept<&accepting_buffer::take>(*this));
         EXPECT_LT(values.size(), most);
         values.push_back(value);
     }
     int take() {
-        auto in = sennit::enter<&buffer::take>(*this);
-        if (values.empty()) sennit::waitfor(sennit::accept<&buffer::put>(*this));
+        auto in = sennit::enter<&accepting_buffer::take>(*this);
+        if (values.empty()) sennit::waitfor(sennit::accept<&accepting_buffer::put>(*this));
         EXPECT_FALSE(values.empty());
         const int value = values.back();
         values.pop_back();
@@ -41,7 +41,7 @@ struct buffer : sennit::monitor {
 };
 
 TEST_P(waitfor, a_bounded_buffer_needs_no_conditions) {
-    buffer one;
+    accepting_buffer one;
     std::atomic<long> sum{0};
     crew(runtime, 8, [&](std::size_t i) {
         for (int k = 1; k <= 500; ++k)
