@@ -6,7 +6,7 @@
 // any actor that has these messages, and is made from a reference to one.
 // Thread safety: everything, from any thread, also from one that is no worker.
 // Order: messages from one sender to one receiver arrive in the order in which they were sent.
-// Cost: see docs/performance.md; a `tell` and the handler's call about 10 ns on the receiver's worker.
+// Cost: a `tell` and the handler's turn some 20 to 30 ns on the receiver's worker; see docs/performance.md.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"

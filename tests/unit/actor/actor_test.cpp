@@ -362,8 +362,13 @@ struct linked : sennit::actor<linked, fail, leave> {
     void on(leave) { stop(); }
 };
 
-struct watcher : sennit::actor<watcher, actor_ref<counter>, sennit::down, gone> {
-    void on(actor_ref<counter> m) { watch(m); }
+struct observe {
+    using reply = void;
+    actor_ref<counter> whom;
+};
+
+struct watcher : sennit::actor<watcher, observe, sennit::down, gone> {
+    void on(observe m) { watch(m.whom); }
     void on(const sennit::down& m) {
         seen.push_back(static_cast<int>(m.why));
         if (wanted) wanted.set(seen.back());
@@ -382,7 +387,7 @@ TEST_F(actors, who_watches_learns_how_an_actor_ended) {
     for (const bool by_error : {false, true}) {
         auto c = group.spawn<counter>();
         auto w = group.spawn<watcher>();
-        w.tell(c);
+        w.ask(observe{c}).get(); // it watches now
         auto end = w.ask(gone{});
         if (by_error)
             c.tell(fail{});
@@ -399,7 +404,7 @@ TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
     c.stop();
     group.join();
     auto w = group.spawn<watcher>();
-    w.tell(c);
+    w.tell(observe{c});
     EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::normal));
 }
 
