@@ -64,7 +64,8 @@ struct noted_bounds {
 #endif
 };
 
-inline void note_fiber([[maybe_unused]] void* fiber) noexcept {
+// Always inline: a function of its own would begin on one shadow stack and end on the other.
+[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void note_fiber([[maybe_unused]] void* fiber) noexcept {
 #ifdef SENNIT_THREAD_SANITIZER
     __tsan_switch_to_fiber(fiber, 0);
 #endif

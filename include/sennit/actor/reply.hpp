@@ -39,9 +39,12 @@ std::exception_ptr actor_down_error() noexcept; // an ask_failed
 template <class R>
 class [[nodiscard]] reply_to {
 public:
-    reply_to() noexcept : promise_(std::nullopt) {} // nobody asked: the answer goes to nobody
+    reply_to() noexcept {} // nobody asked: the answer goes to nobody
     explicit reply_to(promise<R> whom) noexcept : promise_(std::move(whom)) {}
-    reply_to(reply_to&& other) noexcept : promise_(std::exchange(other.promise_, std::nullopt)) {}
+    reply_to(reply_to&& other) noexcept {
+        if (other.promise_) promise_.emplace(std::move(*other.promise_));
+        other.promise_.reset();
+    }
     reply_to& operator=(reply_to&& other) noexcept {
         reply_to(std::move(other)).swap(*this);
         return *this;
