@@ -43,6 +43,7 @@ sched::address actor_base::address() const noexcept {
 }
 
 actor_group& actor_base::group() const noexcept {
+    // pairs with begin_life: written before the life, read in it or behind `lives`
     return *static_cast<actor_group*>(box_->group.load_rlx()); // written before the life began
 }
 
@@ -55,6 +56,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
     sched::mailbox& box = *box_;
     const detail::actor_type& type = *type_;
     const exit_reason why = error && why_ != exit_reason::linked ? exit_reason::error : why_;
+    // pairs with begin_life: written before the life, read in it or behind `lives`
     auto& family = *static_cast<actor_group*>(box.group.load_rlx()); // written before the life began
     const sched::address me = box.self();
     type.destroy(*this, why);
@@ -84,8 +86,13 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
     if (begin != 0) box_->begin_on(begin);
     if (home != box_->home) box_->pin_to(home);
     box_->extra = hung.release();
+    box_->order = UINT64_MAX;
+    // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->handled.store_rlx(0); // the life begins later; so for all of these
-    box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow) : 0);
+    // pairs with begin_life: written before the life, read in it or behind `lives`
+    box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow)
+                                                    : 0);
+    // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->queued.store_rlx(0); // as above
     exchange_nascent(box_);
 }
@@ -160,6 +167,7 @@ void actor_group::stop() noexcept {
     }
     runtime_.mailboxes().for_each([this](sched::mailbox& box) {
         const sched::address who = box.self();
+        // pairs with begin_life: written before the life, read in it or behind `lives`
         if (box.lives() && box.group.load_rlx() == this) // `lives` has acquired it
             detail::stop_actor({who.slot, box.generation()}, exit_reason::shutdown, true);
     });
@@ -173,6 +181,7 @@ std::size_t actor_group::size() const noexcept {
 sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
+        // pairs with begin_life: written before the life, read in it or behind `lives`
         if (found || !box.lives() || box.group.load_rlx() != this) return; // `lives` has acquired it
         std::lock_guard guard(detail::extra_lock(box.self().slot));
         if (!box.lives() || !box.extra || detail::extra_of(box)->name != name) return;

@@ -72,8 +72,8 @@ public:
     std::int32_t held_mutexes = 0; // while it is left
 #endif
     mailbox* serves = nullptr; // whose turn runs here
-    bool lent = false;        // blocked, while a blocking call uses the activity on another thread
-    std::int64_t left_ns = 0; // about when it was left last; by who left it
+    bool lent = false;         // blocked, while a blocking call uses the activity on another thread
+    std::int64_t left_ns = 0;  // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
     const sys::stack fork_memory;

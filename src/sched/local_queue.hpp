@@ -65,8 +65,17 @@ public:
         ready_.push_back(item);
         return add(1);
     }
-    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then the oldest ready
-    // one is taken, if it is the next and `run` is its function: `next`. Returns how many runnables are left.
+    template <class F>
+    std::uint32_t push_spawned_if(runnable& item, F&& wanted) noexcept {
+        owner_section inside(lock_);
+        if (!wanted()) return 0;
+        item.order = next_order_++;
+        spawned_.push_back(item);
+        return add(1);
+    }
+
+    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then `pop`
+    // gives `next`, if `run` is its function. Returns how many runnables are left.
     template <class F>
     std::uint32_t end_and_pop(runnable& item, F&& again, void (*run)(runnable*) noexcept, runnable*& next) noexcept {
         owner_section section(lock_);
@@ -74,9 +83,10 @@ public:
             ready_.push_back(item);
             add(1);
         }
-        runnable* oldest = ready_.front();
-        if (oldest && oldest->run == run && ready_goes_first()) {
-            next = ready_.pop_front();
+        const bool ready = ready_goes_first();
+        runnable* first = ready ? ready_.front() : spawned_.back();
+        if (first && first->run == run) {
+            next = ready ? ready_.pop_front() : spawned_.pop_back();
             took(1);
         }
         return size_.load_rlx(); // the owner's own

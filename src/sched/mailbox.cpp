@@ -41,11 +41,17 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
         inbox_.put(one);
         return !std::exchange(busy_, true);
     };
-    me.post_ready_if(*this, put);
+    // a hint, owner's metric: pairs with nothing
+    if (handled.load_rlx() == 0)
+        [[unlikely]] // its first mail: new work, newest first; a metric, and no more than a hint
+        (void)me.post_spawned_if(*this, put);
+    else
+        (void)me.post_ready_if(*this, put);
     return mine;
 }
 
 void mailbox::deliver_from_afar(mail& one) noexcept {
+    // pairs with nothing: the CAS decides
     mail* newest = remote_.load_rlx(); // the CAS decides
     do {
         one.next = newest;
@@ -183,6 +189,7 @@ inline mailbox::list mailbox::turn(worker*& me) noexcept {
             take_remote(batch);
         while (mail* one = batch.first) {
             batch.first = one->next;
+            // owner: the turn alone changes it while it lives
             if (one->generation == generation_.load_rlx()) [[likely]] { // own turn's
                 handled.store_rlx(handled.load_rlx() + 1);              // a metric, written here only
                 if (one->counted && !count_out()) [[unlikely]]
@@ -267,6 +274,7 @@ void mailbox::return_to_sender(mail& one) noexcept {
 }
 
 void mailbox::end_life() noexcept {
+    // owner: the turn alone changes it while it lives
     generation_.store(generation_.load_rlx() + 1); // own turn's; before the look at `crowded`
     retired_ = true;
     if (crowded.load()) room_made();
@@ -308,6 +316,7 @@ delivery deliver(address to, mail& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) [[unlikely]]
         return undeliverable(one, delivery::dead);
+    // pairs with begin_life: written before the life
     if (box->bounds.load_rlx() != 0) [[unlikely]] { // written before the life began
         const delivery may = box->admit(one);
         if (may != delivery::sent) return undeliverable(one, may);

@@ -2,19 +2,22 @@
 // A mailbox: a runnable that has mail, and handles it one piece at a time.
 //
 // State. `owner_`: the worker (index + 1) whose queue's lock guards `busy_` and `inbox_`; 0: on its way from one worker
-// to another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail from
-// the owner's thread, in order. `remote_`: mail from all others, newest first. `noticed_`: `notice_` lies in a queue.
+// to another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
+// from the owner's thread, in order. `remote_`: mail from all others, newest first. `noticed_`: `notice_` lies in a
+// queue.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
 //    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
-// 2. Everybody else pushes on `remote_`, then looks at `owner_`. 0: done, whoever has it begins a turn with it and looks
+// 2. Everybody else pushes on `remote_`, then looks at `owner_`. 0: done, whoever has it begins a turn with it and
+// looks
 //    after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's inbox,
 //    from which an idle worker takes it if the owner does not get on.
 // 3. The notice clears `noticed_`, then looks: idle: makes it busy, and itself the owner, under that owner's lock, and
 //    runs a turn. Busy: leaves it.
 // 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
-//    with more waiting, some 20 us) or when nothing is left. Inside the owner's lock it looks once more: something there: back into the queue; else idle.
+//    with more waiting, some 100 us) or when nothing is left. Inside the owner's lock it looks once more: something
+//    there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
 //    makes itself the owner under the old one's lock before it touches anything.
 //
@@ -23,13 +26,13 @@
 // another thread than the owner's, it does not.
 // Why nothing is lost: a push on `remote_` comes before the look at `noticed_`. If that says 1, the notice has yet to
 // clear it, and looks at `busy_` after that; so whatever happens, some notice looks at `busy_` behind the push. If it
-// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` 0, the turn
-// writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent.
-// Why mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
+// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` 0, the
+// turn writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent. Why
+// mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
 // appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it.
 // Tried and rejected: one word with exchange for each delivery and a compare-and-swap for each turn's end (as in Pony):
-// two locked instructions a hop, about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together, too.
-// Tested by tests/unit/actor, explored by tests/sim/scenarios/actor.cpp.
+// two locked instructions a hop, about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together,
+// too. Tested by tests/unit/actor, explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
 #include "sched/mailbox_table.hpp"
@@ -65,7 +68,7 @@ public:
     void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
     // Inside its turn. The slot goes back to the table when the turn ends; mail for the ended life goes to nobody.
     void end_life() noexcept;
-    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; } // bounds: of one life
+    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // bounds: of one life
     when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as above
     // Counts one more in, if it may: `dead` means no. See when_full.
     delivery admit(mail& one) noexcept;

@@ -31,6 +31,7 @@ crowd& crowd_of(std::uint32_t slot) noexcept {
 } // namespace
 
 delivery mailbox::admit(mail& one) noexcept {
+    // pairs with begin_life: written before the life
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
     one.counted = true;
@@ -44,6 +45,7 @@ delivery mailbox::admit(mail& one) noexcept {
 bool mailbox::count_out() noexcept {
     const std::uint32_t before = queued.fetch_sub(1);
     if (crowded.load() && !SENNIT_MUTANT("room is told of")) room_made();
+    // pairs with begin_life: written before the life
     return full() != when_full::drop_oldest || before <= bounds.load_rlx() >> 2; // bounds: of one life
 }
 
@@ -57,6 +59,7 @@ void mailbox::room_made() noexcept {
 
 delivery deliver_waiting(address to, mail& one) noexcept {
     mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
+    // pairs with begin_life: written before the life
     if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait) // bounds: of one life
         return deliver(to, one);
     for (;;) {

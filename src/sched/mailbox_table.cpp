@@ -15,7 +15,7 @@ namespace {
 
 constinit base::spin_lock directory_lock;
 constinit std::uint32_t chunks_used = 0;              // under the lock
-constinit base::atomic<std::uint32_t> free_chunks{0};  // how many lie in that list; under the lock
+constinit base::atomic<std::uint32_t> free_chunks{0}; // how many lie in that list; under the lock
 
 void* raw_chunk() {
     return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size, std::align_val_t{alignof(mailbox)});
@@ -33,9 +33,9 @@ constinit mailbox_table::chunk_entry mailbox_table::directory[most_chunks]{};
 // The number of a chunk that nobody has; throws std::bad_alloc when there are 2^32 slots.
 std::uint32_t mailbox_table::take_number() {
     std::lock_guard guard(directory_lock);
-    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i) // under the lock
+    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i)          // under the lock
         if (!directory[i].first.load_rlx() && directory[i].next_generation != UINT32_MAX) { // under the lock
-            free_chunks.store_rlx(free_chunks.load_rlx() - 1); // under the lock
+            free_chunks.store_rlx(free_chunks.load_rlx() - 1);                              // under the lock
             return i;
         }
     if (chunks_used == most_chunks) throw std::bad_alloc();
@@ -45,6 +45,7 @@ std::uint32_t mailbox_table::take_number() {
 mailbox_table::~mailbox_table() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
         chunk_entry& entry = directory[chunks_[i]];
+        // pairs with carve: nobody else writes it now
         mailbox* first = entry.first.load_rlx(); // nobody else is here any more
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
         std::uint32_t newest = 0;
@@ -55,7 +56,7 @@ mailbox_table::~mailbox_table() {
         }
         std::lock_guard guard(directory_lock);
         entry.next_generation = newest >= UINT32_MAX - 2 ? UINT32_MAX : (newest + 2) & ~1u;
-        entry.first.store_rel(nullptr); // pairs with find
+        entry.first.store_rel(nullptr);                                                             // pairs with find
         if (entry.next_generation != UINT32_MAX) free_chunks.store_rlx(free_chunks.load_rlx() + 1); // under the lock
         ::operator delete(first, std::align_val_t{alignof(mailbox)});
     }
@@ -139,6 +140,7 @@ void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
     }
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::uint32_t count = i + 1 == starts.size() ? last : chunk_size;
+        // pairs with carve: nobody else writes it now
         const bool has_nobody = starts[i] == directory[0].first.load_rlx(); // the caller's chunks do not go away
         for (std::uint32_t k = has_nobody ? 1 : 0; k < count; ++k) look(starts[i][k]);
     }

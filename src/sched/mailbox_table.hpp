@@ -61,7 +61,7 @@ private:
     runtime_core& runtime_;
     base::spin_lock lock_; // guards all below
     mailbox* free_ = nullptr;
-    std::vector<std::uint32_t> chunks_; // numbers
+    std::vector<std::uint32_t> chunks_;  // numbers
     std::uint32_t carved_ = chunk_size;  // of the last chunk
     std::uint32_t first_generation_ = 0; // of the last chunk
 };

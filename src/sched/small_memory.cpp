@@ -3,8 +3,11 @@
 
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/spin_lock.hpp"
 #include "sennit/sched/small_memory.hpp"
 
+#include <mutex>
 #include <new>
 
 namespace sennit::sched {
@@ -19,22 +22,83 @@ void free_piece(void* memory) noexcept {
     ::operator delete(memory, std::align_val_t{16});
 }
 
+using piece = small_memory::piece;
+constexpr std::uint32_t batch_size = tuning::max_kept_pieces / 2;
+
+void free_all(piece* first) noexcept {
+    while (piece* found = first) {
+        first = found->next;
+        free_piece(found);
+    }
+}
+
+// Whole batches of one size. Any thread.
+class depot {
+public:
+    // False: it is full.
+    bool give(piece& batch) noexcept {
+        if (tuning::simulated) return false; // it would carry memory from one execution to the next
+        std::lock_guard guard(lock_);
+        if (count_ >= tuning::batches_in_depot) return false;
+        batch.next_batch = first_;
+        first_ = &batch;
+        count_rlx_.store_rlx(++count_); // a hint
+        return true;
+    }
+    piece* take() noexcept {
+        if (tuning::simulated || count_rlx_.load_rlx() == 0) return nullptr; // a hint
+        std::lock_guard guard(lock_);
+        piece* batch = first_;
+        if (!batch) return nullptr;
+        first_ = batch->next_batch;
+        count_rlx_.store_rlx(--count_); // a hint
+        return batch;
+    }
+
+private:
+    base::spin_lock lock_; // guards the two below
+    piece* first_ = nullptr;
+    std::uint32_t count_ = 0;
+    base::atomic<std::uint32_t> count_rlx_{0};
+};
+constinit depot depots[small_memory::sizes]{};
+
 } // namespace
 
 small_memory::~small_memory() {
-    for (list& kept : lists_)
-        while (piece* found = kept.first) {
-            kept.first = found->next;
-            free_piece(found);
-        }
+    for (list& kept : lists_) {
+        free_all(kept.first);
+        free_all(kept.full);
+    }
 }
 
 bool small_memory::keep(void* memory, std::size_t bytes) noexcept {
-    auto& kept = lists_[(bytes - 1) / unit];
-    if (kept.count >= tuning::max_kept_pieces) return false;
-    kept.first = ::new (memory) piece{kept.first};
+    const std::size_t number = (bytes - 1) / unit;
+    auto& kept = lists_[number];
+    if (kept.count >= batch_size && !put_batch(number)) return false;
+    kept.first = ::new (memory) piece{kept.first, nullptr};
     ++kept.count;
     return true;
+}
+
+bool small_memory::put_batch(std::size_t number) noexcept {
+    list& kept = lists_[number];
+    if (batch_size == 0) return false;
+    if (kept.full && !depots[number].give(*kept.full)) return false;
+    kept.full = kept.first;
+    kept.first = nullptr;
+    kept.count = 0;
+    return true;
+}
+
+void* small_memory::take_batch(std::size_t number) noexcept {
+    list& kept = lists_[number];
+    piece* batch = kept.full ? kept.full : depots[number].take();
+    kept.full = nullptr;
+    if (!batch) return nullptr;
+    kept.first = batch->next;
+    kept.count = batch_size - 1;
+    return batch;
 }
 
 void* take_memory(std::size_t bytes) {

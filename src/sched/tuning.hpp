@@ -48,8 +48,9 @@ inline constexpr unsigned idle_looks = simulated ? 1 : 3;
 
 // Pieces of mail that one mailbox handles before others have their turn.
 inline constexpr unsigned mail_in_a_turn = simulated ? 2 : 64;
-// How much longer a turn may take while more mail waits: some hundred pieces, and not noticed by others.
-inline constexpr std::int64_t longest_turn_ns = 20'000;
+// How much longer a turn may take while more mail waits: some thousand pieces, so that one to which
+// many send keeps up with them.
+inline constexpr std::int64_t longest_turn_ns = 100'000;
 
 // Idle contexts kept by a worker: their stacks are warm.
 inline constexpr unsigned max_spares = simulated ? 1 : 16;
@@ -66,5 +67,9 @@ inline constexpr unsigned max_kept_pieces = 1024;
 #else
 inline constexpr unsigned max_kept_pieces = 1024;
 #endif
+
+// Batches of each size, of half as many pieces, that the process keeps for workers that have none: at most 18 MiB in
+// all.
+inline constexpr unsigned batches_in_depot = 16;
 
 } // namespace sennit::sched::tuning

@@ -59,6 +59,14 @@ public:
     // The same if `wanted()`, called inside the own queue's lock, says so. True: it was put in.
     template <class F>
     bool post_ready_if(runnable& item, F&& wanted) noexcept {
+        return post_if(item, wanted, [this](runnable& one, F& why) { return queue_.push_ready_if(one, why); });
+    }
+    template <class F>
+    bool post_spawned_if(runnable& item, F&& wanted) noexcept {
+        return post_if(item, wanted, [this](runnable& one, F& why) { return queue_.push_spawned_if(one, why); });
+    }
+    template <class F, class Push>
+    [[gnu::always_inline]] bool post_if(runnable& item, F& wanted, Push&& push) noexcept {
         if (item.home != local_home_) [[unlikely]] {
             bool in = false;
             queue_.inside([&] {
@@ -67,7 +75,7 @@ public:
             if (in) post_by_policy(item);
             return in;
         }
-        const std::uint32_t queued = queue_.push_ready_if(item, wanted);
+        const std::uint32_t queued = push(item, wanted);
         if (queued != 0) posted(queued);
         return queued != 0;
     }

@@ -38,11 +38,11 @@ enum class overflow : unsigned char {
 };
 
 struct spawn_options {
-    std::string_view name{};             // for reports and actor_group::find
-    std::uint32_t mailbox = 0;           // messages; 0: no bound
+    std::string_view name{};   // for reports and actor_group::find
+    std::uint32_t mailbox = 0; // messages; 0: no bound
     enum overflow overflow = overflow::suspend;
-    unsigned worker = any_worker;        // the only one that it shall run on
-    unsigned begins_on = any_worker;     // where it is at first; it moves when others have nothing to do
+    unsigned worker = any_worker;    // the only one that it shall run on
+    unsigned begins_on = any_worker; // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
 };
 
@@ -94,8 +94,8 @@ protected:
     // For actor::watch.
     void watch_end(sched::address whom);
     void unwatch(sched::address whom) noexcept;
-    // Each ends when the other one ends with an error, unless `down` is in its protocol: then that comes instead. Throws
-    // std::bad_alloc.
+    // Each ends when the other one ends with an error, unless `down` is in its protocol: then that comes instead.
+    // Throws std::bad_alloc.
     void link(sched::address whom);
     void unlink(sched::address whom) noexcept;
 

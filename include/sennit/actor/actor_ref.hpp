@@ -161,7 +161,8 @@ public:
     // To a reference for less.
     template <class... Ms>
     operator actor_ref<accepts<Ms...>>() const noexcept {
-        static_assert((detail_accepts<Ms>() && ...), "sennit: this actor does not accept all messages of that protocol");
+        static_assert((detail_accepts<Ms>() && ...),
+                      "sennit: this actor does not accept all messages of that protocol");
         return actor_ref<accepts<Ms...>>(address_);
     }
 

@@ -112,8 +112,7 @@ consteval void check_sendable() {
                   "sennit: a raw pointer is no message; allow it by name with sennit::allow_share");
     static_assert(!is_view<M> || allow_share<M>,
                   "sennit: a view is no message, it refers to the sender's memory; send the string or the vector");
-    static_assert(std::is_nothrow_move_constructible_v<M>,
-                  "sennit: a message must be movable without exceptions");
+    static_assert(std::is_nothrow_move_constructible_v<M>, "sennit: a message must be movable without exceptions");
     static_assert(!struct_refers<M>(), "sennit: a field of the message is a reference, a view or a raw pointer; send "
                                        "what it refers to, or allow the field's type by name with sennit::allow_share");
 }

@@ -40,13 +40,13 @@ enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
 // What a mailbox does whose room is taken.
 enum class when_full : std::uint8_t { wait, refuse, drop_newest, drop_oldest };
 
-// Sends. Mail from one sender to one receiver arrives in the order of the calls. `dead`: the receiver is gone, `full`: it
-// has no room; then the mail is destroyed. Thread-safe, never blocks, never allocates. On a worker of the receiver's
+// Sends. Mail from one sender to one receiver arrives in the order of the calls. `dead`: the receiver is gone, `full`:
+// it has no room; then the mail is destroyed. Thread-safe, never blocks, never allocates. On a worker of the receiver's
 // runtime, when the receiver's last turn was there: no locked instruction.
 delivery deliver(address to, mail& one) noexcept;
 
-// The same, but where a full mailbox lets its senders wait, the caller does: blocks, until there is room, the receiver is
-// gone, or the caller's scope is cancelled (`full` then).
+// The same, but where a full mailbox lets its senders wait, the caller does: blocks, until there is room, the receiver
+// is gone, or the caller's scope is cancelled (`full` then).
 delivery deliver_waiting(address to, mail& one) noexcept;
 
 // The same as deliver, whether there is room or not.

@@ -54,7 +54,8 @@ private:
 
 // In as many parts as there are workers: neighbours are on one, as a rule.
 template <class Node, class... Args>
-std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers, std::int64_t count, Args&... args) {
+std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers, std::int64_t count,
+                                               Args&... args) {
     std::vector<sennit::actor_ref<Node>> nodes;
     for (std::int64_t i = 1; i <= count; ++i) {
         const auto part = static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);

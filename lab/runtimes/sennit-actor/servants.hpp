@@ -315,8 +315,8 @@ struct mixed_scenario : mixed_size {
                 for (std::int64_t i = 0; i < mixed_actors; ++i) nodes.push_back(actors.spawn<mixed_node>(i, whole));
                 auto worker = actors.spawn<factoriser>(whole);
                 for (std::size_t i = 0; i < nodes.size(); ++i)
-                    nodes[i].tell(mixed_next{nodes[(i + 1) % nodes.size()],
-                                             i == 0 ? worker : sennit::actor_ref<factoriser>()});
+                    nodes[i].tell(
+                        mixed_next{nodes[(i + 1) % nodes.size()], i == 0 ? worker : sennit::actor_ref<factoriser>()});
                 nodes.front().tell(token{hops()});
             }
             whole.done.wait();
@@ -352,7 +352,8 @@ public:
         }
         const std::int64_t part = m.leaves / 10;
         for (std::int64_t i = 0; i < 10; ++i)
-            group().spawn<sky_node>(sennit::actor_ref<sennit::accepts<sum_of>>(self()))
+            group()
+                .spawn<sky_node>(sennit::actor_ref<sennit::accepts<sum_of>>(self()))
                 .tell(grow{m.first + i * part, part});
     }
     void on(sum_of m) {

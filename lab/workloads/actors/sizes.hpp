@@ -38,11 +38,12 @@ struct counting_size : actor_workload {
     std::int64_t expected() const { return n * (n - 1) / 2; }
 };
 
-// producer-consumer: n items from 5 producers over a bounded buffer of 50 to 5 consumers; the answer is how many arrived.
+// producer-consumer: n items from 5 producers over a bounded buffer of 50 to 5 consumers; the answer is how many
+// arrived.
 inline constexpr std::int64_t producers = 5, consumers = 5, buffer_size = 50;
 
-// prime-factors: n queries to 16 workers, each of which borrows one of 8 buffers from a server for the time it works, and
-// factorises 600,213,349; at most 32 queries are under way. The answer is the sum of the smallest factors.
+// prime-factors: n queries to 16 workers, each of which borrows one of 8 buffers from a server for the time it works,
+// and factorises 600,213,349; at most 32 queries are under way. The answer is the sum of the smallest factors.
 inline constexpr std::int64_t composite = 600'213'349, smallest_factor = 20'483;
 inline constexpr std::int64_t prime_workers = 16, prime_buffers = 8, queries_under_way = 32;
 inline std::int64_t smallest_factor_of(std::int64_t number) {

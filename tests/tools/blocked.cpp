@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// For check.py: two fibers that are blocked, and a third that stops the program while they are.
+// For the tools' tests: two fibers that are blocked, and a third that stops the program while they are.
+//     blocked        calls stop_here, where a debugger may look
+//     blocked abort  the same, and leaves a core file
+//     blocked wait   says `ready`, and waits for the end of its input
 #include <sennit/sennit.hpp>
 
+#include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -18,9 +23,10 @@ extern "C" [[gnu::noinline]] void stop_here() {
     asm volatile("" ::: "memory");
 }
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
+    const std::string_view then = argc > 1 ? argv[1] : "";
     sennit::runtime runtime({.workers = 1}); // then the others have blocked when this one runs again
-    runtime.run([argc] {
+    runtime.run([then] {
         sennit::event gate;
         sennit::mutex mutex;
         bool begun = false, locks = false;
@@ -37,7 +43,12 @@ int main(int argc, char**) {
         while (!begun || !locks) sennit::this_fiber::yield();
         (void)first.get_id(); // numbers
         stop_here();
-        if (argc > 1) std::abort();
+        if (then == "abort") std::abort();
+        if (then == "wait") {
+            std::puts("ready");
+            std::fflush(stdout);
+            (void)std::getchar();
+        }
         mutex.unlock();
         gate.set();
     });
