@@ -14,7 +14,9 @@ from harness.execute import Failed, run_once
 SMALL = {"fib": "12", "skynet": "3", "nqueens": "6", "matmul": "64", "uts": "TT", "skynet-channel": "100",
          "fiber-yield": "101", "fiber-create": "100", "channel-rendezvous": "101", "channel-buffered": "1000",
          "mutex-free": "1000", "mutex-contended": "1003", "condition": "101", "fibers-blocked": "100", "sleepers": "100",
-         "select-two": "101", "resume": "100", "yield": "100", "mutex": "100", "create": "100",
+         "select-two": "101", "resume": "100", "yield": "100", "mutex": "100", "create": "100", "thread-ring": "1000",
+         "parallel-thread-ring": "1006", "ping-pong": "101", "counting-actor": "101", "producer-consumer": "101", "prime-factors": "3",
+         "mixed-scenario": "40", "skynet-actor": "100", "fan-in": "40", "spawn-storm": "100", "ring-work": "128",
          **{f"{what}-{count}": "100" for what in ("monitor", "signal", "accept") for count in (1, 2, 4)}}
 CONTRACT = (  # what to run, threads that it has, answer, tasks
     (("serial", "fib", "20"), 1, 6765, 21891), (("sennit", "fib", "20"), 2, 6765, 21891),
