@@ -121,5 +121,8 @@ def _tell(run, plan, about, folder):
     """The table first: it is there even when the disk is full."""
     about["load_after"] = os.getloadavg()[0]
     print(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
-    report.write_files(run, plan, about, folder)
+    try:
+        report.write_files(run, plan, about, folder)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(folder)) from None  # a full disk names no file
     print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html")

@@ -5,7 +5,6 @@ import json
 import signal
 import sys
 
-from . import bench_verbs, charts
 from .build import Builder, NotInstalled
 from .catalogue import FIBERS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
 from .execute import Failed, run_once
@@ -84,6 +83,7 @@ def list_all(given):
 
 def install_charts(_):
     """For ./sennit only: not a verb of its own there."""
+    from . import charts
     reason = charts.install()
     if reason:
         print(f"sennit: RESULTS.html will have no charts: {reason}", file=sys.stderr)
@@ -92,11 +92,14 @@ def install_charts(_):
 
 def verb_of(arguments):
     """(parse, act, the arguments of the verb)"""
-    if arguments[:1] == ["bench"] and arguments[1:2] and arguments[1] in bench_verbs.SUBVERBS:
+    if arguments[0] in ("run", "list"):
+        return *{"run": (parse_run, run), "list": (parse_list, list_all)}[arguments[0]], arguments[1:]
+    if arguments[0] == "charts":
+        return lambda _: None, install_charts, []
+    from . import bench_verbs  # not for run, whose start counts
+    if arguments[1:2] and arguments[1] in bench_verbs.SUBVERBS:
         return *bench_verbs.SUBVERBS[arguments[1]], arguments[2:]
-    verbs = {"run": (parse_run, run), "list": (parse_list, list_all), "bench": (bench_verbs.parse_bench, bench_verbs.bench)}
-    verbs["charts"] = (lambda _: None, install_charts)
-    return *verbs[arguments[0]], arguments[1:]
+    return bench_verbs.parse_bench, bench_verbs.bench, arguments[1:]
 
 
 def _end(number, _frame):

@@ -98,6 +98,14 @@ class File(unittest.TestCase):
         self.assertEqual((raised.exception.errno, raised.exception.filename), (errno.ENOSPC, str(self.path)))
         self.assertEqual(self.path.read_text(), before)
 
+    def test_a_full_disk_takes_the_files_and_not_the_table(self):
+        (self.folder / "RESULTS.md").symlink_to("/dev/full")
+        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({"serial": "good"})), \
+                mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
+            status, out, err = call("bench", "--runtimes", "serial", "--reps", "1", "--out", str(self.folder))
+        self.assertEqual((status, err[-1]), (1, f"sennit: [Errno 28] No space left on device: '{self.folder}'"))
+        self.assertTrue(any(line.startswith("plain function") for line in out), out)
+
     def test_complete_results_are_not_resumed(self):
         save(self.results, self.path)
         status, _, err = call("bench", "--resume", str(self.folder))
