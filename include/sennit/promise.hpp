@@ -76,7 +76,10 @@ private:
 
 template <class T>
 class promise : public detail::basic_promise<T> {
+    using detail::basic_promise<T>::basic_promise;
+
 public:
+    promise() = default;
     // Throw future_error: no_state, promise_already_satisfied; and what copying or moving the value throws.
     void set_value(const T& value) { this->state()->set_value(value); }
     void set_value(T&& value) { this->state()->set_value(std::move(value)); }
@@ -84,13 +87,19 @@ public:
 
 template <class T>
 class promise<T&> : public detail::basic_promise<T&> {
+    using detail::basic_promise<T&>::basic_promise;
+
 public:
+    promise() = default;
     void set_value(T& value) { this->state()->set_value(std::addressof(value)); }
 };
 
 template <>
 class promise<void> : public detail::basic_promise<void> {
+    using detail::basic_promise<void>::basic_promise;
+
 public:
+    promise() = default;
     void set_value() { state()->set_value(); }
 };
 

@@ -8,7 +8,6 @@
 #include "sennit/promise.hpp"
 
 #include <exception>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -40,36 +39,42 @@ template <class R>
 class [[nodiscard]] reply_to {
 public:
     reply_to() noexcept {} // nobody asked: the answer goes to nobody
-    explicit reply_to(promise<R> whom) noexcept : promise_(std::move(whom)) {}
-    reply_to(reply_to&& other) noexcept {
-        if (other.promise_) promise_.emplace(std::move(*other.promise_));
-        other.promise_.reset();
-    }
+    explicit reply_to(promise<R> whom) noexcept : promise_(std::move(whom)), owed_(true) {}
+    reply_to(reply_to&& other) noexcept
+        : promise_(std::move(other.promise_)), owed_(std::exchange(other.owed_, false)) {}
     reply_to& operator=(reply_to&& other) noexcept {
         reply_to(std::move(other)).swap(*this);
         return *this;
     }
     ~reply_to() {
-        if (promise_) promise_->set_exception(detail::actor_down_error());
+        if (owed_) promise_.set_exception(detail::actor_down_error());
     }
-    void swap(reply_to& other) noexcept { std::swap(promise_, other.promise_); }
+    void swap(reply_to& other) noexcept {
+        promise_.swap(other.promise_);
+        std::swap(owed_, other.owed_);
+    }
 
     // Once; later calls go to nobody.
     template <class... V>
     void set(V&&... value) {
-        if (!promise_) return;
-        promise_->set_value(std::forward<V>(value)...);
-        promise_.reset();
+        if (!owed_) return;
+        promise_.set_value(std::forward<V>(value)...);
+        owed_ = false;
     }
     void fail(std::exception_ptr error) {
-        if (!promise_) return;
-        promise_->set_exception(std::move(error));
-        promise_.reset();
+        if (!owed_) return;
+        promise_.set_exception(std::move(error));
+        owed_ = false;
     }
-    explicit operator bool() const noexcept { return promise_.has_value(); }
+    explicit operator bool() const noexcept { return owed_; }
 
 private:
-    std::optional<promise<R>> promise_;
+    struct maybe_promise : promise<R> { // one without a state is no promise
+        maybe_promise() noexcept : promise<R>(nullptr) {}
+        maybe_promise(promise<R> from) noexcept : promise<R>(std::move(from)) {}
+    };
+    maybe_promise promise_;
+    bool owed_ = false;
 };
 
 // What an ask with a time limit returns: the answer or the reason why there is none.
