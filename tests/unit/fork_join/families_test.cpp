@@ -106,7 +106,8 @@ TEST_P(fork_reduce, passes_exceptions_of_transform_and_reduce) {
                      std::runtime_error);
     EXPECT_THROW(runtime.run([] {
         return sennit::fork_reduce(
-            10, 0L, [](long a, long b) -> long { return b == 7 ? throw std::logic_error("y") : a + b; },
+            10, 0L, // 7 is an operand however they are grouped
+            [](long a, long b) -> long { return a == 7 || b == 7 ? throw std::logic_error("y") : a + b; },
             [](std::size_t i) { return static_cast<long>(i); });
     }),
                  std::logic_error);
