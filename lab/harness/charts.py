@@ -26,7 +26,7 @@ def _text(place):
     return data.decode() if hashlib.sha256(data).hexdigest() == SHA256 else None
 
 
-def library(place=PLACE):
+def echarts(place=PLACE):
     """The text of ECharts, or None where it is not installed or not the one that was pinned."""
     return _text(place)
 
@@ -49,7 +49,7 @@ def _npm(place):
 
 
 def install(place=PLACE):
-    """Makes `library` give a text; returns why it cannot, or None. Does nothing where it is there."""
+    """Makes `echarts` give a text; returns why it cannot, or None. Does nothing where it is there."""
     if _text(place):
         return None
     version = json.loads(MANIFEST.read_text())["dependencies"]["echarts"]

@@ -33,18 +33,18 @@ def _json(data):
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
-def page(documents, library):
-    """The text of the page; `library` is the text of ECharts, or None for tables only."""
+def page(documents, echarts):
+    """The text of the page; `echarts` is its text, or None for tables only."""
     parts = {name: (FOLDER / name).read_text(encoding="utf-8") for name in PARTS}
     parts["data"] = _json([_compact(results) for results in documents])
     parts["seeds"] = _json(seed_tables.for_page(documents))
-    parts["echarts"] = (library or "").replace("</script", "<\\/script")
+    parts["echarts"] = (echarts or "").replace("</script", "<\\/script")
     template = (FOLDER / "template.html").read_text(encoding="utf-8")
     return re.sub(r"/\*\{([\w.-]+)\}\*/", lambda found: parts[found.group(1)], template)
 
 
 def write_page(documents, path):
-    Path(path).write_text(page(documents, charts.library()), encoding="utf-8")
+    Path(path).write_text(page(documents, charts.echarts()), encoding="utf-8")
 
 
 def parse(arguments):

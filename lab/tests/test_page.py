@@ -44,7 +44,7 @@ class File(unittest.TestCase):
             paths = [str(Path(folder, name)) for name in ("a.json", "b.json")]
             for path, cpu in zip(paths, ("One", "Two")):
                 save(example(cpu=cpu), Path(path))
-            with mock.patch("harness.charts.library", lambda: None):
+            with mock.patch("harness.charts.echarts", lambda: None):
                 status, out, err = call("bench", "page", *paths, "--out", f"{folder}/both.html")
             self.assertEqual((status, out, err), (0, [f"written: {folder}/both.html"], []))
             text = Path(folder, "both.html").read_text()
@@ -69,7 +69,7 @@ class Library(unittest.TestCase):
 
         with mock.patch("harness.charts._run", npm), mock.patch("shutil.which", lambda name: name), mock.patch("sys.stderr"):
             self.assertEqual(charts.install(self.place), "what npm installed is not the file that is pinned")
-        self.assertIsNone(charts.library(self.place))
+        self.assertIsNone(charts.echarts(self.place))
 
     def test_failure_is_a_reason(self):
         with mock.patch("harness.charts._npm", lambda place: ["sh", "-c", "echo no network >&2; exit 1"]), mock.patch("sys.stderr"):
@@ -79,7 +79,7 @@ class Library(unittest.TestCase):
 @unittest.skipUnless(WANTED, "a browser takes a minute; SENNIT_BROWSER_TESTS=1 asks for it")
 @unittest.skipUnless(sync_playwright, "the Python package playwright is not installed")
 @unittest.skipUnless(CHROMIUM, "no chromium is on the PATH")
-@unittest.skipUnless(charts.library(), "ECharts is not installed; ./sennit bench does it")
+@unittest.skipUnless(charts.echarts(), "ECharts is not installed; ./sennit bench does it")
 class Browser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's actors.
+#include "../sennit/with_runtime.hpp"
 #include "servants.hpp"
-
-#include <sennit/runtime.hpp>
-
-struct with_sennit_actors {
-    sennit::runtime runtime;
-    explicit with_sennit_actors(unsigned threads) : runtime({.workers = threads}) {}
-
-    template <class F>
-    auto run(F f) {
-        return runtime.run(f);
-    }
-};
 
 struct actors {
     static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
-        using runtime = with_sennit_actors;
+        using runtime = with_runtime;
         using namespace lab;
         if (name == "thread-ring") return measure<runtime>(thread_ring(size), threads);
         if (name == "parallel-thread-ring") return measure<runtime>(parallel_thread_ring(size, threads), threads);

@@ -53,7 +53,7 @@ private:
 };
 
 // In as many parts as there are workers: neighbours are on one, as a rule.
-template <class Node, class... Args>
+template <class Node, class Next, class... Args>
 std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers, std::int64_t count,
                                                Args&... args) {
     std::vector<sennit::actor_ref<Node>> nodes;
@@ -61,7 +61,7 @@ std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsi
         const auto part = static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);
         nodes.push_back(actors.spawn<Node>({.begins_on = part}, i, args...));
     }
-    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(next_is{nodes[(i + 1) % nodes.size()]});
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(Next{nodes[(i + 1) % nodes.size()]});
     return nodes;
 }
 
@@ -70,7 +70,7 @@ struct thread_ring : thread_ring_size {
     std::int64_t run() const {
         finish whole;
         sennit::actor_group actors;
-        make_ring<ring_node>(actors, 1, ring_actors, whole).front().tell(token{n});
+        make_ring<ring_node, next_is>(actors, 1, ring_actors, whole).front().tell(token{n});
         return whole.wait();
     }
 };
@@ -83,7 +83,8 @@ struct parallel_thread_ring : parallel_ring_size {
         finish whole;
         whole.left = ring_actors;
         sennit::actor_group actors;
-        for (const auto& node : make_ring<ring_node>(actors, threads, ring_actors, whole)) node.tell(token{hops()});
+        for (const auto& node : make_ring<ring_node, next_is>(actors, threads, ring_actors, whole))
+            node.tell(token{hops()});
         return whole.wait() == ring_actors * (ring_actors + 1) / 2 ? expected() : -1;
     }
 };

@@ -440,12 +440,7 @@ struct ring_work : ring_work_size {
         finish whole;
         whole.left = work_tokens;
         sennit::actor_group actors;
-        std::vector<sennit::actor_ref<work_node>> nodes;
-        for (std::int64_t i = 0; i < ring_actors; ++i) {
-            const auto part = static_cast<unsigned>(i * static_cast<std::int64_t>(threads) / ring_actors);
-            nodes.push_back(actors.spawn<work_node>({.begins_on = part}, i, whole));
-        }
-        for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(work_next{nodes[(i + 1) % nodes.size()]});
+        const auto nodes = make_ring<work_node, work_next>(actors, threads, ring_actors, whole);
         for (std::size_t i = 0; i < static_cast<std::size_t>(work_tokens); ++i)
             nodes[i * nodes.size() / static_cast<std::size_t>(work_tokens)].tell(work_token{hops(), i + 1});
         return whole.wait() == work_tokens ? expected() : -1;

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's coroutines, on a worker.
 #include "control/main.hpp"
+#include "../sennit/with_runtime.hpp"
 
 #include <sennit/coroutine.hpp>
-#include <sennit/runtime.hpp>
 
-struct with_coroutines {
-    sennit::runtime runtime;
-    explicit with_coroutines(unsigned threads) : runtime({.workers = threads}) {}
-    template <class F>
-    auto run(F f) {
-        return runtime.run(f);
-    }
-
+struct with_coroutines : with_runtime {
+    using with_runtime::with_runtime;
     class suspended {
     public:
         void resume() { body_.resume(); }

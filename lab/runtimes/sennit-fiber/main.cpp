@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very many are blocked.
 #include "control/main.hpp"
+#include "../sennit/with_runtime.hpp"
 #include "fibers/main.hpp"
 
 #include <sennit/channel.hpp>
 #include <sennit/condition_variable.hpp>
 #include <sennit/event.hpp>
-#include <sennit/fiber.hpp>
 #include <sennit/mutex.hpp>
-#include <sennit/runtime.hpp>
 #include <sennit/select.hpp>
-#include <sennit/this_fiber.hpp>
 
-struct with_sennit_fibers {
-    sennit::runtime runtime;
-    explicit with_sennit_fibers(unsigned threads) : runtime({.workers = threads}) {}
-    with_sennit_fibers(unsigned threads, lab::many_blocked) : runtime({.workers = threads, .stack_size = 16 * 1024}) {}
+struct with_sennit_fibers : with_fibers {
+    using with_fibers::with_fibers;
+    with_sennit_fibers(unsigned threads, lab::many_blocked)
+        : with_fibers({.workers = threads, .stack_size = 16 * 1024}) {}
 
-    template <class F>
-    auto run(F f) {
-        return runtime.run(f);
-    }
-    using fiber = sennit::fiber;
-    template <class F>
-    static fiber start(F f) {
-        return fiber(std::move(f));
-    }
-    static void yield() { sennit::this_fiber::yield(); }
     static void create_one() {
         start([] {}).join();
     }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's stackless generators, on a worker.
 #include "control/main.hpp"
+#include "../sennit/with_runtime.hpp"
 
 #include <sennit/generator.hpp>
-#include <sennit/runtime.hpp>
 
-struct with_generators {
-    sennit::runtime runtime;
-    explicit with_generators(unsigned threads) : runtime({.workers = threads}) {}
-    template <class F>
-    auto run(F f) {
-        return runtime.run(f);
-    }
-
+struct with_generators : with_runtime {
+    using with_runtime::with_runtime;
     [[gnu::noinline]] static sennit::generator<std::int64_t> endless() {
         for (std::int64_t i = 0;; ++i) co_yield i;
     }

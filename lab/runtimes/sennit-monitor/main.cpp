@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's monitors, between fibers. `create` makes and joins an active object.
 #include "control/main.hpp"
+#include "../sennit/with_runtime.hpp"
 
 #include <sennit/active.hpp>
-#include <sennit/fiber.hpp>
 #include <sennit/monitor.hpp>
-#include <sennit/runtime.hpp>
-#include <sennit/this_fiber.hpp>
 
 #include <tuple>
 
-struct with_monitors {
-    sennit::runtime runtime;
-    explicit with_monitors(unsigned threads) : runtime({.workers = threads}) {}
-    template <class F>
-    auto run(F f) {
-        return runtime.run(f);
-    }
-    using fiber = sennit::fiber;
-    template <class F>
-    static fiber start(F f) {
-        return fiber(std::move(f));
-    }
-    static void yield() { sennit::this_fiber::yield(); }
-
+struct with_monitors : with_fibers {
+    using with_fibers::with_fibers;
     struct one : sennit::monitor {};
     template <class... M>
     [[gnu::noinline]] static void member(M&... all) {

@@ -20,37 +20,42 @@
 
 namespace lab {
 
+// One operation, n times.
+struct over_and_over : counted {
+    using counted::counted;
+    template <class F>
+    std::int64_t times(F operation) const {
+        std::int64_t done = 0;
+        for (; done < n; ++done) operation();
+        return done;
+    }
+};
+
 // One fiber that yields while nobody else is ready.
 template <class R>
-struct plain_yield : counted {
-    using counted::counted;
+struct plain_yield : over_and_over {
+    using over_and_over::over_and_over;
     std::int64_t run() const {
-        std::int64_t done = 0;
-        for (; done < n; ++done) R::yield();
-        return done;
+        return times([&] { R::yield(); });
     }
 };
 
 // A turn of a coroutine and back.
 template <class R>
-struct resume : counted {
-    using counted::counted;
+struct resume : over_and_over {
+    using over_and_over::over_and_over;
     std::int64_t run() const {
         typename R::suspended one;
         one.resume(); // takes its stack
-        std::int64_t done = 0;
-        for (; done < n; ++done) one.resume();
-        return done;
+        return times([&] { one.resume(); });
     }
 };
 
 template <class R>
-struct create : counted {
-    using counted::counted;
+struct create : over_and_over {
+    using over_and_over::over_and_over;
     std::int64_t run() const {
-        std::int64_t done = 0;
-        for (; done < n; ++done) R::create_one();
-        return done;
+        return times([&] { R::create_one(); });
     }
 };
 
@@ -62,69 +67,61 @@ template <class Mutex>
 
 // Nobody else wants it.
 template <class R>
-struct free_mutex : counted {
-    using counted::counted;
+struct free_mutex : over_and_over {
+    using over_and_over::over_and_over;
     std::int64_t run() const {
         typename R::mutex mutex;
+        return times([&] { lock_and_unlock(mutex); });
+    }
+};
+
+template <class R, std::size_t k>
+struct monitor_call : over_and_over {
+    using over_and_over::over_and_over;
+    std::int64_t run() const {
+        typename R::template monitors<k> all;
+        return times([&] { all.call(); });
+    }
+};
+
+// One fiber inside that does one thing n times, and who then does another n times from outside; each is a hand-over
+// there and back. Returns how often the first did its own.
+template <class R, std::size_t k>
+struct two_sided : counted {
+    using counted::counted;
+    template <class Inside, class Outside>
+    std::int64_t both(Inside do_inside, Outside do_outside) const {
+        typename R::template monitors<k> all;
         std::int64_t done = 0;
-        for (; done < n; ++done) lock_and_unlock(mutex);
+        std::atomic<bool> inside = false;
+        typename R::fiber other = R::start([&, count = n] {
+            all.hold([&] {
+                inside = true;
+                for (; done < count; ++done) do_inside(all);
+            });
+        });
+        while (!inside) R::yield();
+        for (std::int64_t i = 0; i < n; ++i) do_outside(all);
+        other.join();
         return done;
     }
 };
 
+// A waiter, and who signals.
 template <class R, std::size_t k>
-struct monitor_call : counted {
-    using counted::counted;
+struct signal : two_sided<R, k> {
+    using two_sided<R, k>::two_sided;
     std::int64_t run() const {
-        typename R::template monitors<k> all;
-        std::int64_t done = 0;
-        for (; done < n; ++done) all.call();
-        return done;
+        return this->both([](auto& all) { all.wait(); }, [](auto& all) { all.signal(); });
     }
 };
 
-// A waiter inside that waits n times, and who signals n times; each is a hand-over there and back.
+// An acceptor, and who calls.
 template <class R, std::size_t k>
-struct signal : counted {
-    using counted::counted;
+struct accept : two_sided<R, k> {
+    using two_sided<R, k>::two_sided;
     std::int64_t run() const {
-        typename R::template monitors<k> all;
-        std::int64_t waited = 0;
-        std::atomic<bool> inside = false;
-        typename R::fiber waiter = R::start([&, count = n] {
-            all.hold([&] {
-                inside = true;
-                for (std::int64_t i = 0; i < count; ++i) {
-                    all.wait();
-                    ++waited;
-                }
-            });
-        });
-        while (!inside) R::yield();
-        for (std::int64_t i = 0; i < n; ++i) all.signal();
-        waiter.join();
-        return waited;
-    }
-};
-
-// An acceptor inside that accepts n calls, and who calls n times.
-template <class R, std::size_t k>
-struct accept : counted {
-    using counted::counted;
-    std::int64_t run() const {
-        typename R::template monitors<k> all;
-        std::int64_t accepted = 0;
-        std::atomic<bool> inside = false;
-        typename R::fiber acceptor = R::start([&, count = n] {
-            all.hold([&] {
-                inside = true;
-                for (; accepted < count; ++accepted) all.accept();
-            });
-        });
-        while (!inside) R::yield();
-        for (std::int64_t i = 0; i < n; ++i) all.call();
-        acceptor.join();
-        return accepted;
+        return this->both([](auto& all) { all.accept(); }, [](auto& all) { all.call(); });
     }
 };
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Sennit's programs for single models have: a runtime with so many workers.
+#pragma once
+
+#include <sennit/fiber.hpp>
+#include <sennit/runtime.hpp>
+#include <sennit/this_fiber.hpp>
+
+#include <utility>
+
+struct with_runtime {
+    sennit::runtime runtime;
+    explicit with_runtime(unsigned threads) : runtime({.workers = threads}) {}
+    explicit with_runtime(const sennit::runtime_options& options) : runtime(options) {}
+    template <class F>
+    auto run(F f) {
+        return runtime.run(f);
+    }
+};
+
+// The same with fibers.
+struct with_fibers : with_runtime {
+    using with_runtime::with_runtime;
+    using fiber = sennit::fiber;
+    template <class F>
+    static fiber start(F f) {
+        return fiber(std::move(f));
+    }
+    static void yield() { sennit::this_fiber::yield(); }
+};
