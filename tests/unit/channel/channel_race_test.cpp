@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends of waits that race with partners: whatever happens, a value is delivered exactly once if its push reports
 // success, and not at all otherwise.
-#include "channels.hpp"
-#include "race_rounds.hpp"
+#include "race.hpp"
 
 #include <sennit/base/random.hpp>
 #include <sennit/channel.hpp>
@@ -51,32 +50,8 @@ private:
     std::vector<std::atomic<int>> sent_, got_;
 };
 
-enum class by { fibers, threads, both };
-struct setting {
-    by how;
-    unsigned workers;
-};
-
-class channel_race : public testing::TestWithParam<setting> {
+class channel_race : public race {
 protected:
-    const std::uint64_t seed = std::random_device()();
-    testing::ScopedTrace trace{__FILE__, __LINE__, "seed " + std::to_string(seed)};
-    random chance{seed};
-    const int rounds = GetParam().how == by::fibers ? race_rounds : race_rounds / 10; // threads are slow to make
-    sennit::runtime runtime{{.workers = GetParam().workers}};
-
-    template <class F>
-    void start(F body) {
-        if (GetParam().how == by::threads || (GetParam().how == by::both && ++started_ % 2 == 0))
-            threads_.emplace_back(std::move(body));
-        else
-            fibers_.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, std::move(body));
-    }
-    void join() {
-        for (sennit::fiber& one : fibers_) one.join();
-        fibers_.clear();
-        threads_.clear();
-    }
     // The test itself on a plain thread or in a fiber, as the others.
     template <class F>
     void go(F body) {
@@ -85,23 +60,8 @@ protected:
         else
             body();
     }
-
-private:
-    unsigned started_ = 0;
-    std::vector<sennit::fiber> fibers_;
-    std::vector<std::jthread> threads_;
 };
-INSTANTIATE_TEST_SUITE_P(all, channel_race,
-                         testing::Values(setting{by::fibers, 1}, setting{by::fibers, 2}, setting{by::fibers, 4},
-                                         setting{by::both, 1}, setting{by::both, 2}, setting{by::both, 4},
-                                         setting{by::threads, 1}),
-                         [](const auto& test) {
-                             const by how = test.param.how;
-                             return std::string(how == by::fibers ? "fibers"
-                                                : how == by::both ? "both"
-                                                                  : "threads") +
-                                    std::to_string(test.param.workers);
-                         });
+INSTANTIATE_TEST_SUITE_P(all, channel_race, testing::ValuesIn(race_settings), name_of_race);
 
 // One of the ways to push or pop that may give up.
 bool push_somehow(numbers& to, int value, random& chance) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selects that race with each other, with close, stop, time and cancellation: exactly one case happens, and a value is
 // delivered exactly once if the function of its push has run, and not at all otherwise.
-#include "channels.hpp"
-#include "race_rounds.hpp"
+#include "race.hpp"
 
 #include <sennit/base/random.hpp>
 #include <sennit/fiber.hpp>
@@ -27,19 +26,8 @@ using sennit::channel_status;
 using sennit::base::random;
 using numbers = sennit::channel<int>;
 
-struct race_setting {
-    by how;
-    unsigned workers;
-};
-
-class select_race : public testing::TestWithParam<race_setting> {
+class select_race : public race {
 protected:
-    const std::uint64_t seed = std::random_device()();
-    testing::ScopedTrace trace{__FILE__, __LINE__, "seed " + std::to_string(seed)};
-    random chance{seed};
-    const int rounds = GetParam().how == by::fibers ? race_rounds : race_rounds / 10; // threads are slow to make
-    sennit::runtime runtime{{.workers = GetParam().workers}};
-
     // What became of each value.
     std::vector<std::atomic<int>> sent, got;
     // Returns how many were delivered.
@@ -60,37 +48,8 @@ protected:
     void count_rest(numbers& from) {
         for (int value = 0; from.try_pop(value) == channel_status::success;) count(got, value);
     }
-
-    template <class F>
-    void start(F body) {
-        if (GetParam().how == by::threads || (GetParam().how == by::both && ++started_ % 2 == 0))
-            threads_.emplace_back(std::move(body));
-        else
-            fibers_.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, std::move(body));
-    }
-    void join() {
-        for (sennit::fiber& one : fibers_) one.join();
-        fibers_.clear();
-        threads_.clear();
-    }
-
-private:
-    unsigned started_ = 0;
-    std::vector<sennit::fiber> fibers_;
-    std::vector<std::jthread> threads_;
 };
-INSTANTIATE_TEST_SUITE_P(all, select_race,
-                         testing::Values(race_setting{by::fibers, 1}, race_setting{by::fibers, 2},
-                                         race_setting{by::fibers, 4}, race_setting{by::both, 1},
-                                         race_setting{by::both, 2}, race_setting{by::both, 4},
-                                         race_setting{by::threads, 1}),
-                         [](const auto& test) {
-                             const by how = test.param.how;
-                             return std::string(how == by::fibers ? "fibers"
-                                                : how == by::both ? "both"
-                                                                  : "threads") +
-                                    std::to_string(test.param.workers);
-                         });
+INSTANTIATE_TEST_SUITE_P(all, select_race, testing::ValuesIn(race_settings), name_of_race);
 
 TEST_P(select_race, pushers_and_poppers_of_two_channels_conserve_all_values) {
     constexpr int each = 1000;

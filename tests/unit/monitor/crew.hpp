@@ -6,6 +6,7 @@
 
 #include <sennit/fiber.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <thread>
@@ -22,4 +23,20 @@ inline void crew(sennit::runtime& runtime, std::size_t count, const std::functio
         for (auto& each : fibers) each.join();
     });
     for (auto& each : threads) each.join();
+}
+
+// Four put 1 to 500 each, four take as often: `put` and `take` of a Buffer that is a bounded one, with `values`.
+template <class Buffer>
+void expect_bounded_buffer(sennit::runtime& runtime) {
+    Buffer one;
+    std::atomic<long> sum{0};
+    crew(runtime, 8, [&](std::size_t i) {
+        for (int k = 1; k <= 500; ++k)
+            if (i % 2 == 0)
+                one.put(k);
+            else
+                sum += one.take();
+    });
+    EXPECT_EQ(sum.load(), 4 * 500 * 501 / 2);
+    EXPECT_TRUE(one.values.empty());
 }

@@ -41,17 +41,7 @@ struct accepting_buffer : sennit::monitor {
 };
 
 TEST_P(waitfor, a_bounded_buffer_needs_no_conditions) {
-    accepting_buffer one;
-    std::atomic<long> sum{0};
-    crew(runtime, 8, [&](std::size_t i) {
-        for (int k = 1; k <= 500; ++k)
-            if (i % 2 == 0)
-                one.put(k);
-            else
-                sum += one.take();
-    });
-    EXPECT_EQ(sum.load(), 4 * 500 * 501 / 2);
-    EXPECT_TRUE(one.values.empty());
+    expect_bounded_buffer<accepting_buffer>(runtime);
 }
 
 struct phases : sennit::monitor {
