@@ -2,6 +2,7 @@
 """Builds runtimes below build/lab. What the tools print goes to log files there; one line a step to standard error."""
 
 import contextlib
+import ctypes
 import fcntl
 import os
 import shutil
@@ -107,6 +108,18 @@ def build_script(name):
     raise NotInstalled(rest if verdict == "no" else f"does not build, see {log}")
 
 
+def _under(runtime, command):
+    """The command under the circumstances of the runtime."""
+    given = list(runtime.environment)
+    if runtime.preload:
+        try:
+            ctypes.CDLL(runtime.preload)
+        except OSError:
+            raise NotInstalled(f"{runtime.preload} is not installed (package {runtime.package})") from None
+        given.append(f"LD_PRELOAD={runtime.preload}")
+    return ["env", *given, *command] if given else command
+
+
 class Builder:
     """Finds or makes the command that runs a runtime. Each method raises NotInstalled."""
 
@@ -114,8 +127,10 @@ class Builder:
         self.cxx = Cxx(compiler or default_compiler())
 
     def command(self, name):
+        runtime = RUNTIMES[name]
         with _alone():
-            return self.cxx.build(name) if RUNTIMES[name].language == "C++" else build_script(name)
+            found = self.cxx.build(runtime.program or name) if runtime.language == "C++" else build_script(name)
+        return _under(runtime, found)
 
     def check(self, name):
         """Whether the runtime can be had. Only building tells that of the languages that fetch packages."""
@@ -123,6 +138,7 @@ class Builder:
             self.command(name)
             return
         with _alone():
-            reason = self.cxx.why_not(name)
+            reason = self.cxx.why_not(RUNTIMES[name].program or name)
         if reason:
             raise NotInstalled(reason)
+        _under(RUNTIMES[name], [])

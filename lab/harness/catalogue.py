@@ -16,7 +16,8 @@ FORKS = ("fib", "skynet", "nqueens", "matmul", "uts")
 LOCKS = ("mutex-free", "mutex-contended", "condition", "sleepers")
 THREADS = ("skynet-channel", "fiber-yield", "fiber-create", "channel-buffered", "fibers-blocked")  # as fibers
 STRANDS = (*THREADS, *LOCKS, "channel-rendezvous")
-FIBERS = (*STRANDS, "select-two")
+FIBERS = (*STRANDS, "select-two", "timer-lateness", "timers-cancelled")
+PORTED = ("skynet-channel", "fiber-yield", "fiber-create", "channel-rendezvous", "channel-buffered", "fibers-blocked")
 RINGS = ("thread-ring", "parallel-thread-ring", "ping-pong")
 ACTORS = (*RINGS, "counting-actor", "producer-consumer", "prime-factors", "mixed-scenario", "skynet-actor", "fan-in",
           "spawn-storm", "ring-work")
@@ -27,11 +28,17 @@ CONTROL = ("resume", "yield", "mutex", "create", *MONITORS)
 @dataclass(frozen=True)
 class Runtime:
     name: str
-    language: str  # "C++", "Rust", "Go", "Java"
+    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell"
     title: str
     offers: tuple = FORKS  # workloads
     ours: bool = False  # no peer
+    program: str = ""  # of which runtime, where it is another one's under other circumstances:
+    environment: tuple = ()  # "NAME=VALUE"
+    preload: str = ""  # a shared library, by its name
+    package: str = ""  # Debian's, that has it
 
+
+TCMALLOC = {"preload": "libtcmalloc_minimal.so.4", "package": "libtcmalloc-minimal4"}
 
 RUNTIMES = {
     r.name: r
@@ -40,6 +47,9 @@ RUNTIMES = {
         Runtime("sennit", "C++", "Sennit", ours=True),
         Runtime("sennit-actor", "C++", "Sennit actors", ACTORS, ours=True),
         Runtime("sennit-fiber", "C++", "Sennit fibers", (*FIBERS, "yield", "mutex", "create"), ours=True),
+        *(Runtime(f"sennit-fiber-{policy}", "C++", f"Sennit fibers, {policy}", FIBERS, ours=True, program="sennit-fiber",
+                  environment=(f"SENNIT_SCHEDULING={policy}",)) for policy in ("sharing", "round-robin", "priority")),
+        Runtime("sennit-fiber-tcmalloc", "C++", "Sennit fibers, tcmalloc", FIBERS, ours=True, program="sennit-fiber", **TCMALLOC),
         Runtime("sennit-coroutine", "C++", "Sennit coroutines", ("resume", "create"), ours=True),
         Runtime("sennit-generator", "C++", "Sennit generators", ("resume", "create"), ours=True),
         Runtime("sennit-monitor", "C++", "Sennit monitors", ("yield", "create", *MONITORS), ours=True),
@@ -50,14 +60,19 @@ RUNTIMES = {
         Runtime("forte", "Rust", "forte"),
         Runtime("std-async", "C++", "std::async", FORKS + THREADS),
         Runtime("std-thread", "C++", "std::thread",
-                (*THREADS, *LOCKS, "yield", "mutex", "create", "monitor-1", "signal-1")),
+                (*THREADS, *LOCKS, "timer-lateness", "yield", "mutex", "create", "monitor-1", "signal-1")),
         Runtime("pthread", "C++", "pthread (smallest stack)", (*THREADS, "yield", "create")),
-        Runtime("boost-fiber", "C++", "Boost.Fiber", FORKS + STRANDS),
+        Runtime("boost-fiber", "C++", "Boost.Fiber", (*FORKS, *STRANDS, "timer-lateness")),
+        Runtime("boost-fiber-tcmalloc", "C++", "Boost.Fiber, tcmalloc", (*STRANDS, "timer-lateness"), program="boost-fiber", **TCMALLOC),
         Runtime("boost-context", "C++", "Boost.Context", ("resume", "create")),
         Runtime("boost-coroutine2", "C++", "Boost.Coroutine2", ("resume", "create")),
         Runtime("go", "Go", "Go", FORKS + FIBERS),
         Runtime("java-fjp", "Java", "Java ForkJoinPool"),
         Runtime("java-vt", "Java", "Java virtual threads", FORKS + STRANDS),
+        Runtime("tokio", "Rust", "tokio", PORTED),
+        Runtime("may", "Rust", "may", PORTED),
+        Runtime("erlang", "Erlang", "Erlang", PORTED),
+        Runtime("haskell", "Haskell", "Haskell (GHC)", PORTED),
         Runtime("libfork", "C++", "libfork"),
         Runtime("toomanycooks", "C++", "TooManyCooks"),
         Runtime("citor", "C++", "citor"),
@@ -119,6 +134,9 @@ WORKLOADS = {
         Workload("fibers-blocked", "100000", "10000", 1, 10**7, full=("10000", "100000", "1000000"),
                  memory_limit_kib=12 << 20),
         Workload("sleepers", "100000", "10000", 1, 10**7),
+        Workload("timer-lateness", "500", "50", 1, 10**6),
+        Workload("timers-cancelled", "100000", "10000", 1, 10**7, full=("10000", "100000", "1000000"),
+                 memory_limit_kib=12 << 20),
         Workload("select-two", "2000000", "20000", 1, MANY),
         Workload("thread-ring", "50000000", "100000", 1, MANY),
         Workload("parallel-thread-ring", "50000000", "100000", 1, MANY),

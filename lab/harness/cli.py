@@ -70,13 +70,13 @@ def list_all(given):
             state = "available"
         except NotInstalled as reason:
             state = f"not installed: {reason}"
-        print(f"  {runtime.name:14} {runtime.language:5} {state}", flush=True)
+        print(f"  {runtime.name:24} {runtime.language:7} {state}", flush=True)
     print("workloads")
     for workload in WORKLOADS.values():
         sizes = ", ".join(workload.names) if workload.names else f"{workload.low} to {workload.high}"
         where = ""
         if workload.name in FIBERS:
-            where = "; in " + ", ".join(one.name for one in RUNTIMES.values() if workload.name in one.offers)
+            where = "; in " + ", ".join(one.name for one in RUNTIMES.values() if workload.name in one.offers and not one.program)
         print(f"  {workload.name:18} default {workload.default}, sizes {sizes}{where}")
     return 0
 

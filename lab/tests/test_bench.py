@@ -95,7 +95,8 @@ class Choice(unittest.TestCase):
         self.assertEqual(self.chosen("--full"), ([*MAIN_JOB, "uts"], WITH_FORKS))
 
     def test_workloads_bring_the_runtimes_that_have_them(self):
-        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", "go"]))
+        policies = [f"sennit-fiber-{how}" for how in ("sharing", "round-robin", "priority", "tcmalloc")]
+        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "go"]))
 
     def test_fibers_stands_for_all_workloads_of_fibers(self):
         workloads, runtimes = self.chosen("--workloads", "fib,fibers,condition")

@@ -14,7 +14,7 @@ from harness.execute import Failed, run_once
 SMALL = {"fib": "12", "skynet": "3", "nqueens": "6", "matmul": "64", "uts": "TT", "skynet-channel": "100",
          "fiber-yield": "101", "fiber-create": "100", "channel-rendezvous": "101", "channel-buffered": "1000",
          "mutex-free": "1000", "mutex-contended": "1003", "condition": "101", "fibers-blocked": "100", "sleepers": "100",
-         "select-two": "101",
+         "select-two": "101", "timer-lateness": "20", "timers-cancelled": "100",
          "thread-ring": "1000", "parallel-thread-ring": "2000", "ping-pong": "101", "counting-actor": "1001",
          "producer-consumer": "103", "prime-factors": "20", "mixed-scenario": "2010", "skynet-actor": "1000",
          "fan-in": "205", "spawn-storm": "100", "ring-work": "1000",

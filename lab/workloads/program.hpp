@@ -54,6 +54,15 @@ R runtime_for(unsigned threads) {
         return R(threads);
 }
 
+// What a workload says besides: `, "name": number` …
+template <class W>
+std::string extra_of(const W& workload) {
+    if constexpr (requires { workload.extra(); })
+        return workload.extra();
+    else
+        return {};
+}
+
 template <class R, class W>
 int measure(const W& workload, unsigned threads) {
     R runtime = runtime_for<R, W>(threads);
@@ -63,9 +72,10 @@ int measure(const W& workload, unsigned threads) {
     const std::int64_t answer = enter(runtime, workload);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, \"tasks\": %lld, "
-                "\"peak_rss_kib\": %ld}\n",
+                "\"peak_rss_kib\": %ld%s}\n",
                 static_cast<long long>(answer), static_cast<long long>(workload.expected()), seconds.count(),
-                cpu_seconds() - cpu, static_cast<long long>(workload.tasks()), peak_rss_kib());
+                cpu_seconds() - cpu, static_cast<long long>(workload.tasks()), peak_rss_kib(),
+                extra_of(workload).c_str());
     return answer == workload.expected() ? 0 : 1;
 }
 

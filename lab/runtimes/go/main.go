@@ -49,8 +49,12 @@ func measure(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf(`{"answer": %d, "expected": %d, "seconds": %.9f, "cpu_seconds": %.6f, "tasks": %d, "peak_rss_kib": %d}`+"\n",
-		answer, job.expected, seconds, cpu-cpuBefore, job.tasks, peak)
+	extra := ""
+	if job.extra != nil {
+		extra = job.extra()
+	}
+	fmt.Printf(`{"answer": %d, "expected": %d, "seconds": %.9f, "cpu_seconds": %.6f, "tasks": %d, "peak_rss_kib": %d%s}`+"\n",
+		answer, job.expected, seconds, cpu-cpuBefore, job.tasks, peak, extra)
 	if answer != job.expected {
 		return fmt.Errorf("wrong answer: %d, not %d", answer, job.expected)
 	}

@@ -12,6 +12,7 @@ type workload struct {
 	run      func() int64
 	expected int64
 	tasks    int64 // nodes of the tree of calls; operations of fibers
+	extra    func() string
 }
 
 var workloads = map[string]func(size string) (workload, error){
@@ -32,6 +33,8 @@ var workloads = map[string]func(size string) (workload, error){
 	"fibers-blocked":     counted(fibersBlocked),
 	"sleepers":           counted(sleepers),
 	"select-two":         summed(selectTwo),
+	"timer-lateness":     newTimerLateness,
+	"timers-cancelled":   counted(timersCancelled),
 }
 
 func number(what, text string, low, high int) (int, error) {

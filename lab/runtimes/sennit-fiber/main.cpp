@@ -22,6 +22,10 @@ struct with_sennit_fibers : with_fibers {
     static void sleep_for(D duration) {
         sennit::this_fiber::sleep_for(duration);
     }
+    template <class D>
+    static bool wait_for(sennit::event& gate, D duration) {
+        return gate.wait_for(duration);
+    }
     using mutex = sennit::mutex;
     using condition_variable = sennit::condition_variable;
     using event = sennit::event;

@@ -8,6 +8,7 @@
 //   yield(), sleep_for(duration)
 //   mutex, condition_variable        for std::unique_lock, with the names of std
 //   event                            wait(), set(): once set, it stays so
+//   wait_for(event, duration)        false when the time is over
 //   buffered<T>, rendezvous<T>       channels with push(T) and T pop(); buffered is made with its capacity
 //   select(a, b, f)                  calls f with a value from whichever of the two rendezvous channels is ready first
 #pragma once
@@ -21,6 +22,7 @@
 #include "select_two.hpp"
 #include "skynet_channel.hpp"
 #include "sleepers.hpp"
+#include "timers.hpp"
 #include "yield.hpp"
 
 namespace lab {
@@ -47,6 +49,10 @@ struct fibers {
             if (name == "fibers-blocked") return measure<R>(fibers_blocked<R>(size), threads);
         if constexpr (requires { R::sleep_for(std::chrono::microseconds(1)); })
             if (name == "sleepers") return measure<R>(sleepers<R>(size), threads);
+        if constexpr (requires { R::sleep_for(std::chrono::microseconds(1)); })
+            if (name == "timer-lateness") return measure<R>(timer_lateness<R>(size), threads);
+        if constexpr (requires(typename R::event gate) { R::wait_for(gate, std::chrono::hours(1)); })
+            if (name == "timers-cancelled") return measure<R>(timers_cancelled<R>(size), threads);
         if constexpr (requires { R::selects; })
             if (name == "select-two") return measure<R>(select_two<R>(size), threads);
         return std::nullopt;

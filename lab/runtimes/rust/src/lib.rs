@@ -3,6 +3,7 @@
 //! them. One file a workload; a runtime is a file in `bin/`.
 
 mod fib;
+pub mod fibers;
 mod matmul;
 mod nqueens;
 mod program;

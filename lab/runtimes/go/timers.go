@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// newTimerLateness: a goroutine that sleeps n times, and how much too late it went on, in microseconds.
+func newTimerLateness(size string) (workload, error) {
+	n, err := number("size", size, 1, mostOperations)
+	var late []float64
+	run := func() int64 {
+		late = make([]float64, 0, n)
+		<-start(func() {
+			for i := 0; i < n; i++ {
+				pause := time.Millisecond + nap(int64(i))/100
+				due := time.Now().Add(pause)
+				time.Sleep(pause)
+				if over := time.Since(due); over >= 0 {
+					late = append(late, float64(over)/float64(time.Microsecond))
+				}
+			}
+		})
+		return int64(len(late))
+	}
+	extra := func() string {
+		sort.Float64s(late)
+		last := len(late) - 1
+		if last < 0 {
+			return ""
+		}
+		return fmt.Sprintf(`, "late_us_p50": %.1f, "late_us_p99": %.1f`, late[last*50/100], late[last*99/100])
+	}
+	return workload{run: run, expected: int64(n), tasks: int64(n), extra: extra}, err
+}
+
+// timersCancelled: n goroutines wait for a channel for at most an hour; then it is closed, and each stops its timer.
+func timersCancelled(n int64) int64 {
+	gate := make(chan struct{})
+	var arrived, inTime int64
+	var done sync.WaitGroup
+	done.Add(int(n))
+	for i := int64(0); i < n; i++ {
+		go func() {
+			limit := time.NewTimer(time.Hour)
+			atomic.AddInt64(&arrived, 1)
+			select {
+			case <-gate:
+				atomic.AddInt64(&inTime, 1)
+			case <-limit.C:
+			}
+			limit.Stop()
+			done.Done()
+		}()
+	}
+	for atomic.LoadInt64(&arrived) < n {
+		runtime.Gosched()
+	}
+	close(gate)
+	done.Wait()
+	return inTime
+}

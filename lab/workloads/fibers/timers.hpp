@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// timer-lateness: one fiber that sleeps again and again, for 1 to 2 ms each; how much later than asked it goes on is
+// printed besides, in microseconds: the median and the 99th percentile.
+// timers-cancelled: as many fibers as the size says wait for one event for at most an hour, so as many timers are
+// armed at once; then the event is set, and each timer is cancelled.
+#pragma once
+
+#include "count.hpp"
+#include "sleepers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+template <class R>
+struct timer_lateness : counted {
+    using counted::counted;
+
+    std::int64_t run() const {
+        late_us.clear();
+        late_us.reserve(static_cast<std::size_t>(n));
+        R::start([this] {
+            for (std::int64_t i = 0; i < n; ++i) {
+                const auto pause = std::chrono::microseconds(1'000) + nap(i) / 100;
+                const auto due = std::chrono::steady_clock::now() + pause;
+                R::sleep_for(pause);
+                const std::chrono::duration<double, std::micro> late = std::chrono::steady_clock::now() - due;
+                if (late.count() >= 0) late_us.push_back(late.count());
+            }
+        }).join();
+        return static_cast<std::int64_t>(late_us.size()); // nothing may come early
+    }
+    std::string extra() const {
+        std::sort(late_us.begin(), late_us.end());
+        const auto share = [this](std::size_t of_100) {
+            return late_us.empty() ? 0.0 : late_us[(late_us.size() - 1) * of_100 / 100];
+        };
+        char text[96];
+        std::snprintf(text, sizeof text, ", \"late_us_p50\": %.1f, \"late_us_p99\": %.1f", share(50), share(99));
+        return text;
+    }
+
+private:
+    mutable std::vector<double> late_us;
+};
+
+template <class R>
+struct timers_cancelled : counted {
+    using counted::counted;
+    static constexpr bool blocks_many = true;
+
+    std::int64_t run() const {
+        typename R::event gate;
+        std::atomic<std::int64_t> arrived = 0, in_time = 0;
+        std::vector<typename R::fiber> all(static_cast<std::size_t>(n));
+        for (auto& one : all)
+            one = R::start([&] {
+                arrived.fetch_add(1, std::memory_order_relaxed);
+                if (R::wait_for(gate, std::chrono::hours(1))) in_time.fetch_add(1, std::memory_order_relaxed);
+            });
+        while (arrived.load(std::memory_order_relaxed) < n) R::yield();
+        gate.set();
+        for (auto& one : all) one.join();
+        return in_time.load(std::memory_order_relaxed);
+    }
+};
+
+} // namespace lab
