@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Provides GTest::gtest and GTest::gtest_main. Built from source where Debian's libgtest-dev puts it: then it has the
-# same sanitizers and the same processor as the tests. Elsewhere an installed package will do.
-set(SENNIT_GTEST_SOURCE /usr/src/googletest CACHE PATH "Source of GoogleTest; built with the tests when it exists")
+# Provides GTest::gtest and GTest::gtest_main: an installed package where there is one. For sanitizers and for another
+# processor they are built from source where Debian's libgtest-dev puts it, with the flags of the tests.
+set(SENNIT_GTEST_SOURCE /usr/src/googletest CACHE PATH "Source of GoogleTest, for when no package of it will do")
 
+if(SENNIT_SANITIZE STREQUAL "none" AND NOT CMAKE_CROSSCOMPILING)
+    find_package(GTest QUIET)
+    if(GTest_FOUND)
+        return()
+    endif()
+endif()
 if(NOT EXISTS "${SENNIT_GTEST_SOURCE}/CMakeLists.txt")
     find_package(GTest REQUIRED)
     return()

@@ -56,7 +56,7 @@ void fiber::check_joinable() const {
 
 void fiber::join() {
     check_joinable();
-    block_->join(detail::joining);
+    block_->join();
     const holder ended{std::exchange(block_, nullptr)};
     if (ended.block->error) std::rethrow_exception(ended.block->error);
 }
@@ -89,10 +89,7 @@ void fiber::stop_and_join() noexcept {
 namespace this_fiber {
 
 void yield() noexcept {
-    if (sched::on_worker())
-        sched::yield();
-    else
-        sched::yield_thread();
+    if (!sched::yield()) sched::yield_thread();
 }
 
 int priority() noexcept {

@@ -3,7 +3,9 @@
 
 #include "sennit/cancelled.hpp"
 
+#include <exception>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace sennit::detail {
@@ -104,7 +106,14 @@ void future_state::publish_error(std::exception_ptr error) noexcept {
 
 void future_state::abandon() noexcept {
     if (references_.load_rlx() == 1) return; // orders nothing: nobody can ask, and the last drop acquires
-    if (try_begin()) publish_error(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
+    if (!try_begin()) return;
+    std::exception_ptr why;
+    try {
+        why = std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)); // its text needs memory
+    } catch (const std::bad_alloc&) {
+        why = std::current_exception();
+    }
+    publish_error(std::move(why));
 }
 
 } // namespace sennit::detail

@@ -89,8 +89,6 @@ auto fiber_result() {
         return std::type_identity<std::invoke_result_t<F, A...>>();
 }
 
-inline constexpr sched::wait_options joining{.cancellable = false, .what = "fiber::join"};
-
 struct code_address {
     const void* value;
 };
@@ -262,7 +260,7 @@ public:
     R join() {
         check_joinable();
         if (typeid(detail::outcome<R>) != *result_type_) throw std::bad_cast();
-        block_->join(detail::joining);
+        block_->join();
         const holder ended{std::exchange(block_, nullptr)};
         return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
     }

@@ -23,7 +23,8 @@
 // no worker), which must live that long. `then` of a function that returns a future<U> returns a future<U>, which is
 // ready when that one is; if the function returns a future without a state, it is a broken_promise. Chains of any
 // length, even those that are made recursively, hold no stack while they wait.
-// Errors. std::future_error with the codes of std; std::bad_alloc from what makes a state.
+// Errors. std::future_error with the codes of std; std::bad_alloc from what makes a state, and instead of a broken
+// promise when there is no memory to tell of that.
 // Cost: a state is one piece of small memory, for `async` and `then` the fiber included; get of a ready future is a
 // load.
 #pragma once

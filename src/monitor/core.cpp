@@ -10,8 +10,9 @@
 namespace sennit {
 
 monitor::~monitor() {
-    std::lock_guard guard(lock_);                           // who left last may be on its way out
-    SENNIT_CHECK(word_.load_acq() == 0 && waiting_.empty(), // pairs with leave
+    std::lock_guard guard(lock_); // who left last may be on its way out
+    // Orders nothing: whoever destroys it knows already that the others have left.
+    SENNIT_CHECK(word_.load_rlx() == 0 && waiting_.empty(),
                  "a monitor is destroyed while somebody is inside or waits to enter");
 }
 
@@ -28,7 +29,10 @@ void monitor::hand_on() noexcept {
         std::lock_guard guard(lock_);
         if (!next) next = waiting_.pop_front();
         const identity bits = waiting_.empty() ? 0 : attention;
-        word_.store_rel(next ? next->whose->identity | bits : 0); // pairs with enter_now, and through got
+        if (next)
+            word_.store_rlx(next->whose->identity | bits); // orders nothing: `got` tells `next`
+        else
+            word_.store_rel(0); // pairs with enter_now
     }
     if (next) next->whose->got(1);
 }
@@ -36,7 +40,7 @@ void monitor::hand_on() noexcept {
 // The owner, or who acts for it, makes `next` the owner.
 void monitor::pass_to(identity next) noexcept {
     std::lock_guard guard(lock_);
-    word_.store_rel(next | (waiting_.empty() ? 0 : attention)); // pairs through the wake-up of `next`
+    word_.store_rlx(next | (waiting_.empty() ? 0 : attention)); // as in hand_on; the wake-up tells `next`
 }
 
 // Blocks until it, or all, are the caller's.
@@ -126,7 +130,8 @@ void door::adopt(monitor& reserved) noexcept {
 }
 
 void claimant::wait_rest(const char* what, const void* on) noexcept {
-    if (missing.load_acq() == 0) return; // pairs with got
+    // Orders nothing: 0 is read only behind the wake-up by the last `got`, or by `go_on`, which carries all.
+    if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);
     point = &here;
     // Not as the other waits: when the last one is there already, nobody will wake us.

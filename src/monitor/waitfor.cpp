@@ -72,7 +72,7 @@ void acceptance::make_way(claimant& arrival) noexcept {
 void acceptance::go_on() noexcept {
     withdraw();
     if (!asleep_) return self.got(1); // it waits for the rest, perhaps already
-    self.missing.store_rel(0);        // pairs with wait_rest
+    self.missing.store_rlx(0);        // orders nothing: the wake-up does
     sched::wake(*self.point);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/context.hpp"
 
+#include "sched/switching.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/verbs.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 // Bottom of every context's stack.
 [[noreturn]] void enter_context() noexcept {
     sys::arrived(this_worker()->self().machine);
-    worker::after_switch();
+    worker::arrive();
     worker::loop();
 }
 

@@ -81,8 +81,8 @@ public:
     std::exception_ptr pending_exception;
     context* next_free = nullptr;
     context* next_orphan = nullptr;
-    bool orphaned = false;
-    bool large = false; // its stack is larger than the runtime's usual one
+    base::atomic<bool> orphaned{false}; // relaxed: the list's lock orders it, see runtime_core::forget_orphan
+    bool large = false;                 // its stack is larger than the runtime's usual one
 
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};
     base::spin_lock lock;

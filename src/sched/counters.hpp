@@ -29,7 +29,7 @@ struct alignas(base::destructive_distance) counters {
     counter suspensions;   // contexts that left their worker
     counter switches;      // stack switches
     counter parks;         // times the worker went to sleep
-    counter runnables;     // runnables run
+    counter runnables;     // runnables run; others see by it whether the worker gets on
 };
 
 } // namespace sennit::sched

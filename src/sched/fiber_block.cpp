@@ -20,9 +20,9 @@ namespace {
 
 // A child that is run on its joiner's stack needs as much as one on a fresh stack that has a quarter left. False on a
 // side stack, wherever that lies: a coroutine could not be suspended from a fiber on top of it.
-bool stack_is_roomy() noexcept {
+[[gnu::always_inline]] inline bool stack_is_roomy(const context& whose) noexcept {
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
-    const sys::stack& stack = this_worker()->self().stack;
+    const sys::stack& stack = whose.stack;
     return static_cast<std::size_t>(stack.high - here) < static_cast<std::size_t>(stack.high - stack.low) / 2;
 }
 
@@ -129,30 +129,40 @@ void fiber_block::launch(start how) noexcept {
     return false;
 }
 
-bool fiber_block::run_if_newest() noexcept {
+// Runs it on the caller's stack if nobody has begun it and it is the newest here.
+[[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
     worker* me = this_worker();
-    if (home != 0) return false;
-    if (!me || &me->runtime() != &runtime_ || !me->queue().pop_newest_if(*this)) return false;
+    if (!me || &me->runtime() != &runtime_ || home != 0 || !me->queue().pop_newest_if(*this)) return false;
     const bool needs_more = extra_ && extra_->stack; // ours to look at: nobody else can begin it now
-    if (needs_more || !stack_is_roomy()) [[unlikely]]
+    if (needs_more || !stack_is_roomy(me->self())) [[unlikely]]
         return put_back();
+    me->counted.runnables.add();
     run_here();
+    state_.store_rlx(ended_state); // not shared: nobody else has seen it run
     return true;
+}
+
+void fiber_block::join() noexcept {
+    if (ended() || run_if_newest()) return;
+    (void)wait_for_end({.cancellable = false, .what = "fiber::join"});
 }
 
 wake_reason fiber_block::join(const wait_options& options) noexcept {
     if (ended()) return wake_reason::source;
     const bool patient = options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
-    if (patient && run_if_newest()) {
-        state_.store_rlx(ended_state); // not shared: nobody else has seen it run
-        return wake_reason::source;
-    }
+    if (patient && run_if_newest()) return wake_reason::source;
+    return wait_for_end(options);
+}
+
+[[gnu::noinline]] wake_reason fiber_block::wait_for_end(const wait_options& options) noexcept {
+    const bool patient = options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
     wait_point point(patient);
     wait_entry entry(point);
     lock_.lock();
     std::uint32_t seen = running_state;
-    if (!state_.cas_acq_rel(seen, watched_state)) { // pairs with end, if it fails; else the lock carries all
+    if (!state_.cas_rlx(seen, watched_state)) { // orders nothing: if it succeeds, the lock carries all
         lock_.unlock();
+        (void)state_.load_acq(); // pairs with end: it has ended
         return wake_reason::source;
     }
     enqueue(joiners_, entry);

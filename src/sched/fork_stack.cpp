@@ -11,6 +11,7 @@
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sys/membarrier.hpp"
+#include "sys/mutant.hpp"
 
 #include <mutex>
 
@@ -119,10 +120,11 @@ bool worker::steal_fork_from(context& victim) noexcept {
         counted.steals.add();
         if (range.size() == 1) {
             // The next thief shall find something: ask now instead of when it has come in vain.
-            for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+            for (unsigned i = 0; i < runtime_.crew_size(); ++i)
                 if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).ask_to_publish();
         }
-        runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a long leaf stay unseen
+        if (!SENNIT_MUTANT("wake-up by a thief"))
+            runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a long leaf stay unseen
         run_stolen(*victim.slot(range.top));
         return true;
     }
@@ -149,7 +151,7 @@ void worker::run_stolen(fork_slot& slot) noexcept {
 
 bool worker::steal_fork() noexcept {
     if (!steals_) return steal_orphan();
-    const unsigned n = runtime_.worker_count();
+    const unsigned n = runtime_.crew_size();
     const unsigned start = random_.below(n);
     for (unsigned i = 0; i < n; ++i) {
         worker& victim = runtime_.worker_at((start + i) % n);
@@ -205,7 +207,7 @@ bool worker::force_publication(worker& victim) noexcept {
 bool worker::force_somebody() noexcept {
     bool forced = false;
     if (!steals_) return false;
-    for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+    for (unsigned i = 0; i < runtime_.crew_size(); ++i)
         if (worker& victim = runtime_.worker_at(i); &victim != this) forced |= force_publication(victim);
     return forced;
 }

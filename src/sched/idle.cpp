@@ -4,6 +4,7 @@
 #include "sched/runtime_core.hpp"
 #include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
+#include "sched/watchdog.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 #include "sys/clock.hpp"
@@ -21,7 +22,7 @@ bool worker::work_in_sight() noexcept {
     if (!queue_.empty() || !outside_is_empty() || find_orphan()) return true;
     if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
-    for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i)
         if (context* target = runtime_.worker_at(i).running(); target && !fork_range::of(target->forks.load()).empty())
             return true;
     return false;
@@ -32,12 +33,12 @@ bool worker::work_in_sight() noexcept {
 worker::sight worker::look_at_queues(bool since_a_while) noexcept {
     sight seen = sight::nothing;
     if (!steals_) return seen;
-    for (unsigned i = 0; i < runtime_.worker_count(); ++i) {
+    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const std::uint32_t picks = other.queue_.picks();
-        const bool stuck = since_a_while && picks == seen_picks_[i];
-        seen_picks_[i] = picks;
+        const std::uint64_t runs = other.counted.runnables.read();
+        const bool stuck = since_a_while && runs == seen_runs_[i];
+        seen_runs_[i] = runs;
         const std::uint32_t size = other.queue_.size();
         if (size == 0) {
             if (!other.inbox_.offers()) continue;
@@ -59,7 +60,7 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
 
 void worker::ask_all() noexcept {
     if (!steals_) return;
-    for (unsigned i = 0; i < runtime_.worker_count(); ++i)
+    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i)
         if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
 }
 
@@ -86,6 +87,9 @@ bool worker::spin() noexcept {
 
 // True: look for work again. False: the runtime ends and nothing is left to do.
 bool worker::rest() noexcept {
+    if (stands_down()) [[unlikely]] {
+        if (stand_down()) return true;
+    }
     if (spin()) return true;
     parker_.announce();
     runtime_.idle().set(index_);
@@ -97,14 +101,15 @@ bool worker::rest() noexcept {
         // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
         // sees it.
         bool sees_all = true;
-        if (runtime_.worker_count() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
+        if (runtime_.crew_size() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
             sees_all = sys::barrier_all_threads();
         if (!SENNIT_MUTANT("force before sleep")) force_somebody();
         const bool stopping = runtime_.stopping();
         const sight seen = look_at_queues(!first);
-        const bool work = seen == sight::work || work_in_sight();
+        const bool work = seen == sight::work || work_in_sight() || stands_down();
         if (work || stopping) {
             leave_bed(watching);
+            watchdog::notice();
             return work;
         }
         if (!sees_all) { // refused: look again instead of sleeping for good
@@ -117,7 +122,7 @@ bool worker::rest() noexcept {
         } else if (watching && ++quiet_looks > tuning::idle_looks) {
             watching = false;
             runtime_.end_watch();
-            continue; // who pushed a single piece before that has woken nobody
+            if (!SENNIT_MUTANT("look after the watch")) continue; // who pushed a single piece before has woken nobody
         }
         std::int64_t until = never;
         if (watching) {
@@ -132,9 +137,11 @@ bool worker::rest() noexcept {
         tracing::tell(trace_kind::rises, nullptr);
         if (keeps) runtime_.clock().resign();
         if (!chosen) continue;
+        watchdog::notice();
         const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);
         if (watching) runtime_.end_watch();
-        if (duty_left) runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
+        if (duty_left && !SENNIT_MUTANT("wake-up for a duty that is left"))
+            runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
         return true;
     }
 }
@@ -144,10 +151,11 @@ void worker::leave_bed(bool watching) noexcept {
     if (watching) runtime_.end_watch();
     if (runtime_.idle().clear(index_)) {
         parker_.cancel();
-        if (watching) runtime_.wake_one();
+        if (watching && !SENNIT_MUTANT("wake-up of the next watcher")) runtime_.wake_one();
     } else {
-        parker_.sleep();     // a waker has chosen us: take its token, which is on the way,
-        runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
+        parker_.sleep(); // a waker has chosen us: take its token, which is on the way,
+        if (!SENNIT_MUTANT("token is passed on"))
+            runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
     }
 }
 

@@ -10,7 +10,7 @@
 //
 // Who touches what. The worker pushes and pops, under its half of an owner_lock: no locked instruction, no fence. It
 // gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
-// does a thief come in by the other half of the lock (`steal`). `size` and `picks` may be read by anybody at any time.
+// does a thief come in by the other half of the lock (`steal`). `size` may be read by anybody at any time.
 //
 // `size` is one side of the idle protocol (src/sched/README.md): a push is visible to whoever looks behind a barrier
 // that comes after it, and a push that is not sees what was announced before that barrier. It says how many there are
@@ -155,7 +155,6 @@ public:
         }
         ready_.pop_front();
         ready_.push_back(self);
-        picks_.store_rlx(picks_.load_rlx() + 1); // a hint
         return item;
     }
     void end_exchange() noexcept { lock_.leave(); } // harmless outside one
@@ -164,6 +163,12 @@ public:
     std::uint32_t give_half(list& out) noexcept {
         owner_section inside(lock_);
         return take(size() / 2, out);
+    }
+
+    // Moves everything to `out`; returns how many.
+    std::uint32_t give_all(list& out) noexcept {
+        owner_section inside(lock_);
+        return take(size(), out);
     }
 
     // ---- any other thread
@@ -187,12 +192,10 @@ public:
     // ---- anybody
     std::uint32_t size() const noexcept { return size_.load(); }
     bool empty() const noexcept { return size() == 0; }
-    // Changes with every runnable that the owner takes: whether it gets on.
-    std::uint32_t picks() const noexcept { return picks_.load_rlx(); } // a hint: orders nothing
 
 private:
     std::uint32_t add(std::uint32_t count) noexcept {
-        const std::uint32_t now = size_.load_rlx() + count; // whoever is inside is the only writer
+        const std::uint32_t now = size_.load_rlx() + count; // orders nothing: whoever is inside is the only writer
         if (lock_.fenced())
             size_.store(now);
         else
@@ -201,7 +204,6 @@ private:
     }
     void took(std::uint32_t count) noexcept {
         size_.store_rlx(size_.load_rlx() - count); // orders nothing: the lock carries what was taken
-        picks_.store_rlx(picks_.load_rlx() + 1);   // a hint
     }
     std::uint32_t take(std::uint32_t count, list& out) noexcept {
         std::uint32_t taken = 0;
@@ -230,7 +232,6 @@ private:
     list spawned_;
     std::uint64_t next_order_ = 0; // of what is spawned; the owner's
     base::atomic<std::uint32_t> size_{0};
-    base::atomic<std::uint32_t> picks_{0};
 };
 
 } // namespace sennit::sched

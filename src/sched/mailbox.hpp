@@ -55,8 +55,11 @@ public:
 
     // Any thread.
     delivery accept(address to, mail& one) noexcept;
-    std::uint32_t generation() const noexcept { return generation_.load_acq(); } // pairs with begin_life
-    address self() const noexcept { return {slot_, generation_.load_rlx()}; }    // of the life that asks, or under way
+    // Pairs with begin_life: for who goes through all mailboxes, or has the address by a way that orders nothing.
+    std::uint32_t generation() const noexcept { return generation_.load_acq(); }
+    // The same, and never older than what the caller has stored sequentially consistently: see mailbox_room.cpp.
+    bool ended(address life) const noexcept { return generation_.load() != life.generation; }
+    address self() const noexcept { return {slot_, generation_.load_rlx()}; } // orders nothing: own life
     runtime_core& runtime() const noexcept { return runtime_; }
     bool lives() const noexcept { return generation() % 2 != 0; }
 
@@ -163,7 +166,9 @@ private:
 static_assert(sizeof(mailbox) <= 192);
 
 inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
-    mailbox* chunk = directory[slot >> chunk_bits].first.load_acq(); // pairs with carve
+    // Orders nothing: slots are made after their chunk is entered, so it is the address that must come with the
+    // knowledge of the slot; what a life began with comes with `generation`.
+    mailbox* chunk = directory[slot >> chunk_bits].first.load_rlx();
     return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
 }
 

@@ -68,7 +68,7 @@ delivery deliver_waiting(address to, mail& one) noexcept {
         crowd& all = crowd_of(to.slot);
         all.lock.lock();
         box->crowded.store(1);
-        if (box->has_room() || !alive(to)) {
+        if (!SENNIT_MUTANT("second look for room") && (box->has_room() || box->ended(to))) {
             all.lock.unlock();
             continue;
         }

@@ -56,7 +56,7 @@ mailbox_table::~mailbox_table() {
         }
         std::lock_guard guard(directory_lock);
         entry.next_generation = newest >= UINT32_MAX - 2 ? UINT32_MAX : (newest + 2) & ~1u;
-        entry.first.store_rel(nullptr);                                                             // pairs with find
+        entry.first.store_rlx(nullptr); // orders nothing: null tells nothing
         if (entry.next_generation != UINT32_MAX) free_chunks.store_rlx(free_chunks.load_rlx() + 1); // under the lock
         ::operator delete(first, std::align_val_t{alignof(mailbox)});
     }
@@ -76,7 +76,7 @@ mailbox& mailbox_table::carve(std::uint16_t owner) {
         chunks_.push_back(number);
         first_generation_ = directory[number].next_generation;
         // SAFETY: slots are made in it one by one; nobody has the address of one that is not made.
-        directory[number].first.store_rel(static_cast<mailbox*>(memory)); // pairs with find
+        directory[number].first.store_rlx(static_cast<mailbox*>(memory)); // orders nothing: see find
         carved_ = number == 0 ? 1 : 0;                                    // slot 0 is nobody
     }
     const std::uint32_t number = chunks_.back();
@@ -130,19 +130,19 @@ void mailbox_table::give(mailbox& free) noexcept {
     free_ = &free;
 }
 
+// Without memory: a group is stopped, too, when there is none.
 void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
-    std::vector<mailbox*> starts;
-    std::uint32_t last = 0;
-    {
-        std::lock_guard guard(lock_);
-        for (std::uint32_t number : chunks_) starts.push_back(directory[number].first.load_rlx()); // under the lock
-        last = carved_;
-    }
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        const std::uint32_t count = i + 1 == starts.size() ? last : chunk_size;
-        // pairs with carve: nobody else writes it now
-        const bool has_nobody = starts[i] == directory[0].first.load_rlx(); // the caller's chunks do not go away
-        for (std::uint32_t k = has_nobody ? 1 : 0; k < count; ++k) look(starts[i][k]);
+    for (std::size_t i = 0;; ++i) {
+        mailbox* start = nullptr;
+        std::uint32_t begin = 0, end = chunk_size;
+        {
+            std::lock_guard guard(lock_);
+            if (i == chunks_.size()) return;
+            start = directory[chunks_[i]].first.load_rlx(); // under the lock
+            if (chunks_[i] == 0) begin = 1;                 // slot 0 is nobody
+            if (i + 1 == chunks_.size()) end = carved_;
+        }
+        for (std::uint32_t k = begin; k < end; ++k) look(start[k]); // the caller's chunks do not go away
     }
 }
 

@@ -2,6 +2,7 @@
 #include "sched/runtime_core.hpp"
 
 #include "sched/registry.hpp"
+#include "sched/watchdog.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/fiber_block.hpp"
 #include "sys/environment.hpp"
@@ -20,6 +21,7 @@ namespace sennit::sched {
 
 namespace {
 
+constexpr unsigned most_watchdog_threads = 64;
 constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
 
 [[noreturn]] void reject(const std::string& what) {
@@ -80,7 +82,23 @@ runtime_options completed(runtime_options given) {
         if (*text != "off" && *text != "exit") reject("SENNIT_DEADLOCK must be off or exit, not '" + *text + "'");
         if (*text == "off") given.watch_deadlocks = false;
     }
+    if (const auto text = sys::environment("SENNIT_WATCHDOG")) {
+        const auto count = *text == "off" ? 0 : sys::parse_count(*text);
+        if (!count || *count > most_watchdog_threads)
+            reject("SENNIT_WATCHDOG must be off or a number of threads up to " + std::to_string(most_watchdog_threads) +
+                   ", not '" + *text + "'");
+        given.watchdog_threads = static_cast<unsigned>(*count);
+    }
+    if (given.watchdog_threads > most_watchdog_threads)
+        reject("runtime_options::watchdog_threads must be at most " + std::to_string(most_watchdog_threads) + ", not " +
+               std::to_string(given.watchdog_threads));
     return given;
+}
+
+// Under `round_robin` no work may change its worker.
+unsigned reliefs_of(const runtime_options& options) {
+    if (options.policy == scheduling::round_robin) return 0;
+    return std::min(options.watchdog_threads, max_workers - options.workers);
 }
 
 std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
@@ -123,17 +141,19 @@ runtime_core::runtime_core(const runtime_options& given)
     sys::install_overflow_handler(&describe_overflow);
     if (options_.pin) cpus_ = sys::affinity_cpus();
 
-    workers_.reserve(options_.workers);
-    first_contexts_.reserve(options_.workers);
+    workers_.resize(options_.workers + reliefs_of(options_));
+    first_contexts_.resize(workers_.size());
     for (unsigned i = 0; i < options_.workers; ++i) {
-        workers_.push_back(std::make_unique<worker>(*this, i));
-        first_contexts_.push_back(&contexts_.take());
+        workers_[i] = std::make_unique<worker>(*this, i, worker::rank::worker);
+        first_contexts_[i] = &contexts_.take();
     }
+    crew_.store(options_.workers);
     unsigned started = 0;
     running_threads_.store(options_.workers);
     try {
         for (; started < options_.workers; ++started) workers_[started]->start();
         registry::add(*this);
+        watched_ = most_crew() != worker_count() && watchdog::enroll();
     } catch (...) {
         running_threads_.fetch_sub(options_.workers - started);
         end_workers(started);
@@ -143,24 +163,29 @@ runtime_core::runtime_core(const runtime_options& given)
 
 runtime_core::~runtime_core() {
     if (lost_in_fork()) {
-        for (auto& one : workers_) one->disown_thread();
+        for (auto& one : workers_)
+            if (one) one->disown_thread();
         blocking_.disown();
         return;
     }
     SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this, "a runtime is destroyed by its own worker");
     registry::remove(*this);
+    if (watched_) watchdog::withdraw();
     end_workers(worker_count());
 }
 
 void runtime_core::end_workers(unsigned started) noexcept {
     stopping_.store(1);
-    for (unsigned i = 0; i < started; ++i) wake_one();
+    call_reliefs_to_end();
+    for (unsigned i = 0; i < crew_size(); ++i) wake_one();
     for (unsigned i = 0; i < started; ++i) workers_[i]->join();
+    for (unsigned i = worker_count(); i < crew_size(); ++i)
+        if (workers_[i]->thread().joinable()) workers_[i]->join();
 }
 
 bool runtime_core::all_in_bed() const noexcept {
-    for (unsigned i = 0; i < worker_count(); ++i)
-        if (!idle_.is_set(i)) return false;
+    for (unsigned i = 0, all = crew_size(); i < all; ++i)
+        if (!idle_.is_set(i) && !workers_[i]->stands_down()) return false;
     return true;
 }
 
@@ -191,8 +216,8 @@ bool runtime_core::lost_in_fork() const noexcept {
 
 void runtime_core::adopt_orphan(context& one) noexcept {
     std::lock_guard guard(orphan_lock_);
-    if (one.orphaned) return;
-    one.orphaned = true;
+    if (one.orphaned.load_rlx()) return; // under the lock, as all below
+    one.orphaned.store_rlx(true);        // under the lock
     one.next_orphan = orphans_;
     orphans_ = &one;
     orphan_count_.fetch_add(1);
@@ -200,11 +225,11 @@ void runtime_core::adopt_orphan(context& one) noexcept {
 
 void runtime_core::forget_orphan_slowly(context& one) noexcept {
     std::lock_guard guard(orphan_lock_);
-    if (!one.orphaned) return;
+    if (!one.orphaned.load_rlx()) return; // under the lock
     context** link = &orphans_;
     while (*link != &one) link = &(*link)->next_orphan;
     *link = one.next_orphan;
-    one.orphaned = false;
+    one.orphaned.store_rlx(false); // under the lock
     orphan_count_.fetch_sub(1);
 }
 
@@ -214,7 +239,7 @@ context* runtime_core::find_orphan(std::uint16_t home) noexcept {
     for (context** link = &orphans_; context* one = *link;) {
         if (fork_range::of(one->forks.load()).empty()) {
             *link = one->next_orphan;
-            one->orphaned = false;
+            one->orphaned.store_rlx(false); // under the lock
             orphan_count_.fetch_sub(1);
         } else if (home == 0 || one->home == home) {
             return one;
@@ -255,7 +280,10 @@ runtime_metrics runtime_core::metrics() const {
     sum.workers = worker_count();
     sum.unpinned = unpinned_.load();
     std::size_t spares = 0;
-    for (const auto& one : workers_) {
+    sum.handed_over = handed_over_.load();
+    sum.taken_back = taken_back_.load();
+    for (unsigned i = 0, all = crew_size(); i < all; ++i) {
+        const worker* one = workers_[i].get();
         const counters& from = one->counted;
         sum.published += from.published.read();
         sum.reclaimed += from.reclaimed.read();
@@ -267,7 +295,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.switches += from.switches.read();
         sum.parks += from.parks.read();
         sum.runnables += from.runnables.read();
-        spares += one->spare_count();
+        spares += one->spare_count() + one->stands_down(); // its loop's stack, too
     }
     const context_pool::counts counts = contexts_.count();
     sum.stacks_cached = counts.idle + spares;

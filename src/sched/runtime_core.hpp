@@ -14,6 +14,7 @@
 #include "sched/timers.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/runtime_options.hpp"
+#include "sys/mutex.hpp"
 
 #include <memory>
 #include <vector>
@@ -25,8 +26,16 @@ public:
     explicit runtime_core(const runtime_options& options);
     ~runtime_core();
 
-    unsigned worker_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
-    worker& worker_at(unsigned index) noexcept { return *workers_[index]; }
+    unsigned worker_count() const noexcept { return options_.workers; }
+    sys::mutex& crew_mutex() noexcept { return crew_mutex_; }
+    // Workers, and after them the reliefs that there are so far: src/sched/relief.cpp.
+    unsigned crew_size() const noexcept { return most_crew() == worker_count() ? worker_count() : crew_.load(); }
+    unsigned most_crew() const noexcept { return static_cast<unsigned>(workers_.size()); }
+    worker& worker_at(unsigned index) noexcept { return *workers_[index]; } // of the crew
+
+    // The watchdog's. False: there is none to be had; `refused` says that the system had no thread or no memory.
+    bool call_relief(bool& refused) noexcept;
+    void send_back(worker& relief) noexcept;
     context_pool& contexts() noexcept { return contexts_; }
     shared_queue& injected() noexcept { return injected_; }
     idle_map& idle() noexcept { return idle_; }
@@ -48,7 +57,7 @@ public:
 
     // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
     void wake_one() noexcept {
-        const unsigned chosen = idle_.take_any(worker_count());
+        const unsigned chosen = idle_.take_any(most_crew());
         if (chosen != idle_map::none) worker_at(chosen).bed().notify();
     }
 
@@ -79,8 +88,11 @@ public:
 
     // Suspended contexts that still have forks to offer.
     void adopt_orphan(context& one) noexcept;
+    // By who resumes it. Whoever left it put it among the orphans before anybody could make it ready, so that is seen
+    // here; others only take it out meanwhile, and then the lock tells.
     void forget_orphan(context& one) noexcept {
-        if (orphan_count_.load() != 0) forget_orphan_slowly(one);
+        if (one.orphaned.load_rlx()) [[unlikely]] // a hint, as said above
+            forget_orphan_slowly(one);
     }
     // One with public forks; drops those without. `home`: only what runs there; 0: any.
     context* find_orphan(std::uint16_t home) noexcept;
@@ -100,14 +112,21 @@ private:
     void post_home(runnable& what) noexcept;
     void forget_orphan_slowly(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
+    worker* relief_to_call();
+    void call_reliefs_to_end() noexcept;
 
     const runtime_options options_;
     const unsigned fork_generation_;
     std::vector<unsigned> cpus_;
     context_pool contexts_;
     mailbox_table mailboxes_{*this};
-    std::vector<std::unique_ptr<worker>> workers_;
+    std::vector<std::unique_ptr<worker>> workers_; // null: a relief that was never needed
     std::vector<context*> first_contexts_;
+    sys::mutex crew_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
+    base::atomic<std::uint32_t> crew_{0};
+    bool watched_ = false; // by the watchdog
+    base::atomic<std::uint64_t> handed_over_{0};
+    base::atomic<std::uint64_t> taken_back_{0};
     shared_queue injected_;
     timers clock_;
     blocking_pool blocking_;

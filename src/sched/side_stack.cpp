@@ -4,6 +4,7 @@
 
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/plain.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sys/stack.hpp"
 #include "sys/switch.hpp"
@@ -195,6 +196,7 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
         }
         if (!found) found = &make();
     }
+    base::plain_read(found);
     found->body_ = body;
     found->argument_ = argument;
     return *found;
@@ -202,6 +204,7 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
 
 void side_stack::give(side_stack& ended) noexcept {
     worker* me = this_worker();
+    base::plain_write(&ended);
     if (me && me->side_stacks.size() < tuning::max_spares) {
         me->side_stacks.keep(ended);
         return;

@@ -25,6 +25,7 @@ sys::mutex one_at_a_time;
 runtime_report snapshot::take(runtime_core& of) {
     std::lock_guard alone(one_at_a_time);
     sys::install_halt_handler();
+    std::lock_guard same_crew(of.crew_mutex());
     snapshot mine(of);
     mine.next_id_ = fresh_ids(std::uint64_t{1} << 20);
     for (unsigned attempt = 0; attempt < most_attempts && mine.result_ != result::done; ++attempt) {
@@ -44,13 +45,13 @@ runtime_report snapshot::take(runtime_core& of) {
 void snapshot::reserve() {
     const std::size_t contexts = of_.contexts().all_.size();
     std::size_t strands = 4 * contexts + 1024;
-    for (unsigned i = 0; i < of_.worker_count(); ++i)
+    for (unsigned i = 0; i < of_.crew_size(); ++i)
         strands += of_.worker_at(i).queue().size() + of_.worker_at(i).inbox().size();
     strands += of_.injected().size();
     strands <<= room_;
     found_ = {};
     found_.runtime = &of_;
-    found_.workers.resize(of_.worker_count());
+    found_.workers.resize(of_.crew_size());
     found_.strands.reserve(strands);
     found_.frames.reserve(std::min(strands, most_walks) * (most_frames / 4) << room_);
     seen_.assign(contexts, 0);
@@ -71,14 +72,17 @@ void snapshot::halt_and_collect() noexcept {
 bool snapshot::halt_all() noexcept {
     const std::int64_t until = sys::now_ns() + patience_ns;
     bool all = true;
-    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+    for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
-        if (&one != this_worker()) found_.workers[i].halted = one.halt.ask(one.thread());
+        if (!one.thread().joinable()) // a relief whose thread was refused
+            found_.workers[i].asleep = true;
+        else if (&one != this_worker())
+            found_.workers[i].halted = one.halt.ask(one.thread());
     }
-    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+    for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
-        if (&one == this_worker()) continue;
+        if (&one == this_worker() || !one.thread().joinable()) continue;
         if (report.halted) report.halted = one.halt.wait_until(until);
         if (report.halted)
             report.pc = one.halt.where().pc;
@@ -89,7 +93,7 @@ bool snapshot::halt_all() noexcept {
 }
 
 void snapshot::let_all_go() noexcept {
-    for (unsigned i = 0; i < of_.worker_count(); ++i)
+    for (unsigned i = 0; i < of_.crew_size(); ++i)
         if (found_.workers[i].halted) of_.worker_at(i).halt.let_go();
 }
 
@@ -115,10 +119,11 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
 }
 
 snapshot::result snapshot::collect_running() noexcept {
-    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+    for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
-        report.asleep = of_.idle().is_set(i);
+        report.asleep = of_.idle().is_set(i) || one.stands_down();
+        if (!one.thread().joinable()) continue;
         const bool caller = &one == this_worker();
         const void* sp = caller ? __builtin_frame_address(0) : one.halt.where().sp;
         bool unclear = false;
@@ -161,7 +166,7 @@ snapshot::result snapshot::collect_ready() noexcept {
     const auto all = [this](auto& list) {
         for (runnable* item = list.front(); item; item = list.after(*item)) add_ready(*item);
     };
-    for (unsigned i = 0; i < of_.worker_count(); ++i) {
+    for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         local_queue& queue = one.queue_;
         if (queue.lock_.busy_.load() != 0 || queue.lock_.claim_.load() != 0) return result::again;
@@ -178,7 +183,7 @@ snapshot::result snapshot::collect_ready() noexcept {
         shared.lock_.unlock();
         return true;
     };
-    for (unsigned i = 0; i < of_.worker_count(); ++i)
+    for (unsigned i = 0; i < of_.crew_size(); ++i)
         if (!all_shared(of_.worker_at(i).inbox())) return result::again;
     if (!all_shared(of_.injected())) return result::again;
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;

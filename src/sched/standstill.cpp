@@ -3,6 +3,7 @@
 
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
+#include "sched/watchdog.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
 #include "sys/halt.hpp"
@@ -101,10 +102,12 @@ bool standstill::take(picture& seen) {
         if (one->lost_in_fork()) continue;
         if (one->stopping() || !one->options().watch_deadlocks) return false;
         if (one->clock().next_ns() != never || !one->injected().empty() || one->has_orphans()) return false;
-        for (unsigned i = 0; i < one->worker_count(); ++i) {
+        for (unsigned i = 0; i < one->crew_size(); ++i) {
             worker& other = one->worker_at(i);
+            if (!other.thread_.joinable()) continue; // a relief whose thread was refused
             const std::uint32_t bed = other.bed_.load();
-            if (bed % 2 == 0 || !one->idle().is_set(i) || other.bed_.load() != bed) return false;
+            if (bed % 2 == 0 || !(one->idle().is_set(i) || other.stands_down()) || other.bed_.load() != bed)
+                return false;
             if (!other.queue_.empty() || !other.inbox_.empty()) return false;
             seen.states.push_back(bed);
             seen.asleep.push_back(other.task_.load());
@@ -125,7 +128,7 @@ bool standstill::take(picture& seen) {
 bool standstill::all_known(const picture& seen) {
     const std::vector<sys::task_id> tasks = sys::list_tasks();
     return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](sys::task_id one) {
-        return one == harmless_task.load() ||
+        return one == harmless_task.load() || one == watchdog::task() ||
                std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
     });
 }

@@ -12,7 +12,8 @@
 //   2. a thread in `sleep_for_good`, whose waiter's `signal` is 0: who wakes it sets that first. It has published its
 //      wait before it came there, so it does nothing any more;
 //   3. a helper of a blocking pool without a call under way: it takes none by itself;
-//   4. the thread that waits for the signal that asks for a dump: it wakes nobody.
+//   4. the thread that waits for the signal that asks for a dump: it wakes nobody;
+//   5. the watchdog, and a relief that it has sent back (`bed_` is odd, too): it calls that only where work is ready.
 // Such threads run no code of the program. If all are such at one moment, nothing of the program runs at that moment or
 // later, and each would have to be woken by one of the others.
 //

@@ -46,6 +46,12 @@ inline constexpr std::int64_t first_watch_ns = 100'000;
 inline constexpr std::int64_t longest_watch_ns = 1'000'000;
 inline constexpr unsigned idle_looks = simulated ? 1 : 3;
 
+// The watchdog's looks: two of them, and a thread's birth, in less than 10 ms; and how much of a processor's time
+// somebody has had between them who is stuck and not only slowed down. After so many looks with all in bed it sleeps.
+inline constexpr std::int64_t watch_period_ns = 4'000'000;
+inline constexpr std::int64_t stuck_ns = 3'000'000;
+inline constexpr unsigned quiet_looks = 20;
+
 // Pieces of mail that one mailbox handles before others have their turn.
 inline constexpr unsigned mail_in_a_turn = simulated ? 2 : 64;
 // How much longer a turn may take while more mail waits: some thousand pieces, so that one to which

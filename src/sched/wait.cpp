@@ -3,6 +3,7 @@
 
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
+#include "sched/switching.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -142,20 +143,40 @@ wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argum
     return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
 }
 
+namespace {
+
+// Where only one source can end the wait and nothing else: no claim, no timer, no scope.
+[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, activity& me,
+                                                          const wait_options& options) noexcept {
+    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
+    worker* here = this_worker();
+    if (!here || !here->leave_unlocking(held, point)) [[unlikely]] {
+        point.parked = nullptr;
+        held.unlock();
+        sleep_for_good(point);
+    }
+    me.waits_for = outer_reason;
+    return point.reason();
+}
+
+} // namespace
+
 wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options, void* data,
                   bool first) noexcept {
-    wait_point point(options.deadline_ns == never && !(options.cancellable && in_cancel_scope()));
+    activity* running = current_activity();
+    activity& me = running ? *running : this_activity();
+    wait_point point(options.deadline_ns == never && !(options.cancellable && me.scope));
     wait_entry entry(point, 0, data);
     if (first)
         list.push_front(entry);
     else
         list.push_back(entry);
     entry.queued = true;
+    if (point.sole) [[likely]]
+        return wait_for_source(point, held, me, options);
     const wake_reason why = wait_unlocking(point, held, options);
-    if (!point.sole) { // also after a claim: one that came before we slept may still be handing over
-        std::lock_guard guard(held);
-        dequeue(list, entry);
-    }
+    std::lock_guard guard(held); // also after a claim: one that came before we slept may still be handing over
+    dequeue(list, entry);
     return why;
 }
 

@@ -15,16 +15,15 @@
 // of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
-#include "sched/held_mutex.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
+#include "sched/switching.hpp"
 #include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/random.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
-#include "sys/held_mutex.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
@@ -33,31 +32,25 @@
 
 namespace sennit::sched {
 
-// ThreadSanitizer's shadow stack changes in the middle of a function that switches stacks.
-#ifdef SENNIT_THREAD_SANITIZER
-#define SENNIT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
-#else
-#define SENNIT_NOT_INSTRUMENTED
-#endif
-
 using tuning::fair_period, tuning::max_spares;
 
 namespace {
 constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are fewer workers
 } // namespace
 
-worker::worker(runtime_core& runtime, unsigned index) : runtime_(runtime), index_(index), random_(index + 1) {}
+worker::worker(runtime_core& runtime, unsigned index, rank as)
+    : runtime_(runtime), index_(index), rank_(as), random_(index + 1) {}
 
 worker::~worker() {
-    side_stacks.give_all();
+    if (!SENNIT_MUTANT("side stacks are left to others")) side_stacks.give_all();
 }
 
 void worker::start() {
-    worker_count_ = runtime_.worker_count();
+    worker_count_ = runtime_.most_crew();
     sleepers_ = &runtime_.idle();
     steals_ = runtime_.steals();
     local_home_ = runtime_.policy() == scheduling::sharing ? nowhere : steals_ ? 0 : home();
-    seen_picks_ = std::make_unique<std::uint32_t[]>(runtime_.worker_count());
+    seen_runs_ = std::make_unique<std::uint64_t[]>(runtime_.most_crew());
     thread_ = sys::thread(&worker::thread_main, this);
 }
 
@@ -85,7 +78,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.about_now_ns_ = sys::coarse_now_ns();
     me.runtime_.place_worker(me.index_);
 
-    sys::hot_line& hot = sys::hot();
+    sys::hot_line& hot = sys::own_hot_line();
     hot.worker = &me;
     me.exceptions_ = &sys::thread_exception_globals();
     me.home_.fp_usual = sys::read_fp_control();
@@ -110,36 +103,6 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     hot.activity = nullptr;
 }
 
-// The hot line follows the context. A thief that forces a publication holds the lock of the context that it saw here
-// and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
-// a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
-// them under that lock before it comes here.
-[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& target) noexcept {
-    context& from = *current_;
-    sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
-    from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
-    from.saved_activity = static_cast<activity*>(hot.activity);
-#ifdef SENNIT_REPORT_HELD_MUTEX
-    from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
-    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.held_mutexes);
-#endif
-    hot.activity = target.saved_activity;
-    current_ = &target;
-    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. (Nothing
-    // is private in a context that is resumed, so it counts only what a later push adds; release costs nothing here.)
-    hot.context.store_rel(&target);                                              // pairs with running
-    hot.split.store_rlx(target.slot(fork_range::of(target.forks.load()).split)); // carried by `head`
-    hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
-    counted.switches.add();
-    sys::switch_stacks(from.machine, target.machine, *exceptions_);
-}
-
-SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
-    if (tracing::on()) [[unlikely]]
-        return switch_traced(target);
-    switch_now(target);
-}
-
 // Apart, so that the compiler keeps nothing over a call that is hardly ever made.
 [[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target) noexcept {
     activity* next = target.saved_activity;
@@ -147,69 +110,23 @@ SENNIT_NOT_INSTRUMENTED void worker::switch_to(context& target) noexcept {
     switch_now(target);
 }
 
-// Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
-void worker::after_switch() noexcept {
-    worker& me = *this_worker();
-    me.queue_.end_exchange();
-    context* left = std::exchange(me.left_, nullptr);
-    if (!left) return;
-    if (!me.after_) {
-        me.keep_spare(*left);
+void worker::trace_leave() noexcept {
+    activity* me = current_activity();
+    tracing::tell(trace_kind::suspends, me, me->waits_for ? me->waits_for->what : "its turn");
+}
+
+// What the context that was left asked for, on the stack that was switched to.
+void worker::settle(context& left) noexcept {
+    if (!after_) {
+        keep_spare(left);
         return;
     }
-    auto after = std::exchange(me.after_, nullptr);
+    auto after = std::exchange(after_, nullptr);
     // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
-    if (after(me.after_argument_, *me.after_waiter_)) return;
-    if (!me.is_local(*left)) return me.post_by_policy(*left);
-    const std::uint32_t queued = me.queue_.push_ready_first(*left);
-    if (!SENNIT_MUTANT("post of who need not wait")) me.posted(queued);
-}
-
-void worker::resume(context& target) noexcept {
-    left_ = current_;
-    runtime_.forget_orphan(target);
-    switch_to(target);
-    after_switch();
-}
-
-bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
-    context* next = next_ready_context();
-    if (!next) next = spare();
-    if (!next) return false;
-    leave_for(*next, after, argument, who);
-    return true;
-}
-
-void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
-    context& self = *current_;
-    if (!steals_) self.home = home();
-    publish_all(self);
-    counted.suspensions.add();
-    self.left_ns = about_now_ns_;
-    if (tracing::on()) [[unlikely]] {
-        activity* me = current_activity();
-        tracing::tell(trace_kind::suspends, me, me->waits_for ? me->waits_for->what : "its turn");
-    }
-    who.parked = &self;
-    left_ = &self;
-    after_ = after;
-    after_argument_ = argument;
-    after_waiter_ = &who;
-    switch_to(next);
-    after_switch();
-}
-
-// The ready context to switch to without a detour over the loop; null when the loop has to decide.
-context* worker::next_ready_context() noexcept {
-    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
-    if ((picks_ + 1) % fair_period == 0 || (asked() && queue_.size() > 1)) return nullptr;
-    runnable* item = queue_.pop_ready_if(&context::resume_ready);
-    if (!item) return nullptr;
-    ++picks_;
-    counted.runnables.add();
-    context& target = static_cast<context&>(*item);
-    runtime_.forget_orphan(target);
-    return &target;
+    if (after(after_argument_, *after_waiter_)) return;
+    if (!is_local(left)) return post_by_policy(left);
+    const std::uint32_t queued = queue_.push_ready_first(left);
+    if (!SENNIT_MUTANT("post of who need not wait")) posted(queued);
 }
 
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
@@ -266,7 +183,12 @@ bool worker::step() noexcept {
 }
 
 bool worker::run_next() noexcept {
-    if (++picks_ % fair_period == 0 && look_outside()) return true;
+    if (!fair_turn()) {
+        took_turn();
+    } else {
+        until_fair_ = fair_period - 1;
+        if (look_outside()) return true;
+    }
     if (asked() && queue_.size() > 1) give_away();
     runnable* item = queue_.pop();
     if (!item) item = pop_outside();
@@ -295,6 +217,8 @@ bool worker::expire_timers() noexcept {
 }
 
 bool worker::look_outside() noexcept {
+    if (stands_down()) [[unlikely]]
+        stand_down();
     about_now_ns_ = sys::coarse_now_ns();
     expire_timers();
     if (runnable* outside = pop_outside()) {
@@ -354,7 +278,8 @@ bool worker::rob(worker& victim) noexcept {
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::tell(trace_kind::steals, nullptr, "from a queue");
-    if (queue_.adopt(loot, count) > 1) runtime_.wake_one(); // one is for us; the rest was out of sight meanwhile
+    if (queue_.adopt(loot, count) > 1 && !SENNIT_MUTANT("wake-up after loot"))
+        runtime_.wake_one(); // one is for us; the rest was out of sight meanwhile
     return true;
 }
 
@@ -368,23 +293,30 @@ bool worker::take_offer(worker& victim) noexcept {
     return true;
 }
 
-bool worker::yield() noexcept {
-    if (queue_.empty() && outside_is_empty() && (picks_ + 1) % fair_period != 0) {
-        ++picks_;
+// To a ready context it is one exchange in the queue and one switch.
+[[gnu::always_inline]] inline bool worker::yield() noexcept {
+    context& self = *current_;
+    const std::uint32_t queued = queue_.size();
+    if (queued == 0 || fair_turn() || (queued > 1 && asked()) || !is_local(self)) [[unlikely]]
+        return yield_slowly(queued);
+    publish_all(self);
+    runnable* next = queue_.begin_exchange(self, &context::resume_ready);
+    if (!next) [[unlikely]]
+        return yield_slowly(queued);
+    took_turn();
+    counted.runnables.add();
+    context& target = static_cast<context&>(*next);
+    runtime_.forget_orphan(target);
+    switch_to(target);
+    arrive();
+    return true;
+}
+
+[[gnu::noinline]] bool worker::yield_slowly(std::uint32_t queued) noexcept {
+    if (queued == 0 && outside_is_empty() && !fair_turn()) {
+        took_turn();
         if (asked()) publish_for_poll();
         return false;
-    }
-    context& self = *current_;
-    if (!(asked() && queue_.size() > 1) && (picks_ + 1) % fair_period != 0 && is_local(self)) {
-        publish_all(self);
-        if (runnable* next = queue_.begin_exchange(self, &context::resume_ready)) {
-            ++picks_;
-            context& target = static_cast<context&>(*next);
-            runtime_.forget_orphan(target);
-            switch_to(target);
-            after_switch();
-            return true;
-        }
     }
     queue_.promote_oldest_spawned();
     waiter who;
@@ -450,7 +382,7 @@ std::uint16_t home_of(runtime_core& where, unsigned worker) {
 
 std::uint16_t home_here(runtime_core& where) noexcept {
     worker* me = this_worker();
-    return me && &me->runtime() == &where ? me->home() : where.next_home();
+    return me && &me->runtime() == &where && !me->is_relief() ? me->home() : where.next_home();
 }
 
 void schedule(runnable& what, runtime_core& where) noexcept {
@@ -473,8 +405,11 @@ bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who
     return this_worker()->leave(after, argument, who);
 }
 
-void yield() noexcept {
-    if (worker* me = this_worker()) me->yield();
+bool yield() noexcept {
+    worker* me = this_worker();
+    if (!me) return false;
+    me->yield();
+    return true;
 }
 
 std::uint32_t random_below(std::uint32_t n) noexcept {

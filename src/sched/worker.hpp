@@ -13,6 +13,7 @@
 #include "sched/parker.hpp"
 #include "sched/shared_queue.hpp"
 #include "sched/small_memory.hpp"
+#include "sched/tuning.hpp"
 #include "sennit/base/random.hpp"
 #include "sennit/sched/side_stack.hpp"
 #include "sennit/sched/verbs.hpp"
@@ -30,7 +31,8 @@ class runtime_core;
 
 class alignas(base::destructive_distance) worker {
 public:
-    worker(runtime_core& runtime, unsigned index);
+    enum class rank { worker, relief };
+    worker(runtime_core& runtime, unsigned index, rank as);
     ~worker();
 
     // Starts the thread. Throws std::system_error, std::bad_alloc; the worker may then be destroyed.
@@ -43,7 +45,7 @@ public:
     // The worker loop; runs on every idle context, returns on none.
     [[noreturn]] static void loop() noexcept;
     // What the context that was left asked to be done once it was saved. First call on a stack after each switch.
-    static void after_switch() noexcept;
+    static void arrive() noexcept;
 
     // Own thread: makes `item` ready here, and wakes somebody if there is need.
     void post_ready(runnable& item) noexcept {
@@ -79,9 +81,9 @@ public:
         if (queued != 0) posted(queued);
         return queued != 0;
     }
-    // A thief asks for work.
+    // A thief asks for work. Own thread.
     bool asked() const noexcept {
-        return hot_.load_rlx()->poll.load_rlx() != 0; // own thread wrote hot_; poll is a request, and asked again
+        return sys::hot_polled(); // a request, and asked again
     }
     // What has to follow each push into the own queue, which holds so many then.
     void posted(std::uint32_t queued) noexcept {
@@ -91,6 +93,7 @@ public:
     }
     // Lets what is ready here run first. False: there was nothing.
     bool yield() noexcept;
+    [[gnu::noinline]] bool yield_slowly(std::uint32_t queued) noexcept;
     // Runs `item` at once, and makes the caller ready. False, without having done so, when there is no other stack.
     bool run_instead(runnable& item) noexcept;
 
@@ -104,12 +107,14 @@ public:
     void resume(context& target) noexcept;
     // From user code on `self`: leave it for an idle context. False when there is none to be had.
     bool leave(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
+    // The same where all there is to be done is to free a lock.
+    bool leave_unlocking(base::spin_lock& held, waiter& who) noexcept;
 
     // From fork_stack.cpp: publication and stealing.
     void publish_for_poll() noexcept;
     void publish_all(context& owner) noexcept {
-        const fork_range forked = fork_range::of(owner.forks.load());
-        if (!forked.empty() || hot_.load_rlx()->head.load_rlx() != owner.slot(forked.split)) // own thread's words
+        // Nothing forked is nearly always the case, and then both are as at first.
+        if (owner.forks.load() != 0 || hot_.load_rlx()->head.load_rlx() != owner.fork_base) // own thread's words
             publish_rest(owner);
     }
     bool take_back(fork_slot* slot) noexcept;
@@ -140,6 +145,11 @@ public:
     runtime_core& runtime() noexcept { return runtime_; }
     context& self() noexcept { return *current_; }
     unsigned index() const noexcept { return index_; }
+
+    // One that the watchdog calls where others do not get on, and sends back: src/sched/relief.cpp.
+    bool is_relief() const noexcept { return rank_ == rank::relief; }
+    // Any thread: whether it is one that has been sent back.
+    bool stands_down() const noexcept { return is_relief() && on_duty_.load() == 0; }
     counters counted;
     std::uint64_t next_id = 0;    // own thread; see fresh_id
     small_memory memory;          // own thread
@@ -151,7 +161,12 @@ public:
 private:
     friend class snapshot;
     friend class standstill;
+    friend class watchdog;
+    friend class runtime_core;
     void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
+    void prepare_to_leave(waiter& who) noexcept;
+    void trace_leave() noexcept;
+    void settle(context& left) noexcept;
     static void thread_main(void* self) noexcept;
     void switch_to(context& target) noexcept;
     void switch_now(context& target) noexcept;
@@ -172,6 +187,10 @@ private:
     void requeue(context& self) noexcept;
     void give_away() noexcept;
     context* next_ready_context() noexcept;
+    context* next_or_spare() noexcept;
+    // The next pick looks at what others have before the own queue.
+    bool fair_turn() const noexcept { return until_fair_ == 0; }
+    void took_turn() noexcept { --until_fair_; } // not a fair one
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
@@ -184,6 +203,7 @@ private:
     void run(runnable& item) noexcept;
 
     bool rest() noexcept;
+    bool stand_down() noexcept;
     bool sleep_for_good() noexcept; // as parker::sleep_until(never); src/sched/standstill.cpp
     bool spin() noexcept;
     bool work_in_sight() noexcept;
@@ -197,7 +217,8 @@ private:
 
     runtime_core& runtime_;
     const unsigned index_;
-    unsigned worker_count_ = 0; // the runtime's; set before the thread starts
+    const rank rank_;
+    unsigned worker_count_ = 0; // reliefs included; set before the thread starts
     // The home of what goes through the own queue: none under `stealing`, this worker under `round_robin`, and one that
     // nothing has under `sharing`.
     std::uint16_t local_home_ = 0;
@@ -207,8 +228,8 @@ private:
     sys::exception_globals* exceptions_ = nullptr;
     context* current_ = nullptr;
     context* spares_ = nullptr;
-    base::atomic<std::size_t> spare_count_{0}; // owner writes
-    unsigned picks_ = 0;
+    base::atomic<std::size_t> spare_count_{0};      // owner writes
+    unsigned until_fair_ = tuning::fair_period - 1; // picks; 0: the next one is fair
     std::int64_t about_now_ns_ = 0;
     base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
     base::atomic<sys::task_id> task_{0}; // the thread's number; set once by the thread
@@ -216,7 +237,8 @@ private:
     sys::machine_context home_; // the thread's own stack
 
     // Set by whoever switches, taken by whoever arrives.
-    context* left_ = nullptr;
+    context* left_ = nullptr;         // null: it stands in the queue already
+    base::spin_lock* held_ = nullptr; // to be freed; null: `after_` is to be called
     bool (*after_)(void*, waiter&) noexcept = nullptr;
     void* after_argument_ = nullptr;
     waiter* after_waiter_ = nullptr;
@@ -224,9 +246,15 @@ private:
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 
     local_queue queue_;
-    shared_queue inbox_;                          // what only this worker may run and others made ready
-    std::unique_ptr<std::uint32_t[]> seen_picks_; // each worker's, when this one last looked
+    shared_queue inbox_;                         // what only this worker may run and others made ready
+    std::unique_ptr<std::uint64_t[]> seen_runs_; // each worker's runnables, when this one last looked
     parker parker_;
+    base::atomic<std::uint32_t> on_duty_{1}; // a relief's: 0 after it was sent back; the watchdog writes
+    struct {
+        std::uint64_t progress = 0;
+        std::int64_t processor_ns = 0; // the thread's time when it got on last
+        bool awake = false;            // at the last look
+    } noted_;                          // the watchdog's
     sys::thread thread_;
 };
 

@@ -2,12 +2,15 @@
 #include "sys/tasks.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace sennit::sys {
@@ -37,6 +40,26 @@ bool catches_signals(int except, int or_except) noexcept {
         return caught != 0;
     }
     return true;
+}
+
+bool is_blocked(task_id one) noexcept {
+    char text[256];
+    std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", one);
+    const int file = ::open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t length = ::read(file, text, sizeof text - 1);
+    ::close(file);
+    if (length <= 0) return false;
+    text[length] = '\0';
+    const char* end_of_name = std::strrchr(text, ')'); // the name may hold anything
+    return end_of_name && end_of_name[1] == ' ' && (end_of_name[2] == 'S' || end_of_name[2] == 'D');
+}
+
+std::int64_t processor_ns(pthread_t thread) noexcept {
+    clockid_t clock{};
+    timespec now{};
+    if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 void end_process(int status) noexcept {

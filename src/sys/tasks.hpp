@@ -2,6 +2,8 @@
 // What the system knows of this process' threads.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +21,13 @@ std::vector<task_id> list_tasks();
 // program's own code, do not count, nor do the signals of the C library, nor the two that are named. True where the
 // system does not tell.
 bool catches_signals(int except, int or_except) noexcept;
+
+// Whether the thread waits for something other than a processor at this moment. False where the system does not tell.
+// Allocates nothing; three system calls.
+bool is_blocked(task_id one) noexcept;
+
+// The processor time that a thread, which was not joined yet, has had. A system call.
+std::int64_t processor_ns(pthread_t thread) noexcept;
 
 // Gives the calling thread's work to the system when the process ends: flushes what the C library keeps.
 [[noreturn]] void end_process(int status) noexcept;

@@ -92,6 +92,10 @@ void refuse(request what, long nth, extent how) {
     refused_kind = static_cast<int>(what);
 }
 
+long so_far() {
+    return refusals;
+}
+
 long stop() {
     refused_kind = -1;
     return refusals;

@@ -28,6 +28,9 @@ const char* name(extent how);
 // From now on the `nth` request of this kind, in any thread, is refused (1: the next one), or all from the nth on.
 void refuse(request what, long nth, extent how);
 
+// Refusals since `refuse`.
+long so_far();
+
 // Refuses nothing any more. Returns the number of refusals since `refuse`.
 long stop();
 

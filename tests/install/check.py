@@ -5,7 +5,7 @@
     prefix            installs the finished build and moves the tree, since a package must not know where it lies
     find_package      a CMake project that finds the installed package
     pkg_config        a Makefile that asks pkg-config
-    add_subdirectory  a CMake project that has sennit's source tree inside its own
+    add_subdirectory  a CMake project that has sennit's source tree inside its own, with link-time optimisation
     shared            builds and installs the shared library; then the find_package project on top of it
 """
 import argparse
@@ -64,7 +64,8 @@ class Check:
         command(folder / "consumer")
 
     def check_add_subdirectory(self):
-        self.cmake_project("add_subdirectory", self.args.into / "add_subdirectory", f"-DSENNIT={self.args.source}")
+        self.cmake_project("add_subdirectory", self.args.into / "add_subdirectory", f"-DSENNIT={self.args.source}",
+                           "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON")
 
     def check_shared(self):
         build, prefix = self.args.into / "shared-build", fresh(self.args.into / "shared-prefix")

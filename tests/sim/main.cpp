@@ -47,11 +47,13 @@ const char* const help =
   --mutants         weakens every weak order in turn and says which scenario notices, in --seconds for each at most
   --all-mutants     sequentially consistent accesses as well
   --share I/N       of the mutants the I-th, the I+N-th, and so on only
-  --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT
+  --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT; with --mutants: only where scenarios must
+                    pass that have noticed something, to test that they must
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
 
-Status: 0 all as promised, 1 a failure was found (or a bug of the museum was not), 2 bad input.
+Status: 0 all as promised, 1 a failure was found (or a bug of the museum was not), 2 bad input,
+3 a scenario that should notice mutants fails without them.
 )";
 
 [[noreturn]] void bad(const std::string& what) {
@@ -144,8 +146,8 @@ bool report(const scenario& one, const char* strategy, const finding& found, boo
                           : must_be_complete ? "NOT COMPLETE"
                                              : "passed";
     std::printf("%-44s %-10s %-12s %10llu runs %8.2f s %9.0f /s %5llu steps\n", full_name(one).c_str(), strategy,
-                verdict, static_cast<unsigned long long>(found.executions), found.seconds,
-                static_cast<double>(found.executions) / std::max(found.seconds, 1e-9),
+                verdict, static_cast<unsigned long long>(found.executions), found.processor_seconds,
+                static_cast<double>(found.executions) / std::max(found.processor_seconds, 1e-9),
                 static_cast<unsigned long long>(found.longest));
     if (found.failed && !right) {
         std::printf("    %s\n    explore %s --replay %s\n", found.what.c_str(), full_name(one).c_str(),
@@ -210,7 +212,15 @@ int main(int count, char** words) {
     if (given.mutants) {
         mutation_options how = given.mutation;
         how.seconds = given.seconds;
-        return check_mutants(all, how) ? 0 : 1;
+        how.base = given.without.empty() ? nullptr : &left_out;
+        world::the().set_mutant(nullptr);
+        try {
+            return check_mutants(all, how) ? 0 : 1;
+        } catch (const broken_scenario& error) {
+            std::fflush(stdout);
+            std::fprintf(stderr, "explore: %s\n", error.what());
+            return 3;
+        }
     }
     bool right = true;
     for (const scenario* one : all) {

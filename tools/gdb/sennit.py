@@ -129,6 +129,8 @@ def strands(layout):
     for runtime in pointers(layout.runtimes) if layout.runtimes else []:
         running = {}
         for index, worker in enumerate(pointers(layout.field(runtime, "runtime.workers"))):
+            if not worker:
+                continue  # a thread of the watchdog that was never needed
             task = struct.unpack("<i", memory(layout.field(worker, "worker.task"), 4))[0]
             hot = layout.get(worker, "worker.hot")
             if hot:

@@ -60,7 +60,8 @@ public:
     // Waits until all have ended; then throws the first error that ended one and that nobody was told of by a link or a
     // watch, if there is one.
     void join();
-    // Ends all, each after the message that it handles; those that are spawned from now on are refused.
+    // Ends all, each after the message that it handles; those that are spawned from now on are refused. Sends each a
+    // piece of mail; when there is no memory for that, the program ends, in the destructor as well.
     void stop() noexcept;
     std::size_t size() const noexcept; // that live
 

@@ -75,6 +75,7 @@ public:
     // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A fiber that nobody has
     // started yet may run inside, on the caller's stack. One caller at a time, not the fiber itself.
     wake_reason join(const wait_options& options) noexcept;
+    void join() noexcept; // however long it takes; not ended by a cancelled scope
     bool ended() const noexcept { return state_.load_acq() == ended_state; } // pairs with end
 
     // The holder gives it up: frees it if it has ended, else it frees itself.
@@ -128,6 +129,7 @@ private:
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
+    wake_reason wait_for_end(const wait_options& options) noexcept;
 
     static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;
 

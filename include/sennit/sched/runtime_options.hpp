@@ -40,6 +40,11 @@ struct runtime_options {
     // The oldest runtime that has one counts. Null: the report is printed to standard error and the process ends with
     // `deadlock_exit_status`, without destructors, after what C streams keep has been written.
     std::function<void(std::string_view report)> on_deadlock{};
+
+    // Threads that the watchdog may add, up to 64, where workers do not get on while work is ready:
+    // docs/guide/runtime.md. They are made when first needed and leave again. 0: no watchdog; none under `round_robin`
+    // either. The environment's SENNIT_WATCHDOG goes first: off, or a number.
+    unsigned watchdog_threads = 4;
 };
 
 inline constexpr int deadlock_exit_status = 70;
@@ -53,12 +58,14 @@ struct runtime_metrics {
     std::uint64_t forced = 0;        // publications forced on a worker in a long leaf
     std::uint64_t steals = 0;        // forks run by another worker
     std::uint64_t robbed = 0;        // runnables taken from the queue of a worker that did not come to them
+    std::uint64_t handed_over = 0;   // times that the watchdog called a thread for a worker that did not get on
+    std::uint64_t taken_back = 0;    // times that it sent one back
     std::uint64_t failed_steals = 0; // rounds over all workers that found nothing
     std::uint64_t suspensions = 0;   // contexts that left their worker to wait
     std::uint64_t switches = 0;      // stack switches
     std::uint64_t parks = 0;         // times a worker went to sleep
     std::uint64_t runnables = 0;     // scheduled pieces of work run (jobs from outside, children of scopes, wake-ups)
-    std::size_t stacks_live = 0;     // stacks made and not idle, one for each worker included
+    std::size_t stacks_live = 0;     // stacks made and not idle, one for each worker, and each relief on duty, included
     std::size_t stacks_cached = 0;   // idle stacks in the shared reserve
 };
 

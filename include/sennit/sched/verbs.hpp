@@ -55,8 +55,8 @@ void spawn(runnable& what, runtime_core& where) noexcept;
 // its thread instead.
 bool suspend(bool (*after)(void* argument, waiter& who) noexcept, void* argument, waiter& who) noexcept;
 
-// Lets other ready work of this worker run first. No-op on a thread that is no worker.
-void yield() noexcept;
+// Lets other ready work of this worker run first. False on a thread that is no worker: nothing was done.
+bool yield() noexcept;
 
 // Gives the processor to another thread of the system.
 void yield_thread() noexcept;

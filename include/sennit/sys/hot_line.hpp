@@ -222,6 +222,10 @@ inline void* hot_exceptions() noexcept {
 
 #endif
 
+// The same by a call, so that a linker that optimises knows of the variable, which else only assembly names. A worker
+// begins with it.
+[[gnu::noinline]] hot_line& own_hot_line() noexcept;
+
 // The address of the calling thread's hot line: no other thread has it.
 inline void* hot_identity() noexcept {
     return &hot();

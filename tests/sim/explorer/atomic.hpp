@@ -12,7 +12,6 @@
 
 namespace sennit::sim::hooks {
 
-bool running() noexcept;
 std::uint64_t load(const void* address, std::uint64_t value, order with, place where) noexcept;
 void store(const void* address, std::uint64_t before, std::uint64_t value, order with, place where) noexcept;
 std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with, place where) noexcept;
@@ -35,10 +34,10 @@ class atomic {
 public:
     constexpr atomic() noexcept : atomic(T{}) {}
     constexpr explicit atomic(T value) noexcept : newest_(value) {
-        if (!std::is_constant_evaluated() && sim::hooks::running()) sim::hooks::construct(this, bits(value));
+        if (!std::is_constant_evaluated() && sim::hooks::running) sim::hooks::construct(this, bits(value));
     }
     constexpr ~atomic() {
-        if (!std::is_constant_evaluated() && sim::hooks::running()) sim::hooks::destroy(this);
+        if (!std::is_constant_evaluated() && sim::hooks::running) sim::hooks::destroy(this);
     }
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
@@ -109,19 +108,19 @@ private:
     }
 
     T load_as(order with, place at) const noexcept {
-        if (!sim::hooks::running()) return newest_;
+        if (!sim::hooks::running) return newest_;
         return value_of(sim::hooks::load(this, bits(newest_), with, at));
     }
     void store_as(T value, order with, place at) noexcept {
-        if (sim::hooks::running()) sim::hooks::store(this, bits(newest_), bits(value), with, at);
+        if (sim::hooks::running) sim::hooks::store(this, bits(newest_), bits(value), with, at);
         newest_ = value;
     }
     T begin(operation what, order with, place at) noexcept {
-        if (!sim::hooks::running()) return newest_;
+        if (!sim::hooks::running) return newest_;
         return value_of(sim::hooks::begin_update(this, bits(newest_), what, with, at));
     }
     void end(T value) noexcept {
-        if (sim::hooks::running()) sim::hooks::end_update(bits(value));
+        if (sim::hooks::running) sim::hooks::end_update(bits(value));
         newest_ = value;
     }
     T exchange_as(T value, order with, place at) noexcept {
@@ -132,7 +131,7 @@ private:
     bool cas_as(T& expected, T desired, order with, order failure, place at) noexcept {
         const T old = begin(operation::cas, with, at);
         if (std::memcmp(&old, &expected, sizeof old) != 0) {
-            if (sim::hooks::running()) sim::hooks::abandon_update(failure);
+            if (sim::hooks::running) sim::hooks::abandon_update(failure);
             expected = old;
             return false;
         }

@@ -2,21 +2,43 @@
 // Vector clocks: who knows how much of whom. Thread t's own component is its time, which each of its writes advances.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace sennit::sim {
 
 inline constexpr unsigned max_threads = 8; // in one execution, the scenario's own one included
 
-struct clock {
-    std::array<std::uint32_t, max_threads> at{};
+// Small, so that a clock is one register of the processor; the world sees to it that none goes beyond `latest`.
+using instant = std::int16_t;
+inline constexpr instant latest = INT16_MAX - 1;
+inline constexpr instant not_yet = INT16_MAX;
+
+struct alignas(16) clock {
+    std::array<instant, max_threads> at{};
 
     void join(const clock& other) noexcept {
-        for (unsigned t = 0; t < max_threads; ++t) at[t] = std::max(at[t], other.at[t]);
+        const lanes a = std::bit_cast<lanes>(at), b = std::bit_cast<lanes>(other.at);
+        at = std::bit_cast<std::array<instant, max_threads>>(a > b ? a : b);
     }
-    bool knows(unsigned thread, std::uint32_t time) const noexcept { return at[thread] >= time; }
+    bool knows(unsigned thread, instant time) const noexcept { return at[thread] >= time; }
+    // One instant or more of these, of which some may be `not_yet`.
+    bool knows_one_of(const clock& these) const noexcept {
+        const lanes hits = std::bit_cast<lanes>(at) >= std::bit_cast<lanes>(these.at);
+        const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(hits);
+        return (halves[0] | halves[1]) != 0;
+    }
+
+private:
+    typedef instant lanes __attribute__((vector_size(16))); // g++ and clang have it for every processor
 };
+
+// One to which nobody has come yet.
+constexpr clock clock_not_yet() noexcept {
+    clock all;
+    all.at.fill(not_yet);
+    return all;
+}
 
 } // namespace sennit::sim

@@ -3,7 +3,11 @@
 
 #include "ground/ground.hpp"
 
+#include <time.h>
+
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <stdexcept>
 
 namespace sennit::sim {
@@ -15,10 +19,10 @@ std::vector<scenario>& scenarios() {
 
 namespace {
 
-outcome run_once(const scenario& what, strategy& by, trace* into) {
+outcome& run_once(const scenario& what, strategy& by, places& meeting, trace* into) {
     const std::size_t before = live_allocations();
-    outcome result =
-        world::the().run(what.body, by, {what.within.steps, what.within.preempt_in, what.within.membarrier}, into);
+    outcome& result = world::the().run(
+        what.body, by, {what.within.steps, what.within.preempt_in, what.within.membarrier, &meeting}, into);
     if (!result.failed && live_allocations() != before) {
         result.failed = true;
         result.what = "leak: " + std::to_string(live_allocations() - before) + " allocations are left";
@@ -30,18 +34,40 @@ outcome run_once(const scenario& what, strategy& by, trace* into) {
     return result;
 }
 
+// Where the scenario's threads meet is kept from one search to the next.
+places& meeting_of(const scenario& what) {
+    static std::map<const scenario*, places> all;
+    const auto [found, is_new] = all.try_emplace(&what, what.within.preempt_in);
+    if (is_new) {
+        for (const auto& by : {random_walk(11, 300), pct(3, 11, 500)}) // so that the search need not begin again often
+            while (by->begin())
+                if (run_once(what, *by, found->second, nullptr).failed)
+                    return found->second; // the search finds it, too
+    }
+    return found->second;
+}
+
+double processor_seconds() noexcept {
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 } // namespace
 
 finding explore(const scenario& what, strategy& by, double most_seconds) {
     using time = std::chrono::steady_clock;
     const auto start = time::now();
+    const double used_before = processor_seconds();
     const auto seconds = [&] { return std::chrono::duration<double>(time::now() - start).count(); };
     finding found;
     const auto out_of_time = [&] { return (found.executions & 255) == 255 && seconds() > most_seconds; };
+    places& meeting = meeting_of(what);
     while (!found.failed && !out_of_time() && by.begin()) {
-        const outcome result = run_once(what, by, nullptr);
+        const outcome& result = run_once(what, by, meeting, nullptr);
         ++found.executions;
         found.longest = std::max(found.longest, result.steps);
+        if (result.met_anew) by.begin_again();
         if (result.failed) {
             found.failed = true;
             found.what = result.what;
@@ -50,6 +76,7 @@ finding explore(const scenario& what, strategy& by, double most_seconds) {
     }
     found.complete = by.complete();
     found.seconds = seconds();
+    found.processor_seconds = processor_seconds() - used_before;
     return found;
 }
 
@@ -87,7 +114,8 @@ std::vector<std::uint8_t> decode(const std::string& replay) {
 outcome replay_of(const scenario& what, const std::string& text, trace& into) {
     const auto by = replay(decode(text));
     by->begin();
-    return run_once(what, *by, &into);
+    places anywhere(what.within.preempt_in);
+    return run_once(what, *by, anywhere, &into);
 }
 
 } // namespace sennit::sim

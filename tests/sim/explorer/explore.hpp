@@ -8,9 +8,10 @@ namespace sennit::sim {
 
 struct finding {
     std::uint64_t executions = 0;
-    std::uint64_t longest = 0; // steps of the longest execution
-    double seconds = 0;
-    bool complete = false; // everything within the bounds was tried
+    std::uint64_t longest = 0;    // steps of the longest execution
+    double seconds = 0;           // by the clock
+    double processor_seconds = 0; // used
+    bool complete = false;        // everything within the bounds was tried
     bool failed = false;
     std::string what;
     std::string replay; // gives `replay_of` the failing execution

@@ -8,9 +8,6 @@ namespace sennit::sim {
 
 namespace hooks {
 
-bool running() noexcept {
-    return world::running();
-}
 std::uint64_t load(const void* address, std::uint64_t value, order with, place where) noexcept {
     return world::the().load(address, value, with, where);
 }
@@ -33,10 +30,10 @@ void destroy(const void* address) noexcept {
     world::the().destroy(address);
 }
 void plain_read(const void* address) noexcept {
-    if (running()) world::the().plain_read(world::the().plain_at(address), place::current());
+    if (running) world::the().plain_read(world::the().plain_at(address), place::current());
 }
 void plain_write(const void* address) noexcept {
-    if (running()) world::the().plain_write(world::the().plain_at(address), place::current());
+    if (running) world::the().plain_write(world::the().plain_at(address), place::current());
 }
 bool mutated(const char* named) noexcept {
     return world::the().mutated(named);

@@ -32,9 +32,11 @@ word& memory::find_or_insert(const void* address, bool& is_new) {
 
 void memory::start(word& fresh, std::uint64_t value) noexcept {
     fresh.stores = 1;
+    fresh.life = lives_++;
     fresh.made_at = 0;
     fresh.made_by = 0;
     fresh.dead = false;
+    fresh.made_again = false;
     fresh.store(0) = word_store{.value = value, .initial = true};
 }
 
@@ -45,19 +47,27 @@ word& memory::at(const void* address, std::uint64_t value) {
     return found;
 }
 
-void memory::construct(const void* address, std::uint64_t value, unsigned thread, std::uint32_t time) {
+void memory::construct(const void* address, std::uint64_t value, unsigned thread, instant time) {
     bool is_new;
     word& made = find_or_insert(address, is_new);
     start(made, value);
+    made.made_again = !is_new;
     made.made_by = static_cast<std::uint8_t>(thread);
     made.made_at = time;
 }
 
-void memory::destroy(const void* address) {
+word& memory::destroy(const void* address) {
     bool is_new;
     word& gone = find_or_insert(address, is_new);
     if (is_new) start(gone, 0);
     gone.dead = true;
+    return gone;
+}
+
+word* memory::find(const void* address) noexcept {
+    if (table_.empty()) return nullptr;
+    const entry& at = table_[slot_of(address)];
+    return at.generation == generation_ ? &words_[at.number] : nullptr;
 }
 
 unsigned memory::readable(word& from, unsigned thread, const clock& known, order with) noexcept {
@@ -65,16 +75,14 @@ unsigned memory::readable(word& from, unsigned thread, const clock& known, order
     for (unsigned age = 0; age + 1 < kept; ++age) {
         const word_store& one = from.store(from.stores - 1 - age);
         if (one.initial || (with == order::seq_cst && one.seq_cst)) return age + 1;
-        if (one.seen[thread] != 0) return age + 1;
-        for (unsigned t = 0; t < max_threads; ++t)
-            if (one.seen[t] != 0 && known.knows(t, one.seen[t])) return age + 1;
+        if (one.seen.at[thread] != not_yet || known.knows_one_of(one.seen)) return age + 1;
     }
     return kept;
 }
 
 std::uint64_t memory::read(word& from, unsigned age, unsigned thread, clock& known, order with) noexcept {
     word_store& one = from.store(from.stores - 1 - age);
-    if (one.seen[thread] == 0) one.seen[thread] = ++known.at[thread];
+    if (one.seen.at[thread] == not_yet) one.seen.at[thread] = ++known.at[thread];
     if (acquires(with)) known.join(one.carries);
     return one.value;
 }
@@ -84,11 +92,11 @@ void memory::write(word& to, std::uint64_t value, unsigned thread, clock& known,
     clock carries{};
     if (releases(with)) carries = known;
     if (continues_release_sequence) carries.join(to.newest().carries);
-    const std::uint32_t now = ++known.at[thread];
+    const instant now = ++known.at[thread];
     if (releases(with)) carries.at[thread] = now;
     word_store& fresh = to.store(to.stores++);
     fresh = word_store{.value = value, .carries = carries, .seq_cst = with == order::seq_cst};
-    fresh.seen[thread] = now;
+    fresh.seen.at[thread] = now;
 }
 
 } // namespace sennit::sim

@@ -24,19 +24,21 @@ inline constexpr unsigned history = 8;
 
 struct word_store {
     std::uint64_t value = 0;
-    clock carries{};                               // what an acquiring reader learns
-    std::array<std::uint32_t, max_threads> seen{}; // each thread's time when it first saw it; 0: not yet
+    clock carries{};              // what an acquiring reader learns
+    clock seen = clock_not_yet(); // each thread's time when it first saw it
     bool seq_cst = false;
     bool initial = false; // everybody may take it for known
 };
 
 struct word {
     const void* address = nullptr;
-    std::uint32_t number = 0;  // for traces: words are numbered as they appear
-    std::uint32_t stores = 0;  // so far; the last `history` of them are kept
-    std::uint32_t made_at = 0; // time of its construction, 0: before the execution
+    std::uint32_t number = 0; // for traces: words are numbered as they appear
+    std::uint32_t stores = 0; // so far; the last `history` of them are kept
+    std::uint32_t life = 0;   // among all words of the execution, also those that lay here before
+    instant made_at = 0;      // time of its construction, 0: before the execution
     std::uint8_t made_by = 0;
     bool dead = false;
+    bool made_again = false; // another word lay here before
     std::array<word_store, history> kept;
 
     word_store& store(std::uint32_t index) noexcept { return kept[index % history]; }
@@ -49,13 +51,16 @@ public:
     void begin_execution() noexcept {
         ++generation_; // outdates the whole table
         count_ = 0;
+        lives_ = 0;
     }
 
     // The word at `address`; made on first sight with `value` as its first store.
     word& at(const void* address, std::uint64_t value);
     // A word is constructed at `address` by `thread`.
-    void construct(const void* address, std::uint64_t value, unsigned thread, std::uint32_t time);
-    void destroy(const void* address);
+    void construct(const void* address, std::uint64_t value, unsigned thread, instant time);
+    word& destroy(const void* address);
+    word* find(const void* address) noexcept; // null: none was seen
+    std::uint32_t count() const noexcept { return count_; }
 
     // How many stores `thread` may read; 0 stands for the newest, n for the n-th older one.
     static unsigned readable(word& from, unsigned thread, const clock& known, order with) noexcept;
@@ -71,13 +76,14 @@ private:
     };
     std::size_t slot_of(const void* address) const noexcept; // its entry, or the empty one that it would get
     word& find_or_insert(const void* address, bool& is_new);
-    static void start(word& fresh, std::uint64_t value) noexcept;
+    void start(word& fresh, std::uint64_t value) noexcept;
     void grow();
 
     std::vector<entry> table_; // open addressing, at most half full
     std::vector<word> words_;
     std::uint32_t generation_ = 0;
     std::uint32_t count_ = 0;
+    std::uint32_t lives_ = 0;
 };
 
 } // namespace sennit::sim

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutation.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace sennit::sim {
@@ -39,16 +46,20 @@ std::vector<order> weaker(operation what, order than) {
 
 // Whether the place, as in "src/sched/wait.cpp:12", is in a file that the scenario is about: one of its group's name.
 bool is_about(const scenario& one, const std::string& text) {
-    static const std::map<std::string_view, std::string_view> other_names{{"hot_line", "fork_stack"},
-                                                                          {"worker", "fork_stack"},
-                                                                          {"state", "future"},
-                                                                          {"parker", "idle"},
-                                                                          {"one_shot", "join"}};
+    static const std::map<std::string_view, std::string_view> other_names{
+        {"hot_line", "fork_stack"},  {"worker", "fork_stack"}, {"state", "future"},       {"parker", "idle"},
+        {"one_shot", "join"},        {"mailbox", "actor"},     {"mailbox_room", "actor"}, {"mailbox_table", "actor"},
+        {"core", "monitor"},         {"condition", "monitor"}, {"waitfor", "monitor"},    {"acceptance", "monitor"},
+        {"side_stack", "coroutine"}, {"frame", "coroutine"}};
     const std::string_view file = std::string_view(text).substr(0, text.find(':'));
     std::string_view name = file.substr(file.rfind('/') + 1);
     name = name.substr(0, name.find('.'));
     const auto other = other_names.find(name);
     return one.group == (other == other_names.end() ? name : other->second);
+}
+
+[[noreturn]] void is_broken(const scenario& one) {
+    throw broken_scenario(std::string(one.group) + "." + one.name + " fails without a mutant");
 }
 
 // What each scenario comes by in some hundred executions.
@@ -57,14 +68,14 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
     std::map<const scenario*, std::uint64_t> longest;
     for (const scenario* one : with) {
         if (one->expected) continue;
-        std::vector<site> sites;
-        std::vector<std::string> names;
-        world::the().record_sites = &sites;
-        world::the().record_names = &names;
+        std::set<site> sites;
+        std::set<std::string> names;
+        world::the().record(&sites, &names);
         const auto by = random_walk(7, 300);
-        longest[one] = explore(*one, *by).longest;
-        world::the().record_sites = nullptr;
-        world::the().record_names = nullptr;
+        const finding whole = explore(*one, *by);
+        if (whole.failed) is_broken(*one);
+        longest[one] = whole.longest;
+        world::the().record(nullptr, nullptr);
         std::set<std::string> met;
         for (const site& at : sites) {
             if (std::strstr(at.where.file_name(), "/tests/")) continue; // the scenarios' own
@@ -108,27 +119,103 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
     return all;
 }
 
-const scenario* noticed_by(const candidate& one, double seconds, std::string& what, std::uint64_t& executions) {
+struct verdict {
+    std::uint64_t executions = 0;
+    bool noticed = false;
+    const scenario* with = nullptr; // the one that noticed, how it was run, and for how long
+    int way = 0;
+    double seconds = 0;
+    char by[200] = "";
+};
+
+// How mutants are looked for, one after the other.
+constexpr int ways = 4;
+std::unique_ptr<strategy> strategy_of(int way, const scenario& with) {
+    if (way == 0) return random_walk(1, 300);
+    if (way == 1) return pct(3, 1, 500);
+    return depth_first(with.within.preemptions, with.within.stale_reads); // each a little first
+}
+
+verdict judge(const candidate& one, double seconds) {
     world::the().set_mutant(&one.change);
-    const scenario* found = nullptr;
+    verdict found;
     double left = seconds;
-    for (int way = 0; way < 4 && !found; ++way)
+    for (int way = 0; way < ways; ++way)
         for (const scenario* with : one.met_by) {
-            if (left <= 0) break;
-            const auto by = way == 0   ? random_walk(1, 300)
-                            : way == 1 ? pct(3, 1, 500)
-                                       : depth_first(with->within.preemptions, with->within.stale_reads);
-            const finding result = explore(*with, *by, way == 2 ? std::min(left, 2.0) : left); // each a little first
-            executions += result.executions;
+            if (left <= 0) return found;
+            const auto by = strategy_of(way, *with);
+            const finding result = explore(*with, *by, way == 2 ? std::min(left, 2.0) : left);
+            found.executions += result.executions;
             left -= result.seconds;
             if (!result.failed) continue;
-            what = result.what;
-            found = with;
-            break;
+            found.noticed = true;
+            found.with = with;
+            found.way = way;
+            found.seconds = result.seconds;
+            std::snprintf(found.by, sizeof found.by, "%s.%s: %s", with->group, with->name,
+                          result.what.substr(0, 60).c_str());
+            return found;
         }
-    world::the().set_mutant(nullptr);
     return found;
 }
+
+// Calls `work` in a process of its own: what a failed execution leaves in objects of static duration is gone with it.
+// Returns the status of a process that ended before it could answer, or 0.
+template <class T, class F>
+int apart(T& answer, F&& work) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    const pid_t child = ::fork();
+    if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    if (child == 0) {
+        const T found = work();
+        std::_Exit(::write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
+    }
+    ::close(ends[1]);
+    const bool told = ::read(ends[0], &answer, sizeof answer) == sizeof answer;
+    ::close(ends[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return told ? 0 : status;
+}
+
+verdict judge_apart(const candidate& one, double seconds) {
+    verdict found;
+    const int status = apart(found, [&] { return judge(one, seconds); });
+    if (status != 0) {
+        found = {};
+        found.noticed = true;
+        std::snprintf(found.by, sizeof found.by, "the explorer ends with status %d", status);
+    }
+    return found;
+}
+
+// The same runs without the mutant, for as long: they must pass, or the scenario would notice anything.
+class sound_scenarios {
+public:
+    explicit sound_scenarios(const mutant* base) : base_(base) {}
+
+    void must_have(const verdict& noticed) {
+        if (!noticed.with) return;
+        const int way = std::min(noticed.way, 2); // the last two differ in their time
+        double& passed = passed_[std::pair(noticed.with, way)];
+        const double seconds = 2 * noticed.seconds + 0.1;
+        if (way < 2 ? passed > 0 : passed >= seconds) return;
+        bool failed = true;
+        if (apart(failed,
+                  [&] {
+                      world::the().set_mutant(base_);
+                      return explore(*noticed.with, *strategy_of(way, *noticed.with), way < 2 ? 1e9 : seconds).failed;
+                  }) != 0 ||
+            failed)
+            is_broken(*noticed.with);
+        passed = seconds;
+    }
+
+private:
+    const mutant* base_;
+    std::map<std::pair<const scenario*, int>, double> passed_; // seconds
+};
 
 } // namespace
 
@@ -136,17 +223,17 @@ bool check_mutants(const std::vector<const scenario*>& with, const mutation_opti
     unsigned number = 0;
     unsigned counted = 0, caught = 0, strong = 0, strong_caught = 0;
     std::vector<std::string> survivors;
+    sound_scenarios sound(how.base);
     for (const candidate& one : candidates(with)) {
         if ((!one.weak && !how.all) || number++ % how.shares != how.share) continue;
-        std::string what;
-        std::uint64_t executions = 0;
-        const scenario* found = noticed_by(one, how.seconds, what, executions);
+        std::fflush(stdout);
+        const verdict found = judge_apart(one, how.seconds);
+        sound.must_have(found);
         (one.weak ? counted : strong) += 1;
-        if (found) (one.weak ? caught : strong_caught) += 1;
-        if (!found) survivors.push_back(one.text);
-        std::printf("%-84s %-10s %8llu runs  %s\n", one.text.c_str(), found ? "noticed" : "SURVIVES",
-                    static_cast<unsigned long long>(executions),
-                    found ? (std::string(found->group) + "." + found->name + ": " + what.substr(0, 60)).c_str() : "");
+        (one.weak ? caught : strong_caught) += found.noticed;
+        if (!found.noticed) survivors.push_back(one.text);
+        std::printf("%-84s %-10s %8llu runs  %s\n", one.text.c_str(), found.noticed ? "noticed" : "SURVIVES",
+                    static_cast<unsigned long long>(found.executions), found.by);
         std::fflush(stdout);
     }
     std::printf("\nweak orders and re-checks: %u of %u mutants noticed (%.1f %%)\n", caught, counted,

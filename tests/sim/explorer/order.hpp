@@ -20,6 +20,10 @@ enum class operation : std::uint8_t { load, store, exchange, cas, fetch };
 
 using place = std::source_location;
 
+namespace hooks {
+extern constinit bool running; // a simulated thread runs; else atomic words are plain ones
+}
+
 const char* base_name(place where) noexcept; // of its file, without folders
 const char* name(order o) noexcept;
 const char* name(operation what) noexcept;

@@ -89,7 +89,14 @@ inline void calmly(const std::function<void()>& body) {
 
 // From here on nothing is explored any more: for what comes after the matter.
 inline void calm_from_here() {
-    world::the().calm(true);
+    world::the().calm_for_good();
+}
+
+// Sleeps until the first of those that sleep for some time only wakes, and races with it; never returns if there is
+// none.
+inline void sleep_with_the_next(place where = place::current()) {
+    const std::uint32_t word = 0;
+    (void)world::the().wait(&word, 0, 0, world::the().next_deadline(), where);
 }
 
 // What is looked at when nobody can go on: a text means that work lies about while everybody sleeps. Null: nothing.

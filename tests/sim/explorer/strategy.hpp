@@ -31,6 +31,8 @@ public:
     virtual unsigned choose_age(unsigned count) = 0;               // returns 0 (the newest) to count - 1
     // A thread waits in a loop for another one.
     virtual void yielded(unsigned /*thread*/) {}
+    // Where threads may be preempted has changed: what was tried does not count.
+    virtual void begin_again() {}
     virtual bool complete() const { return false; } // nothing within the bounds was left out
 };
 

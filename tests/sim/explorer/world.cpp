@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <string_view>
 #include <utility>
 
 namespace sennit::sim {
@@ -32,40 +31,55 @@ void forget_exceptions() noexcept {
 
 } // namespace
 
-world& world::the() noexcept {
-    static world only;
-    return only;
-}
+constinit bool hooks::running = false;
+world world::only;
 
 // ---- one execution -------------------------------------------------------------------------------------------------
 
-outcome world::run(const std::function<void()>& scenario, strategy& by, limits within, trace* into) {
+outcome& world::run(const std::function<void()>& scenario, strategy& by, limits within, trace* into) {
     memory_.begin_execution();
+    meeting_ = within.meeting;
+    meeting_->begin_execution();
     reset_ground();
     plains_.clear();
-    for (thread& one : threads_) one = thread{};
+    for (unsigned t = 0; t < count_; ++t) threads_[t] = thread{};
     count_ = 0;
+    ready_ = 0;
+    old_words_ = UINT32_MAX;
     strategy_ = &by;
     limits_ = within;
     trace_ = into;
-    outcome_ = {};
+    outcome_.failed = false;
+    outcome_.met_anew = false;
+    outcome_.what.clear();
+    outcome_.steps = 0;
+    outcome_.decisions.clear();
     time_ = 1'000'000;
     stuck_ = nullptr;
     calm_ = false;
+    over_ = false;
     hold_next_ = false;
-    if (limits_.preempt_in != preempt_in_known_) {
-        preemptible_.clear();
-        preempt_in_known_ = limits_.preempt_in;
-    }
     updating_ = nullptr;
     start_thread(scenario);
     threads_[0].known.at[0] = 1;
-    current_ = 0;
+    run_as(0);
     sys::switch_stacks(driver_, threads_[0].machine, sys::thread_exception_globals());
-    current_ = nobody;
+    run_as(nobody);
     forget_exceptions();
-    for (thread& one : threads_) one.body = nullptr; // of abandoned ones
-    return std::move(outcome_);
+    for (unsigned t = 0; t < count_; ++t) threads_[t].body = nullptr; // of abandoned ones
+    outcome_.met_anew |= meeting_->learn();
+    return outcome_;
+}
+
+void world::run_as(unsigned number) noexcept {
+    current_ = number;
+    hooks::running = number != nobody;
+}
+
+void world::become(unsigned number, state what) noexcept {
+    threads_[number].is = what;
+    const thread_set bit = 1u << number;
+    ready_ = what == state::ready ? ready_ | bit : ready_ & ~bit;
 }
 
 unsigned world::start_thread(std::function<void()> body) {
@@ -78,10 +92,10 @@ unsigned world::start_thread(std::function<void()> body) {
     made.machine.stack_low = stacks_[number];
     made.machine.stack_size = stack_bytes;
     made.body = std::move(body);
-    made.is = std::exchange(hold_next_, false) ? state::held : state::ready;
+    become(number, std::exchange(hold_next_, false) ? state::held : state::ready);
     if (current_ != nobody) {
         made.known = me().known;
-        ++me().known.at[current_];
+        tick();
     }
     made.known.at[number] = 1;
     return number;
@@ -101,10 +115,10 @@ void world::thread_main() noexcept {
 }
 
 void world::end_thread() {
-    me().is = state::ended;
+    become(current_, state::ended);
     me().body = nullptr;
     for (unsigned t = 0; t < count_; ++t)
-        if (threads_[t].is == state::joining && threads_[t].joins == current_) threads_[t].is = state::ready;
+        if (threads_[t].is == state::joining && threads_[t].joins == current_) become(t, state::ready);
     if (current_ == 0) {
         for (unsigned t = 1; t < count_; ++t)
             if (threads_[t].is != state::ended) fail("the scenario ended before its thread " + std::to_string(t));
@@ -127,42 +141,55 @@ void world::fail(const std::string& what) {
 
 // ---- who goes on ---------------------------------------------------------------------------------------------------
 
-thread_set world::ready() const noexcept {
-    thread_set set = 0;
-    for (unsigned t = 0; t < count_; ++t)
-        if (threads_[t].is == state::ready) set |= 1u << t;
-    return set;
+void world::step(place at, std::uint32_t word) {
+    me().where = me().acted = at;
+    me().acted_on = word;
+    if (++outcome_.steps > limits_.steps || me().known.at[current_] > latest - 8)
+        fail("livelock: more than " + std::to_string(outcome_.steps - 1) + " steps");
 }
 
-void world::step(place where) {
-    me().where = where;
-    if (++outcome_.steps > limits_.steps) fail("livelock: more than " + std::to_string(limits_.steps) + " steps");
+// One more moment of the running thread's.
+instant world::tick() {
+    instant& mine = me().known.at[current_];
+    if (mine >= latest) fail("livelock: a thread reads and writes without end");
+    return ++mine;
 }
 
-void world::point(place where) {
-    step(where);
-    if (count_ > 1 && !calm_ && (!limits_.preempt_in || may_preempt_at(where))) give_way(true);
+// Where nobody meets another thread, it goes on; but a replay, which asks everywhere, must find that decision, too.
+void world::point(place at, std::uint32_t word, bool shared, bool in_list) {
+    step(at, word);
+    if (count_ == 1 || calm_ || !in_list) return;
+    if (shared || trace_) return give_way(true);
+    if ((ready_ & (ready_ - 1)) != 0) decided(current_);
 }
 
-bool world::may_preempt_at(place where) {
+void world::decided(unsigned what) {
     explorers_own guard;
-    const auto [found, is_new] = preemptible_.try_emplace(where.file_name(), false);
-    if (is_new) {
-        const std::string_view file = base_name(where);
-        const std::string_view list = limits_.preempt_in;
-        for (std::size_t at = list.find(file); at != list.npos; at = list.find(file, at + 1))
-            found->second |=
-                (at == 0 || list[at - 1] == ' ') && (at + file.size() == list.size() || list[at + file.size()] == ' ');
-    }
-    return found->second;
+    if (outcome_.decisions.empty()) old_words_ = memory_.count();
+    outcome_.decisions.push_back(static_cast<std::uint8_t>(what));
+}
+
+// Before what waits, or wakes.
+void world::point_anyway(place at) {
+    places::entry& known = meeting_->of(at, 0);
+    known.shared = true;
+    point(at, 0, true, known.in_list);
+}
+
+void world::touch(std::uint32_t what, bool writes, const places::entry& at) {
+    if (!touches_count()) return;
+    explorers_own guard;
+    meeting_->touch(what, current_, writes, at);
+}
+
+void world::touch_here(std::uint32_t what, bool writes) {
+    if (touches_count() && me().acted.line() != 0)
+        touch(what, writes, meeting_->of(me().acted, me().acted_on)); // else before its first operation
 }
 
 void world::give_way(bool can_go_on) {
-    thread_set all = ready();
-    if (all == 0) {
-        if (!let_time_pass()) stuck();
-        all = ready();
-    }
+    if (ready_ == 0 && !let_time_pass()) stuck();
+    const thread_set all = ready_;
     thread_choice choice{};
     if (can_go_on && !me().yielded) {
         choice = {all, 1u << current_, current_};
@@ -173,16 +200,16 @@ void world::give_way(bool can_go_on) {
         if (free == 0) { // everybody waits in a loop: again from the start
             for (thread& one : threads_) one.yielded = false;
             free = all;
-            if (can_go_on && std::popcount(all) > 1) free &= ~(1u << current_);
+            if (can_go_on && (all & (all - 1)) != 0) free &= ~(1u << current_);
         }
         const auto behind = static_cast<thread_set>(free & ~((2u << current_) - 1)); // in turn, not the first again
         choice = {free, free, static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : free))};
     }
     unsigned next = choice.usual;
-    if (std::popcount(choice.all) > 1 && !calm_) {
+    if ((all & (all - 1)) != 0 && !calm_) {
         explorers_own guard;
         next = strategy_->choose_thread(choice);
-        outcome_.decisions.push_back(static_cast<std::uint8_t>(next));
+        decided(next);
     }
     if (next != current_) switch_to(next);
     me().yielded = false;
@@ -190,26 +217,32 @@ void world::give_way(bool can_go_on) {
 
 void world::release_threads() noexcept {
     for (unsigned t = 0; t < count_; ++t)
-        if (threads_[t].is == state::held) threads_[t].is = state::ready;
+        if (threads_[t].is == state::held) become(t, state::ready);
 }
 
 void world::switch_to(unsigned next) {
     thread& from = me();
-    current_ = next;
+    ++switches_;
+    run_as(next);
     sys::switch_stacks(from.machine, threads_[next].machine, sys::thread_exception_globals());
+}
+
+std::int64_t world::next_deadline() const noexcept {
+    std::int64_t earliest = never;
+    for (unsigned t = 0; t < count_; ++t)
+        if (threads_[t].is == state::waiting) earliest = std::min(earliest, threads_[t].deadline);
+    return earliest;
 }
 
 // Ends the waits with the earliest deadline, all at once; false when none has one.
 bool world::let_time_pass() {
-    std::int64_t earliest = never;
-    for (const thread& one : threads_)
-        if (one.is == state::waiting) earliest = std::min(earliest, one.deadline);
+    const std::int64_t earliest = next_deadline();
     if (earliest == never) return false;
     time_ = std::max(time_, earliest);
-    for (thread& one : threads_) {
-        if (one.is != state::waiting || one.deadline != earliest) continue;
-        one.is = state::ready;
-        one.timed_out = true;
+    for (unsigned t = 0; t < count_; ++t) {
+        if (threads_[t].is != state::waiting || threads_[t].deadline != earliest) continue;
+        become(t, state::ready);
+        threads_[t].timed_out = true;
     }
     return true;
 }
@@ -226,7 +259,7 @@ void world::stuck() {
         auto look = std::exchange(stuck_, nullptr);
         limits_.steps += 10'000;
         // The look runs as the current thread, which alone is ready, and sees the newest values.
-        me().is = state::ready;
+        become(current_, state::ready);
         calm_ = true;
         if (const std::string more = look(); !more.empty()) text = "lost wake-up: " + more + "; " + text;
     }
@@ -234,16 +267,17 @@ void world::stuck() {
 }
 
 void world::yield(place where) {
-    step(where);
+    meeting_->of(where, 0).shared = true;
+    step(where, 0);
     me().yielded = true;
     strategy_->yielded(current_);
     if (count_ > 1) give_way(true);
 }
 
 void world::join_thread(unsigned other, place where) {
-    point(where);
+    point_anyway(where);
     if (threads_[other].is != state::ended) {
-        me().is = state::joining;
+        become(current_, state::joining);
         me().joins = other;
         give_way(false);
     }
@@ -252,10 +286,29 @@ void world::join_thread(unsigned other, place where) {
 
 // ---- atomic words --------------------------------------------------------------------------------------------------
 
-word& world::access(const void* address, std::uint64_t value, place where) {
-    point(where);
+word& world::access(const void* address, std::uint64_t value, place at, bool writes, bool may_wait) {
+    if (calm_ && !touches_count()) {
+        step(at, 0);
+        explorers_own guard;
+        return usable(memory_.at(address, value));
+    }
+    word* found = memory_.find(address);
+    const bool is_old = found && found->number < old_words_ && !found->made_again;
+    const std::uint32_t number = is_old ? found->number + 1 : 0;
+    places::entry* known = &meeting_->of(at, number);
+    known->shared |= may_wait;
+    const std::uint64_t before = switches_;
+    point(at, number, known->shared, known->in_list);
     explorers_own guard;
-    word& found = memory_.at(address, value);
+    if (!found || switches_ != before) { // others have run
+        found = &memory_.at(address, value);
+        known = &meeting_->of(at, number);
+    }
+    touch(places::first_word + found->life, writes, *known);
+    return usable(*found);
+}
+
+word& world::usable(word& found) {
     if (found.dead) fail("an atomic word is used after its end");
     if (found.made_at != 0 && !me().known.knows(found.made_by, found.made_at))
         fail("race: an atomic word is used that T" + std::to_string(found.made_by) + " may still be making");
@@ -263,13 +316,14 @@ word& world::access(const void* address, std::uint64_t value, place where) {
 }
 
 std::uint64_t world::load(const void* address, std::uint64_t value, order with, place where) {
-    with = effective(operation::load, with, where);
-    word& from = access(address, value, where);
+    if (special_) [[unlikely]]
+        with = effective(operation::load, with, where);
+    word& from = access(address, value, where, false);
     explorers_own guard;
     unsigned age = 0;
     if (const unsigned count = calm_ ? 1 : memory::readable(from, current_, me().known, with); count > 1) {
         age = strategy_->choose_age(count);
-        outcome_.decisions.push_back(static_cast<std::uint8_t>(age));
+        decided(age);
     }
     const std::uint64_t result = memory::read(from, age, current_, me().known, with);
     if (trace_)
@@ -279,8 +333,9 @@ std::uint64_t world::load(const void* address, std::uint64_t value, order with, 
 }
 
 void world::store(const void* address, std::uint64_t before, std::uint64_t value, order with, place where) {
-    with = effective(operation::store, with, where);
-    word& to = access(address, before, where);
+    if (special_) [[unlikely]]
+        with = effective(operation::store, with, where);
+    word& to = access(address, before, where, true);
     explorers_own guard;
     if (trace_)
         trace_->add({current_, std::string("store ") + sim::name(with), trace_->called(address, to.number),
@@ -289,9 +344,9 @@ void world::store(const void* address, std::uint64_t before, std::uint64_t value
 }
 
 std::uint64_t world::begin_update(const void* address, std::uint64_t value, operation what, order with, place where) {
-    word& target = access(address, value, where); // others may run here, and update
+    word& target = access(address, value, where, true); // others may run here, and update
     updating_ = &target;
-    update_order_ = effective(what, with, where);
+    update_order_ = special_ ? effective(what, with, where) : with;
     update_what_ = what;
     update_where_ = where;
     return updating_->newest().value;
@@ -319,16 +374,19 @@ void world::abandon_update(order failure) {
 
 void world::construct(const void* address, std::uint64_t value) {
     explorers_own guard;
-    memory_.construct(address, value, current_, ++me().known.at[current_]);
+    if (const word* here = touches_count() ? memory_.find(address) : nullptr)
+        touch_here(places::first_word + here->life, true);
+    memory_.construct(address, value, current_, tick());
 }
 
 void world::destroy(const void* address) {
     explorers_own guard;
-    memory_.destroy(address);
+    touch_here(places::first_word + memory_.destroy(address).life, true);
 }
 
 void world::barrier_all(place where) {
-    point(where);
+    point_anyway(where);
+    touch_here(places::barriers, true);
     note(where, "membarrier");
     if (mutated("membarrier")) return;
     clock all{};
@@ -336,25 +394,47 @@ void world::barrier_all(place where) {
     for (unsigned t = 0; t < count_; ++t) threads_[t].known = all;
 }
 
+std::int64_t world::now() {
+    if (running()) touch_here(places::time, true);
+    return time_ += tick_;
+}
+
+// Whoever lets the exploring end must be preempted before that, too.
+void world::calm(bool on) {
+    if (on && !outcome_.decisions.empty()) {
+        places::entry& known = meeting_->of(me().acted, me().acted_on);
+        outcome_.met_anew |= !known.shared;
+        known.shared = true;
+    }
+    calm_ = on;
+}
+
+void world::calm_for_good() {
+    calm(true);
+    over_ = true;
+}
+
 // ---- plain data ----------------------------------------------------------------------------------------------------
 
 void world::plain_read(plain& data, place where) {
+    touch_here(places::barriers, false);
     me().where = where;
     if (data.written_at != 0 && !me().known.knows(data.written_by, data.written_at))
         fail("data race: a read beside a write of T" + std::to_string(data.written_by));
-    data.read_at[current_] = ++me().known.at[current_];
+    data.read_at.at[current_] = tick();
 }
 
 void world::plain_write(plain& data, place where) {
+    touch_here(places::barriers, false);
     me().where = where;
     if (data.written_at != 0 && !me().known.knows(data.written_by, data.written_at))
         fail("data race: a write beside a write of T" + std::to_string(data.written_by));
     for (unsigned t = 0; t < max_threads; ++t)
-        if (data.read_at[t] != 0 && !me().known.knows(t, data.read_at[t]))
+        if (data.read_at.at[t] != not_yet && !me().known.knows(t, data.read_at.at[t]))
             fail("data race: a write beside a read of T" + std::to_string(t));
     data.written_by = static_cast<std::uint8_t>(current_);
-    data.written_at = ++me().known.at[current_];
-    data.read_at = {};
+    data.written_at = tick();
+    data.read_at = clock_not_yet();
 }
 
 world::plain& world::plain_at(const void* address) {
@@ -366,13 +446,13 @@ world::plain& world::plain_at(const void* address) {
 
 bool world::wait(const void* address, std::uint64_t value, std::uint32_t expected, std::int64_t deadline, place where) {
     // The kernel compares under its own lock: it sees the newest value and orders nothing for the caller.
-    word& on = access(address, value, where);
+    word& on = access(address, value, where, false, true);
     if (static_cast<std::uint32_t>(on.newest().value) != expected) {
         note(where, "does not sleep");
         return true;
     }
     note(where, "sleeps");
-    me().is = state::waiting;
+    become(current_, state::waiting);
     me().waits_on = address;
     me().deadline = deadline;
     me().timed_out = false;
@@ -382,11 +462,11 @@ bool world::wait(const void* address, std::uint64_t value, std::uint32_t expecte
 }
 
 void world::wake(const void* address, int count, place where) {
-    point(where);
+    point_anyway(where);
     note(where, "wakes others");
     for (unsigned t = 0; t < count_ && count > 0; ++t)
         if (threads_[t].is == state::waiting && threads_[t].waits_on == address) {
-            threads_[t].is = state::ready;
+            become(t, state::ready);
             --count;
         }
 }
@@ -406,9 +486,9 @@ void world::name(const void* address, std::string text) {
 }
 
 order world::effective(operation what, order with, place where) {
-    if (record_sites) {
+    if (sites_) {
         explorers_own guard;
-        record_sites->push_back({where, what, with});
+        sites_->insert({where, what, with});
     }
     if (!mutant_ || mutant_->line != where.line() || mutant_->column != where.column() ||
         mutant_->file != where.file_name())
@@ -417,9 +497,9 @@ order world::effective(operation what, order with, place where) {
 }
 
 bool world::mutated(const char* named) noexcept {
-    if (record_names) {
+    if (names_) {
         explorers_own guard;
-        record_names->push_back(named);
+        names_->insert(named);
     }
     return mutant_ && mutant_->named == named;
 }

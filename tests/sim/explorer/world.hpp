@@ -9,6 +9,7 @@
 #include "clock.hpp"
 #include "memory.hpp"
 #include "order.hpp"
+#include "places.hpp"
 #include "strategy.hpp"
 #include "trace.hpp"
 
@@ -17,7 +18,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -28,6 +31,7 @@ struct outcome {
     bool failed = false;
     std::string what;                    // one line
     std::uint64_t steps = 0;             // choice points passed
+    bool met_anew = false;               // threads met at a place where they were not known to: a search begins again
     std::vector<std::uint8_t> decisions; // for replay
 };
 
@@ -45,20 +49,27 @@ struct site {
     place where;
     operation what;
     order with;
+
+    const void* key() const noexcept { return std::bit_cast<const void*>(where); }
+    bool operator<(const site& other) const noexcept {
+        return std::tuple(key(), what, with) < std::tuple(other.key(), other.what, other.with);
+    }
 };
 
 class world {
 public:
-    static world& the() noexcept;
+    static world& the() noexcept { return only; }
     // Whether a simulated thread runs. Otherwise atomics are plain words.
-    static bool running() noexcept { return the().current_ != nobody; }
+    static bool running() noexcept { return hooks::running; }
 
     struct limits {
         std::uint64_t steps = 20'000;     // more are called a livelock
         const char* preempt_in = nullptr; // files, separated by blanks, at whose operations a thread may be preempted
         bool membarrier = true;
+        places* meeting = nullptr; // where threads are preempted; learned from each execution
     };
-    outcome run(const std::function<void()>& scenario, strategy& by, limits within, trace* into);
+    // With a trace to fill, threads are preempted everywhere, else at the places where they are known to meet.
+    outcome& run(const std::function<void()>& scenario, strategy& by, limits within, trace* into);
 
     // ---- for the simulated atomics
     std::uint64_t load(const void* address, std::uint64_t value, order with, place where);
@@ -72,9 +83,9 @@ public:
 
     // ---- for plain data
     struct plain {
-        std::uint32_t written_at = 0;
+        instant written_at = 0;
         std::uint8_t written_by = 0;
-        std::array<std::uint32_t, max_threads> read_at{};
+        clock read_at = clock_not_yet();
     };
     void plain_read(plain& data, place where);
     void plain_write(plain& data, place where);
@@ -91,13 +102,16 @@ public:
     void wake(const void* address, int count, place where);
     bool has_membarrier() const noexcept { return limits_.membarrier; }
     void barrier_all(place where); // membarrier: everybody knows what has been done so far
-    std::int64_t now() noexcept { return time_ += tick_; }
+    std::int64_t now();
     // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest value.
-    void calm(bool on) noexcept { calm_ = on; }
+    void calm(bool on);
+    void calm_for_good();
+    // When the first of those that sleep for some time only wakes; `never`: there is none.
+    std::int64_t next_deadline() const noexcept;
     // The next thread that is started comes to run only when it is released, as on a busy machine.
     void hold_next_thread() noexcept { hold_next_ = true; }
     void release_threads() noexcept;
-    bool others_ready() const noexcept { return (ready() & ~(1u << current_)) != 0; }
+    bool others_ready() const noexcept { return (ready_ & ~(1u << current_)) != 0; }
 
     // ---- for everybody
     [[noreturn]] void fail(const std::string& what);
@@ -107,12 +121,21 @@ public:
     void when_stuck(std::function<std::string()> look) { stuck_ = std::move(look); }
 
     // ---- mutants
-    void set_mutant(const mutant* one) noexcept { mutant_ = one; }
+    void set_mutant(const mutant* one) noexcept {
+        mutant_ = one;
+        special_ = mutant_ || sites_ || names_;
+    }
     bool mutated(const char* named) noexcept;
-    std::vector<site>* record_sites = nullptr;
-    std::vector<std::string>* record_names = nullptr;
+    // Notes each operation and each marked step that is met; null: no more.
+    void record(std::set<site>* operations, std::set<std::string>* steps) noexcept {
+        sites_ = operations;
+        names_ = steps;
+        special_ = mutant_ || sites_ || names_;
+    }
 
 private:
+    world() = default;
+    static world only;
     static constexpr unsigned nobody = ~0u;
     enum class state : std::uint8_t { none, held, ready, waiting, joining, ended };
     struct thread {
@@ -123,26 +146,40 @@ private:
         const void* waits_on = nullptr;
         std::int64_t deadline = never;
         bool timed_out = false;
-        place where;
+        place where;                // its last step, for people
+        place acted;                // its last operation, at which it could be preempted,
+        std::uint32_t acted_on = 0; // and the word, as for places::of
         clock known{};
         std::function<void()> body;
     };
 
     thread& me() noexcept { return threads_[current_]; }
-    void point(place where);
-    void step(place where);
+    void point(place at, std::uint32_t word, bool shared, bool in_list);
+    void decided(unsigned what);
+    void point_anyway(place at);
+    void step(place at, std::uint32_t word);
     void give_way(bool can_go_on);
-    bool may_preempt_at(place where);
+    void become(unsigned number, state what) noexcept;
+    void run_as(unsigned number) noexcept;
+    // What came before the first decision came before in all executions.
+    bool touches_count() const noexcept { return !over_ && !outcome_.decisions.empty(); }
+    void touch(std::uint32_t what, bool writes, const places::entry& at);
+    word& usable(word& found);
+    void touch_here(std::uint32_t what, bool writes);
+    instant tick();
     void switch_to(unsigned next);
     [[noreturn]] static void thread_main() noexcept;
     void end_thread();
-    word& access(const void* address, std::uint64_t value, place where);
+    word& access(const void* address, std::uint64_t value, place where, bool writes, bool may_wait = false);
     order effective(operation what, order with, place where);
     [[noreturn]] void stuck();
     bool let_time_pass();
-    thread_set ready() const noexcept;
 
     memory memory_;
+    places* meeting_ = nullptr;
+    thread_set ready_ = 0;
+    std::uint64_t switches_ = 0;
+    std::uint32_t old_words_ = UINT32_MAX; // those that there were at the first decision
     std::array<thread, max_threads> threads_;
     std::array<std::byte*, max_threads> stacks_{};
     unsigned count_ = 0;
@@ -154,10 +191,9 @@ private:
     std::int64_t time_ = 0;
     std::int64_t tick_ = 60'000; // between two looks at the clock: longer than a worker spins
     bool calm_ = false;
+    bool over_ = false; // calm for good
     bool hold_next_ = false;
     std::unordered_map<const void*, plain> plains_;
-    std::unordered_map<const char*, bool> preemptible_; // by the address of the file's name, for the list below
-    const char* preempt_in_known_ = nullptr;
     std::function<std::string()> stuck_;
 
     word* updating_ = nullptr;
@@ -166,6 +202,9 @@ private:
     place update_where_;
 
     const mutant* mutant_ = nullptr;
+    std::set<site>* sites_ = nullptr;
+    std::set<std::string>* names_ = nullptr;
+    bool special_ = false; // one of these three
     trace* trace_ = nullptr;
 };
 

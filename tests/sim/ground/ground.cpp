@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ground layer (src/sys) for simulated threads: what the library asks of the system, answered by the explorer.
-// Compiled instead of clock, futex, hot_line, membarrier, overflow, spin_pause, stack, thread, topology and check.
+// Compiled instead of clock, futex, halt, hot_line, membarrier, overflow, spin_pause, stack, tasks, thread, topology
+// and check.
 #include "ground.hpp"
 
 #include "explorer/world.hpp"
 
 #include "sennit/base/check.hpp"
 #include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/side_stack.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 #include "sennit/sys/hot_line.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
+#include "sys/halt.hpp"
 #include "sys/membarrier.hpp"
 #include "sys/overflow.hpp"
 #include "sys/stack.hpp"
+#include "sys/tasks.hpp"
 #include "sys/thread.hpp"
 #include "sys/topology.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -28,7 +33,7 @@ namespace sennit::sim {
 
 namespace {
 
-std::array<sys::hot_line, max_threads> hot_lines;
+std::array<sys::hot_line, max_threads + 1> hot_lines; // the last one is for what runs outside of an execution
 
 // Stacks outlive executions: an abandoned one never gives its stacks back.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
@@ -37,6 +42,7 @@ std::vector<std::byte*> idle_stacks;
 std::size_t fresh = 0;
 std::size_t taken = 0;
 bool yield_at_barriers = false;
+std::size_t process_wide = 0;
 
 } // namespace
 
@@ -54,6 +60,10 @@ void barriers_yield() noexcept {
 
 std::size_t live_stacks() noexcept {
     return taken;
+}
+
+std::size_t side_stacks_made() noexcept {
+    return process_wide;
 }
 
 void hooks::pause() noexcept {
@@ -80,7 +90,10 @@ using sim::place;
 using sim::world;
 
 hot_line& hot() noexcept {
-    return sim::hot_lines[world::the().current()];
+    return sim::hot_lines[std::min(world::the().current(), sim::max_threads)];
+}
+hot_line& own_hot_line() noexcept {
+    return hot();
 }
 
 std::int64_t now_ns() noexcept {
@@ -130,6 +143,33 @@ std::error_code pin_this_thread(unsigned) noexcept {
 void yield_thread() noexcept {
     sim::hooks::pause();
 }
+void allow_halt() noexcept {}
+void install_halt_handler() noexcept {}
+int halt_signal() noexcept {
+    return 0;
+}
+bool halt_point::ask(const thread&) noexcept {
+    return false;
+}
+bool halt_point::wait_until(std::int64_t) noexcept {
+    return false;
+}
+void halt_point::let_go() noexcept {}
+void with_loader_locked(void (*function)(void*), void* argument) noexcept {
+    function(argument);
+}
+task_id this_task() noexcept {
+    return static_cast<task_id>(world::the().current()) + 1;
+}
+std::vector<task_id> list_tasks() {
+    return {};
+}
+bool catches_signals(int, int) noexcept {
+    return false;
+}
+void end_process(int status) noexcept {
+    std::_Exit(status);
+}
 void watch_forks() {}
 unsigned fork_generation() noexcept {
     return 0;
@@ -158,6 +198,12 @@ stack_source::~stack_source() = default;
 stack stack_source::take() {
     sim::explorers_own guard;
     std::byte* low = nullptr;
+    if (usable_ == sched::side_stack_size) { // they live as long as the process
+        low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::pool_stack_bytes));
+        if (!low) throw std::bad_alloc();
+        ++sim::process_wide;
+        return {low, low + sim::pool_stack_bytes};
+    }
     if (!sim::idle_stacks.empty()) {
         low = sim::idle_stacks.back();
         sim::idle_stacks.pop_back();

@@ -10,6 +10,7 @@ void reset_ground() noexcept; // before each execution
 // From here on whoever has made all threads pass a barrier gives its processor away: no preemption is used up.
 void barriers_yield() noexcept;
 std::size_t live_stacks() noexcept;
+std::size_t side_stacks_made() noexcept; // since the process began
 std::size_t live_allocations() noexcept; // made by simulated threads and not freed
 
 // While one lives, allocations are the explorer's own and not counted. Never held over a switch.

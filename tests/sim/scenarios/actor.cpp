@@ -14,16 +14,18 @@ struct put {
     int n;
 };
 struct quit {};
+struct nap {};
 
 struct log {
     sim::var<int> inside{0};
     sim::var<int> sum{0};
     sennit::event enough;
+    sennit::event end_of_nap;
     int expected = 0;
 };
 
 // Handlers touch plain data: two at a time would be a race, and be found.
-class keeper : public sennit::actor<keeper, put, quit> {
+class keeper : public sennit::actor<keeper, put, quit, nap> {
 public:
     explicit keeper(log& into) : log_(into) {}
     void on(put m) {
@@ -31,22 +33,30 @@ public:
         sim::check(log_.inside == 1, "one handler at a time");
         log_.sum = log_.sum * 10 + m.n;
         log_.inside = log_.inside - 1;
-        if (++seen_ == log_.expected) log_.enough.set();
+        seen_ = seen_ + 1;
+        if (seen_ == log_.expected) log_.enough.set();
     }
     void on(quit) { stop(); }
+    void on(nap) { log_.end_of_nap.wait(); }
 
 private:
     log& log_;
-    int seen_ = 0;
+    sim::var<int> seen_{0}; // written by who makes it: who handles something must know
+};
+
+class unborn : public sennit::actor<unborn, put> {
+public:
+    unborn() { throw failure(); }
+    void on(put) {}
 };
 
 // A runtime, a group and one actor; all made and ended unexplored.
 struct house {
-    explicit house(unsigned workers, int expected) : one(workers) {
+    house(unsigned workers, int expected, const sennit::spawn_options& how = {}) : one(workers) {
         what.expected = expected;
         sim::calmly([&] {
             group.emplace(*one);
-            actor = group->spawn<keeper>(what);
+            actor = group->spawn<keeper>(how, what);
             (void)sennit::set_dead_letter_handler(nullptr);
         });
     }
@@ -90,8 +100,65 @@ SIM_SCENARIO_WITHIN(actor, a_worker_and_a_thread_send_to_one, .preemptions = 2, 
     other.join();
 }
 
-// Two workers: the owner and another one, which may take it over. Two preemptions are too many executions.
-SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 1, .stale_reads = 0) {
+// What a thread has sent goes before what the owner's thread is asked to send after it.
+SIM_SCENARIO_WITHIN(actor, older_mail_goes_first, .preemptions = 2, .stale_reads = 0) {
+    house all(1, 2);
+    event sent;
+    sim::thread other([&] {
+        all.one.run([&] {
+            sent.wait(); // blocks the thread, so the notice of the first one lies there
+            all.actor.tell(put{2});
+        });
+    });
+    all.actor.tell(put{1});
+    sent.set();
+    all.what.enough.wait();
+    other.join();
+    sim::check(all.what.sum == 12, "in the order in which they were sent");
+}
+
+// A sender that finds no room meets the turn that makes some.
+SIM_SCENARIO_WITHIN(actor, a_full_mailbox_makes_room, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 2, {.mailbox = 1});
+    sim::check(all.actor.send(put{1}) == sennit::send_status::sent, "there is room for one");
+    sim::check(all.actor.send(put{2}) == sennit::send_status::sent, "and then again");
+    all.what.enough.wait();
+    sim::check(all.what.sum == 12, "both have come, in order");
+}
+
+// A handler blocks; meanwhile the notice of more mail is read, and leaves that to the turn.
+SIM_SCENARIO_WITHIN(actor, mail_for_one_that_is_blocked, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 1);
+    all.actor.tell(nap{});
+    all.actor.tell(put{1});
+    all.what.end_of_nap.set();
+    all.what.enough.wait();
+    sim::check(all.what.sum == 1, "it has come");
+}
+
+// It ends with a full mailbox: whoever waits for room is told. (A sender that looked whether it lives by an acquiring
+// load could miss the end after it had marked the mailbox as crowded, while the end missed the mark.)
+SIM_SCENARIO_WITHIN(actor, one_with_a_full_mailbox_ends, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 9, {.mailbox = 1});
+    sim::thread other([&] { (void)all.actor.send(put{1}); });
+    (void)all.actor.send(quit{});
+    (void)all.actor.send(put{2});
+    other.join();
+    all.group->join();
+}
+
+// It ends instead: whoever waits for room is told.
+SIM_SCENARIO_WITHIN(actor, a_full_mailbox_ends, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 9, {.mailbox = 1});
+    (void)all.actor.send(quit{});
+    const auto then = all.actor.send(put{2});
+    all.group->join();
+    sim::check(then == sennit::send_status::dead || all.what.sum == 0, "nobody handles it");
+}
+
+// Two workers: the owner and another one, which may take it over.
+SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
     house all(2, 2);
     sim::thread other([&] { all.one.run([&] { all.actor.tell(put{1}); }); });
     all.one.run([&] { all.actor.tell(put{2}); });
@@ -116,4 +183,29 @@ SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2,
     all.group->join();
     sim::check(all.group->size() == 0, "nobody lives");
     other.join();
+}
+
+// An address that comes without its maker's knowledge, in a relaxed word: whoever finds its generation knows what the
+// life began with. (The slot is an old one. That it was made, all who send must know.)
+SIM_SCENARIO_WITHIN(actor, an_address_comes_by_a_relaxed_word, .preemptions = 2, .stale_reads = 2) {
+    house all(1, 1);
+    sim::calmly([&] {
+        try {
+            all.group->spawn<unborn>();
+        } catch (failure) {
+            // its slot is free, and the next one's
+        }
+    });
+    sennit::base::atomic<std::uint64_t> word{0};
+    bool sent = false;
+    sim::thread other([&] {
+        const std::uint64_t seen = word.load_rlx(); // orders nothing: that is the point
+        const sennit::sched::address who{static_cast<std::uint32_t>(seen >> 32), static_cast<std::uint32_t>(seen)};
+        sent = sennit::actor_ref<keeper>(who).try_tell(put{1}) == sennit::send_status::sent;
+        if (sent) all.what.enough.wait();
+    });
+    const sennit::sched::address who = all.group->spawn<keeper>(all.what).address();
+    word.store_rlx(std::uint64_t{who.slot} << 32 | who.generation); // as above
+    other.join();
+    sim::check(all.what.sum == (sent ? 1 : 0), "what was sent was handled");
 }

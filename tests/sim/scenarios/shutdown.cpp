@@ -7,14 +7,15 @@ SIM_SCENARIO_WITHIN(shutdown, an_unused_runtime_ends, .preemptions = 2, .stale_r
 }
 
 SIM_SCENARIO_WITHIN(shutdown, two_workers_end, .preemptions = 2, .stale_reads = 0) {
-    sennit::runtime runtime({.workers = 2, .stack_size = small_stack});
+    sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
 }
 
 // Workers sleep, or are just about to, when the end comes.
 SIM_SCENARIO_WITHIN(shutdown, sleepers_are_woken_for_the_end, .preemptions = 2, .stale_reads = 1) {
     std::unique_ptr<sennit::runtime> two;
     sim::calmly([&] {
-        two = std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = 2, .stack_size = small_stack});
+        two = std::make_unique<sennit::runtime>(
+            sennit::runtime_options{.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
     });
     (void)two->run([] { return 1; });
     two.reset();
@@ -48,7 +49,7 @@ SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .pre
               next(n) {}
     } second(nullptr), first(&second);
     {
-        sennit::runtime runtime({.workers = 2, .stack_size = small_stack});
+        sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
         first.core = &runtime.core();
         sennit::sched::schedule(first, runtime.core());
     }

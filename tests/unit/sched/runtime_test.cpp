@@ -129,6 +129,8 @@ TEST(runtime_options, are_refused_with_one_clear_line) {
     expect_rejected("SENNIT_STACK_SIZE", "abc", "SENNIT_STACK_SIZE");
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
+    for (const char* value : {"on", "65", "-1", "1ms"}) expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
+    EXPECT_THROW(sennit::runtime({.watchdog_threads = 65}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.workers = 1025}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = 1000}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = std::size_t{1} << 40}), std::invalid_argument);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A relief: a worker behind the last one, that the watchdog calls and sends back.
+//
+// On duty it is a worker in everything: it sleeps with a bit of its own in the idle map, is searched by thieves, keeps
+// timers. Sent back, it stands down between two pieces of work (`worker::look_outside`, `worker::rest`): it gives what
+// lies in its queue to all, then waits for its word. What is left behind it then is its inbox: nothing is bound to a
+// relief, but mailboxes that had their last turn there are told of new mail by it. Those notices may run anywhere:
+// sleepers that watch take them, and so does the watchdog at each look.
+//
+// State: `on_duty_`, written by the watchdog, with the registry's lock held; `crew_`, how many workers and reliefs
+// there are, which only grows.
+//
+// Why nothing is lost.
+//   1. Who searches reads `crew_` after it has set its bit in the idle map; a relief's thread starts after `crew_` was
+//      written. So a sleeper that has not seen the relief has its bit set before the relief's first push, which reads
+//      the idle map: the README's argument for a post, with `crew_` in the place of the work. All are sequentially
+//      consistent. The relief's first fork is public, as each late worker's is (`worker::thread_main`).
+//   2. Sent back while it goes to bed: it sets its bit, then reads `on_duty_`; the watchdog writes `on_duty_`, then
+//      takes the bit. One of the two sees the other.
+//   3. It pours its queue out by posts, and goes on from the sleep in the middle of the loop: what it has in hand lies
+//      on other contexts' stacks, which stay with whoever resumes them.
+#include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
+#include "sys/futex.hpp"
+
+#include <exception>
+#include <memory>
+#include <mutex>
+
+namespace sennit::sched {
+
+// True: on duty again. False: the runtime ends.
+bool worker::stand_down() noexcept {
+    local_queue::list all;
+    if (const std::uint32_t count = queue_.give_all(all); count != 0) {
+        runtime_.injected().push_all(all, count);
+        runtime_.wake_one();
+    }
+    const std::uint32_t now = bed_.load_rlx(); // owner's own word
+    bed_.store(now + 1);
+    const base::atomic<std::uint32_t>& word = on_duty_;
+    while (stands_down() && !runtime_.stopping()) sys::futex_wait(word, 0);
+    bed_.store(now + 2);
+    return !runtime_.stopping();
+}
+
+// One that stands down, or a new one; null: there are enough. Throws what starting one throws.
+worker* runtime_core::relief_to_call() {
+    const unsigned crew = crew_size();
+    for (unsigned i = worker_count(); i < crew; ++i) {
+        worker& one = worker_at(i);
+        if (one.thread_.joinable() && one.on_duty_.load() != 0) continue;
+        return &one;
+    }
+    if (crew == most_crew()) return nullptr;
+    if (!first_contexts_[crew]) first_contexts_[crew] = &contexts_.take();
+    workers_[crew] = std::make_unique<worker>(*this, crew, worker::rank::relief);
+    crew_.store(crew + 1);
+    return workers_[crew].get();
+}
+
+bool runtime_core::call_relief(bool& refused) noexcept {
+    std::lock_guard guard(crew_mutex_); // a dump looks at the crew and its threads
+    try {
+        worker* one = relief_to_call();
+        if (!one) return false;
+        handed_over_.fetch_add(1); // first: what the relief does may be seen at once
+        if (one->thread_.joinable()) {
+            const base::atomic<std::uint32_t>& word = one->on_duty_;
+            one->on_duty_.store(1);
+            sys::futex_wake(word, 1);
+        } else {
+            running_threads_.fetch_add(1);
+            try {
+                one->start();
+            } catch (...) {
+                running_threads_.fetch_sub(1);
+                handed_over_.fetch_sub(1);
+                throw;
+            }
+        }
+        return true;
+    } catch (const std::exception&) {
+        refused = true;
+        return false;
+    }
+}
+
+void runtime_core::send_back(worker& relief) noexcept {
+    relief.on_duty_.store(0);
+    wake_worker(relief.index());
+    taken_back_.fetch_add(1);
+}
+
+// The runtime ends, and the watchdog calls nobody any more: who stands down ends, too.
+void runtime_core::call_reliefs_to_end() noexcept {
+    for (unsigned i = worker_count(); i < crew_size(); ++i) {
+        const base::atomic<std::uint32_t>& word = worker_at(i).on_duty_;
+        worker_at(i).on_duty_.store(1);
+        sys::futex_wake(word, 1);
+    }
+}
+
+} // namespace sennit::sched

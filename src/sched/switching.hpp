@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moves between contexts, inline for the few places that make them: worker.cpp (yield), context.cpp (the loop),
+// wait.cpp (who blocks). A switch costs more in calls than in itself, and each function that is entered on one stack
+// and returned from on another may cost a misprediction.
+#pragma once
+
+#include "sched/held_mutex.hpp"
+#include "sched/runtime_core.hpp"
+#include "sched/tracing.hpp"
+#include "sched/worker.hpp"
+#include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/wait.hpp"
+#include "sys/held_mutex.hpp"
+#include "sys/mutant.hpp"
+
+#include <utility>
+
+// ThreadSanitizer's shadow stack changes in the middle of a function that switches stacks.
+#ifdef SENNIT_THREAD_SANITIZER
+#define SENNIT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
+#define SENNIT_SWITCHES [[gnu::noinline]] SENNIT_NOT_INSTRUMENTED
+#else
+#define SENNIT_NOT_INSTRUMENTED
+#define SENNIT_SWITCHES [[gnu::always_inline]]
+#endif
+
+namespace sennit::sched {
+
+// The hot line follows the context. A thief that forces a publication holds the lock of the context that it saw here
+// and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
+// a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
+// them under that lock before it comes here.
+[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& target) noexcept {
+    context& from = *current_;
+    sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
+    from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
+    from.saved_activity = static_cast<activity*>(hot.activity);
+#ifdef SENNIT_REPORT_HELD_MUTEX
+    from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
+    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.held_mutexes);
+#endif
+    hot.activity = target.saved_activity;
+    current_ = &target;
+    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. (Nothing
+    // is private in a context that is resumed, so it counts only what a later push adds; release costs nothing here.)
+    hot.context.store_rel(&target);                                              // pairs with running
+    hot.split.store_rlx(target.slot(fork_range::of(target.forks.load()).split)); // carried by `head`
+    hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
+    counted.switches.add();
+    sys::switch_stacks(from.machine, target.machine, *exceptions_);
+}
+
+SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
+    if (tracing::on()) [[unlikely]]
+        return switch_traced(target);
+    switch_now(target);
+}
+
+// Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
+[[gnu::always_inline]] inline void worker::arrive() noexcept {
+    worker& me = *this_worker();
+    context* left = me.left_;
+    if (!left) { // it exchanged places with this one, and stands in the queue: thieves may have it now
+        me.queue_.end_exchange();
+        return;
+    }
+    me.left_ = nullptr;
+    if (base::spin_lock* held = std::exchange(me.held_, nullptr)) {
+        held->unlock();
+        return;
+    }
+    me.settle(*left);
+}
+
+[[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
+    left_ = current_;
+    runtime_.forget_orphan(target);
+    switch_to(target);
+    arrive();
+}
+
+// The ready context to switch to without a detour over the loop; null when the loop has to decide.
+[[gnu::always_inline]] inline context* worker::next_ready_context() noexcept {
+    if (fair_turn()) return nullptr;
+    const std::uint32_t queued = queue_.size();
+    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
+    if (queued == 0 || (queued > 1 && asked())) return nullptr;
+    runnable* item = queue_.pop_ready_if(&context::resume_ready);
+    if (!item) return nullptr;
+    took_turn();
+    counted.runnables.add();
+    context& target = static_cast<context&>(*item);
+    runtime_.forget_orphan(target);
+    return &target;
+}
+
+[[gnu::always_inline]] inline context* worker::next_or_spare() noexcept {
+    context* next = next_ready_context();
+    return next ? next : spare();
+}
+
+// What is due before the calling context may be left.
+[[gnu::always_inline]] inline void worker::prepare_to_leave(waiter& who) noexcept {
+    context& self = *current_;
+    if (!steals_) [[unlikely]]
+        self.home = home();
+    publish_all(self);
+    counted.suspensions.add();
+    self.left_ns = about_now_ns_;
+    if (tracing::on()) [[unlikely]]
+        trace_leave();
+    who.parked = &self;
+    left_ = &self;
+}
+
+[[gnu::always_inline]] inline void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept,
+                                                     void* argument, waiter& who) noexcept {
+    prepare_to_leave(who);
+    after_ = after;
+    after_argument_ = argument;
+    after_waiter_ = &who;
+    switch_to(next);
+    arrive();
+}
+
+[[gnu::always_inline]] inline bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument,
+                                                 waiter& who) noexcept {
+    context* next = next_or_spare();
+    if (!next) return false;
+    leave_for(*next, after, argument, who);
+    return true;
+}
+
+[[gnu::always_inline]] inline bool worker::leave_unlocking(base::spin_lock& held, waiter& who) noexcept {
+    context* next = next_or_spare();
+    if (!next) return false;
+    prepare_to_leave(who);
+    held_ = &held;
+    switch_to(*next);
+    arrive();
+    return true;
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sees to it that ready work does not wait for ever behind a worker that does not get on: in a long loop, or in a call
+// that blocks its thread. Where nobody else comes for the work it calls a relief: one more thread, which runs what is
+// ready as any worker does, until the worker that was stuck gets on.
+//
+// Threads. One for the process, while there is a runtime that is watched; it looks every `tuning::watch_period_ns`
+// while any worker is awake, and sleeps while all are in bed. `notice` is for workers, the rest for runtimes.
+//
+// When somebody is stuck. A worker that is out of bed and whose counters (runnables, switches, steals, sleeps: the
+// worker writes them anyway) have not moved since the last look, and whose thread has worked meanwhile, or is blocked
+// at this moment. One that has only lost its processor to others is not: another thread would be of no use.
+//
+// When a relief is called. Nobody is in bed, and something is ready that a stuck worker had to come to, or that all
+// have to come to (the shared queue, timers that are due, forks of suspended contexts) while all are stuck. Where
+// somebody is in bed the protocol of sleepers sees to it (README.md), and faster. There are never more reliefs on duty
+// than workers, or reliefs, that are stuck: so as many as the runtime has workers get on.
+//
+// What a relief is: relief.cpp.
+//
+// Tested by tests/unit/sched/watchdog_test.cpp; the reliefs are explored by tests/sim.
+#pragma once
+
+#include "sched/tuning.hpp"
+#include "sennit/base/atomic.hpp"
+#include "sys/tasks.hpp"
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class runtime_core;
+class worker;
+
+class watchdog {
+public:
+    // A runtime that is watched is in the registry from here on; or will leave it. The first one starts the thread. If
+    // the system refuses that, standard error says so once in a process, and nothing is watched until the next one.
+    static bool enroll() noexcept;   // false: no memory, and `withdraw` is not to be called
+    static void withdraw() noexcept; // the last one ends the thread
+
+    // A worker is out of bed. One load while the watchdog looks.
+    static void notice() noexcept {
+        if (!tuning::simulated && dozing_.load() != 0) [[unlikely]]
+            wake_up();
+    }
+
+    // The thread; 0: there is none.
+    static sys::task_id task() noexcept { return task_.load(); }
+
+private:
+    struct state;
+    static state* here() noexcept;
+    static void thread_main(void* self) noexcept;
+    static void wake_up() noexcept;
+    static bool look() noexcept;
+    static bool look_at(runtime_core& one) noexcept;
+    static bool is_stuck(worker& one) noexcept;
+    static void empty_inbox(worker& relief) noexcept;
+    static void tell_once(const char* what) noexcept;
+
+    // 1: the watchdog sleeps until a worker leaves its bed. It stores 1, then looks at the beds again; who leaves a bed
+    // clears its bit in the idle map, or had it cleared, then reads this: sequentially consistent on both sides, so one
+    // of them sees the other.
+    static base::atomic<std::uint32_t> dozing_;
+    static base::atomic<sys::task_id> task_;
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faces.hpp"
+
+#include "faults.hpp"
+
+#include <sennit/sennit.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace faults::faces {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Too long to be kept inside a std::string.
+std::string text() {
+    return std::string(40, 'x');
+}
+
+} // namespace
+
+bool fibers() {
+    sennit::fiber first([kept = text()] { return kept.size(); });
+    const std::size_t size = first.join<std::size_t>();
+    sennit::event done;
+    sennit::fiber([&done] { done.set(); }).detach();
+    done.wait();
+    sennit::fiber fails([] { throw std::bad_alloc(); });
+    try {
+        fails.join();
+        return false;
+    } catch (const std::bad_alloc&) {
+        return size == 40;
+    }
+}
+
+// None is bound to a worker: that may be the one that its joiner blocks, when there is no stack to leave it by.
+bool fibers_with_attributes() {
+    sennit::fiber named({.name = "named"}, [] { return 1; });
+    sennit::fiber large({.stack_size = 256 << 10}, [] {
+        volatile char room[128 << 10] = {};
+        room[0] = 2;
+        return static_cast<int>(room[0]);
+    });
+    sennit::fiber ordered({.priority = 4}, [] { return 4; });
+    const bool is_named = named.name() == "named";
+    return named.join<int>() + large.join<int>() + ordered.join<int>() == 7 && is_named;
+}
+
+bool fibers_that_stop() {
+    sennit::fiber one([](std::stop_token stop) { // the token is made in the fiber: what that throws is the fiber's
+        while (!stop.stop_requested()) sennit::this_fiber::yield();
+        return 7;
+    });
+    (void)one.request_stop();
+    return one.join<int>() == 7;
+}
+
+bool locks() {
+    sennit::mutex lock;
+    sennit::condition_variable changed;
+    int turn = 0;
+    {
+        sennit::nursery all;
+        all.start([&] {
+            std::unique_lock guard(lock);
+            changed.wait(guard, [&] { return turn == 1; });
+            turn = 2;
+        });
+        {
+            std::lock_guard guard(lock);
+            turn = 1;
+            changed.notify_all();
+        }
+        all.join();
+    }
+    std::unique_lock guard(lock);
+    const bool late = !changed.wait_for(guard, 1us, [&] { return turn == 3; });
+    guard.unlock();
+    sennit::timed_mutex timed;
+    std::unique_lock held(timed);
+    bool had = true;
+    sennit::nursery others;
+    others.start([&] { had = std::unique_lock(timed, 1us).owns_lock(); });
+    others.join();
+    return turn == 2 && late && !had;
+}
+
+bool channels() {
+    sennit::channel<std::string> few(2), none;
+    int sum = 0;
+    sennit::nursery all;
+    const auto closing = [](auto& channel, int times) {
+        try {
+            for (int i = 0; i < times; ++i) (void)channel.push(text());
+            channel.close();
+        } catch (const std::bad_alloc&) { // the other side must learn of it
+            channel.close();
+            throw;
+        }
+    };
+    all.start([&] { closing(few, 5); });
+    while (auto one = few.pop()) sum += one->size() == 40;
+    all.join();
+    all.start([&] { closing(none, 1); });
+    const auto last = none.pop();
+    all.join();
+    return sum == 5 && last == text();
+}
+
+bool a_growing_channel() {
+    sennit::channel<int> all(sennit::channel<int>::unbounded);
+    int told = 0;
+    const auto take_all = [&] {
+        int found = 0;
+        for (int value = 0; all.try_pop(value) == sennit::channel_status::success; ++found)
+            if (value != found) return -1;
+        return found;
+    };
+    try {
+        for (; told < 300; ++told) (void)all.push(told);
+    } catch (const std::bad_alloc&) {
+        if (take_all() != told) return false; // what was told to be in it is
+        throw;
+    }
+    return take_all() == 300;
+}
+
+bool selects() {
+    sennit::channel<std::string> in, out(1);
+    sennit::channel<int> grows(sennit::channel<int>::unbounded);
+    std::string got;
+    sennit::nursery all;
+    all.start([&, given = text()]() mutable { (void)in.push(std::move(given)); });
+    bool pushed = false, grown = false, late = false;
+    while (!pushed || got.empty())
+        sennit::select(
+            sennit::when(got.empty(), sennit::on_pop(in, [&](std::string value) { got = std::move(value); })),
+            sennit::when(!pushed, sennit::on_push(out, text(), [&] { pushed = true; })));
+    sennit::select(sennit::on_push(grows, 1, [&] { grown = true; }));
+    sennit::select(sennit::on_pop(in, [](std::string) {}), sennit::after(1us, [&] { late = true; }));
+    all.join();
+    return got == text() && grown && late && out.pop() == text();
+}
+
+bool futures() {
+    sennit::promise<std::string> promise;
+    auto length = promise.get_future().then([](sennit::future<std::string> of) { return of.get().size(); });
+    promise.set_value(text());
+    auto other = sennit::async([kept = text()] { return kept.size() + 1; });
+    return length.get() + other.get() == 81;
+}
+
+bool all_and_any() {
+    std::vector<sennit::future<int>> parts;
+    for (int i = 0; i < 3; ++i) parts.push_back(sennit::async([i] { return i; }));
+    int sum = 0;
+    auto all = sennit::when_all(parts.begin(), parts.end());
+    for (auto& one : all.get()) sum += one.get();
+    std::vector<sennit::future<int>> some;
+    for (int i = 0; i < 2; ++i) some.push_back(sennit::async([] { return 1; }));
+    auto any = sennit::when_any(some.begin(), some.end()).get();
+    return sum == 3 && any.futures.at(any.index).get() == 1;
+}
+
+bool a_nursery() {
+    std::atomic<int> ran{0};
+    sennit::nursery all;
+    for (int i = 0; i < 20; ++i) all.start([&ran, kept = text()] { ran += kept.size() == 40; });
+    all.join();
+    sennit::event never;
+    all.start([&] { never.wait(); });
+    all.cancel();
+    try {
+        all.join();
+    } catch (const sennit::cancelled&) {
+        return false; // it was cancelled by its owner
+    }
+    return ran == 20;
+}
+
+bool timers() {
+    sennit::this_fiber::sleep_for(10us);
+    sennit::event never;
+    try {
+        sennit::with_timeout(10us, [&] { never.wait(); });
+        return false;
+    } catch (const sennit::timed_out&) {
+        return !never.wait_for(10us);
+    }
+}
+
+namespace {
+
+struct add {
+    int n;
+    std::string kept;
+};
+struct total {
+    using reply = int;
+};
+class counter : public sennit::actor<counter, add, total> {
+public:
+    void on(add m) { sum_ += m.kept.size() == 40 ? m.n : 0; }
+    int on(total) { return sum_; }
+
+private:
+    int sum_ = 0;
+};
+
+// A group's end needs memory to tell its actors, and ends the program when there is none: see actor_group::stop.
+struct enough_for_the_end {
+    ~enough_for_the_end() { (void)faults::stop(); }
+};
+
+} // namespace
+
+bool actors() {
+    sennit::actor_group all;
+    const enough_for_the_end then;
+    const auto one = all.spawn<counter>();
+    const sennit::spawn_options by_name{.name = "counter of the fault tests, by name"};
+    const auto named = all.spawn<counter>(by_name);
+    for (int i = 1; i <= 4; ++i) one.tell(add{i, text()});
+    named.tell(add{5, text()});
+    const int sum = one.ask(total{}).get() + named.ask(total{}).get();
+    one.stop();
+    while (one.alive()) sennit::this_fiber::yield();
+    return sum == 15 && named.alive();
+}
+
+bool bounded_actors() {
+    sennit::actor_group all;
+    const enough_for_the_end then;
+    const sennit::spawn_options bounded{.mailbox = 1};
+    const auto one = all.spawn<counter>(bounded);
+    for (int i = 1; i <= 4; ++i)
+        if (one.send(add{i, text()}) != sennit::send_status::sent) return false;
+    for (;;) { // a question finds no room as long as the last message is in the mailbox
+        if (auto answer = one.ask(total{}, 10s)) return *answer == 10;
+        sennit::this_fiber::yield();
+    }
+}
+
+namespace {
+
+struct cell : sennit::monitor {
+    sennit::condition filled{*this};
+    int value = 0;
+    void put(int given) {
+        auto in = sennit::enter<&cell::put>(*this);
+        value = given;
+        filled.signal();
+    }
+    int get() {
+        auto in = sennit::enter<&cell::get>(*this);
+        if (value == 0) filled.wait();
+        return value;
+    }
+    int get_accepting() {
+        auto in = sennit::enter<&cell::get_accepting>(*this);
+        if (value == 0) sennit::waitfor(sennit::accept<&cell::put>(*this));
+        return value;
+    }
+};
+
+} // namespace
+
+bool monitors() {
+    cell one;
+    sennit::nursery all;
+    all.start([&] { one.put(3); });
+    const int got = one.get();
+    all.join();
+    return got == 3;
+}
+
+bool accepted_calls() {
+    cell one;
+    sennit::nursery all;
+    all.start([&] { one.put(3); });
+    const int got = one.get_accepting();
+    all.join();
+    return got == 3;
+}
+
+bool coroutines() {
+    sennit::coroutine<int, int> sum([kept = text()](auto& self, int value) -> int {
+        for (int so_far = 0;;) value = self.suspend(so_far += value);
+    });
+    if (sum.resume(3) != 3 || sum.resume(4) != 7) return false;
+    sennit::coroutine<int, int> unused([](auto& self, int value) -> int {
+        for (;;) value = self.suspend(value);
+    });
+    return unused.resume(1) == 1;
+}
+
+} // namespace faults::faces

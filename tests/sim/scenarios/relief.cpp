@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reliefs: src/sched/relief.cpp. The scenarios are the watchdog.
+#include "engine.hpp"
+
+#include "sched/idle_map.hpp"
+#include "sched/parker.hpp"
+
+namespace {
+
+struct setter : sennit::sched::runnable {
+    explicit setter(event& e)
+        : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target->set(); }), target(&e) {}
+    event* target;
+};
+
+struct errand : sennit::sched::runnable {
+    errand() : runnable([](runnable* self) noexcept { static_cast<errand*>(self)->done.finish(); }) {}
+    sennit::sched::one_shot done;
+};
+
+void call(engine& one) {
+    bool refused = false;
+    sim::check(one->core().call_relief(refused), "a relief comes");
+}
+
+} // namespace
+
+// The only worker is blocked, and what would free it lies in its queue.
+SIM_SCENARIO_BOTH_WAYS(relief, runs_what_lies_behind_a_stuck_worker, .preemptions = 2, .stale_reads = 1) {
+    engine one(1, 1);
+    one.run([&] {
+        event ran;
+        setter work(ran);
+        sennit::sched::spawn(work, one->core());
+        call(one);
+        ran.wait(); // blocks the thread
+    });
+}
+
+// It is sent back while it looks for work, runs some, or goes to bed: nothing is lost. Everywhere, two preemptions take
+// more than 250 seconds.
+SIM_SCENARIO_WITHIN(relief, is_sent_back_at_any_moment, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp worker.hpp idle.cpp idle_map.hpp parker.hpp local_queue.hpp") {
+    engine one(1, 1);
+    sim::thread watchdog([&] {
+        call(one);
+        one->core().send_back(one->core().worker_at(1));
+    });
+    one.run([&] {
+        errand work;
+        sennit::scope children;
+        children.spawn([&] { sennit::sched::yield(); });
+        sennit::sched::spawn(work, one->core());
+        children.join();
+        work.done.wait();
+    });
+    watchdog.join();
+}
+
+// In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is woken.
+SIM_SCENARIO_WITHIN(relief, does_not_sleep_on_when_sent_back, .preemptions = 3, .stale_reads = 2) {
+    sennit::sched::parker bed;
+    sennit::sched::idle_map map;
+    sennit::base::atomic<std::uint32_t> on_duty{1};
+    sim::thread watchdog([&] {
+        on_duty.store(0);
+        if (map.clear(0)) bed.notify();
+    });
+    bed.announce();
+    map.set(0);
+    if (on_duty.load() == 0) {
+        if (map.clear(0))
+            bed.cancel();
+        else
+            bed.sleep();
+    } else {
+        bed.sleep();
+    }
+    sim::check(on_duty.load() == 0, "it was woken for that");
+    watchdog.join();
+}
+
+// In small: a sleeper that has not seen the relief is seen by it.
+SIM_SCENARIO_WITHIN(relief, is_seen_by_sleepers_or_sees_them, .preemptions = 3, .stale_reads = 2) {
+    sennit::sched::parker bed;
+    sennit::sched::idle_map map;
+    sennit::base::atomic<std::uint32_t> crew{1};
+    sennit::base::atomic<std::uint32_t> work{0};
+    crew.store(1);
+    sim::thread watchdog([&] {
+        crew.store(2);
+        sim::thread relief([&] {
+            work.store(1);
+            if (map.take_any(1) == 0) bed.notify();
+        });
+        relief.join();
+    });
+    bed.announce();
+    map.set(0);
+    if (crew.load() == 2 && work.load() == 1) {
+        if (map.clear(0))
+            bed.cancel();
+        else
+            bed.sleep();
+    } else {
+        bed.sleep();
+    }
+    sim::check(work.load() == 1, "who wakes finds the work");
+    watchdog.join();
+}
