@@ -136,6 +136,12 @@ class Headers(Tree):
     def test_a_header_that_needs_another_one_is_found(self):
         self.assertEqual(len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")), 1)
 
+    def test_a_header_that_a_source_includes_first_is_left_to_the_build(self):
+        self.write("src/a.cpp", "// SPDX-License-Identifier: Apache-2.0\n#include <sennit/a.hpp>\n")
+        self.assertEqual(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n"), [])
+        self.write("src/a.cpp", "// SPDX-License-Identifier: Apache-2.0\n#include <vector>\n#include <sennit/a.hpp>\n")
+        self.assertEqual(len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")), 1)
+
 
 class Text(unittest.TestCase):
     def test_what_must_not_be_there_is_found(self):

@@ -39,7 +39,7 @@ class Run(unittest.TestCase):
 
     def run_it(self, *arguments):
         return subprocess.run([sys.executable, RUN, *arguments], env={"PATH": str(self.path)}, capture_output=True,
-                              text=True)
+                              text=True, timeout=60)
 
     def test_a_run_ends_with_the_sum_of_all_tests(self):
         self.tool("g++", "#!/bin/sh\n")
@@ -57,6 +57,29 @@ class Run(unittest.TestCase):
                 self.assertIn(f"FAILED: stage release-gcc: {words}", result.stderr)
                 self.assertNotIn("== stress", result.stdout)
                 self.tool(tool, "#!/bin/sh\n")
+
+    def test_a_failure_ends_the_build_that_runs_beside_it(self):
+        self.tool("g++", "#!/bin/sh\n")
+        self.tool("cmake", "#!/bin/sh\ncase \"$*\" in *--build*stress*) /bin/sleep 600;; esac\n")
+        self.tool("ctest", "#!/bin/sh\nexit 8\n")
+        result = self.run_it("--stages", "release-gcc,stress")
+        self.assertIn("FAILED: stage release-gcc: testing failed", result.stderr)
+
+    def test_being_terminated_ends_what_it_has_started(self):
+        self.tool("g++", "#!/bin/sh\n")
+        self.tool("cmake", "#!/bin/sh\necho begun; /bin/sleep 600\n")
+        with subprocess.Popen([sys.executable, RUN, "--stages", "stress"], env={"PATH": str(self.path)},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            self.assertIn("begun", running.stdout.readline())
+            running.terminate()
+            self.assertIn("terminated", running.communicate(timeout=60)[1])
+
+    def test_a_later_build_that_fails_is_named(self):
+        self.tool("g++", "#!/bin/sh\n")
+        self.tool("cmake", "#!/bin/sh\ncase \"$*\" in *--build*stress*) exit 3;; esac\n")
+        result = self.run_it("--stages", "release-gcc,stress")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED: stage stress: building failed with status 3", result.stderr)
 
     def test_tests_that_pass_without_saying_so_are_a_failure(self):
         self.tool("g++", "#!/bin/sh\n")

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs over every primitive, for as long as wanted: each answer is checked, and after each round nothing may
+// be left: no stack, no timer, no work. After a warm-up the resident memory must be flat.
+//
+//     soak SECONDS [SEED]    one line a period; status 0: all was right, 1: something was not, 2: bad input
+#include "mix.hpp"
+
+#include "race_rounds.hpp"
+
+#include "sched/runtime_core.hpp"
+
+#include <sennit/sennit.hpp>
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// What may be added to the resident memory after the warm-up: an eighth, and this.
+constexpr long slack_kib = 8 * 1024;
+
+#ifdef SENNIT_SLOW_TESTS
+constexpr bool memory_is_shadowed = true; // by a sanitizer, which keeps what was freed
+#else
+constexpr bool memory_is_shadowed = false;
+#endif
+
+long resident_kib() {
+    ::malloc_trim(0); // what the program has given back is not the library's
+    long pages = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+        std::fclose(file);
+    }
+    return pages * (::sysconf(_SC_PAGESIZE) / 1024);
+}
+
+struct totals {
+    std::atomic<long> rounds{0}, programs{0};
+    std::atomic<bool> failed{false};
+};
+
+// Stacks beyond one for each worker, timers, and pieces of work. What ends now may need a moment.
+bool empty(sennit::runtime& one) {
+    for (int look = 0; look < 100'000; ++look) {
+        auto& core = one.core();
+        if (one.metrics().stacks_live <= one.workers() && core.clock().next_ns() == sennit::sched::never &&
+            core.injected().empty() && !core.has_orphans())
+            return true;
+        one.run([] { sennit::this_fiber::yield(); });
+    }
+    return false;
+}
+
+// One round: as many programs at once as there are fibers in `crew`, each some in a row.
+void play(sennit::runtime& on, soak::dice& with, totals& sum) {
+    const int crew = with.from(1, 6);
+    on.run([&] {
+        std::vector<sennit::fiber> all;
+        for (int i = 0; i < crew; ++i)
+            all.emplace_back([&sum, seed = with.seed()] {
+                soak::dice mine(seed);
+                const auto programs = soak::programs();
+                for (int k = mine.from(1, 6); k > 0; --k) {
+                    const auto& one = programs[static_cast<std::size_t>(mine.from(0, int(programs.size()) - 1))];
+                    if (!one.run(mine)) {
+                        sum.failed = true;
+                        std::fprintf(stderr, "soak: wrong answer: %s, seed %llu\n", one.name,
+                                     static_cast<unsigned long long>(seed));
+                    }
+                    ++sum.programs;
+                }
+            });
+        for (auto& one : all) one.join();
+    });
+    ++sum.rounds;
+    if (!empty(on)) {
+        const auto now = on.metrics();
+        sum.failed = true;
+        std::fprintf(stderr, "soak: %zu stacks of %u workers are still in use after a round, or a timer, or work\n",
+                     now.stacks_live, now.workers);
+    }
+}
+
+// As many fibers blocked at once as hardly ever are later, each with some of its stack touched: runtimes keep their
+// stacks, and the memory would else creep up to that for a long time.
+void flood(sennit::runtime& one) {
+    constexpr std::ptrdiff_t crowd = memory_is_shadowed ? 50 : 1'000;
+    one.run([] {
+        sennit::latch all(crowd);
+        std::vector<sennit::fiber> blocked;
+        for (std::ptrdiff_t i = 0; i < crowd; ++i)
+            blocked.emplace_back([&all] {
+                volatile char touched[12'000];
+                for (std::size_t at = 0; at < sizeof touched; at += 1'000) touched[at] = 1;
+                all.arrive_and_wait();
+            });
+        for (auto& each : blocked) each.join();
+    });
+}
+
+// The runtimes that last, and now and then one that does not.
+class stage {
+public:
+    stage() {
+        for (unsigned workers : {1u, 2u, 3u, 8u}) lasting_.push_back(make(workers, sennit::scheduling::stealing));
+        lasting_.push_back(make(2, sennit::scheduling::sharing));
+        lasting_.push_back(make(2, sennit::scheduling::round_robin));
+        for (const auto& one : lasting_) flood(*one);
+    }
+    // In all of the lasting ones: stacks made and kept.
+    std::size_t stacks() const {
+        std::size_t sum = 0;
+        for (const auto& one : lasting_) sum += one->metrics().stacks_cached + one->metrics().stacks_live;
+        return sum;
+    }
+    void round(soak::dice& with, totals& sum) {
+        if (with.from(0, 19) == 0) {
+            const auto brief = make(static_cast<unsigned>(with.from(1, 4)), sennit::scheduling::stealing);
+            play(*brief, with, sum);
+        } else {
+            play(*lasting_[static_cast<std::size_t>(with.from(0, int(lasting_.size()) - 1))], with, sum);
+        }
+    }
+
+private:
+    static std::unique_ptr<sennit::runtime> make(unsigned workers, sennit::scheduling policy) {
+        return std::make_unique<sennit::runtime>(
+            sennit::runtime_options{.workers = workers, .stack_size = 256 << 10, .policy = policy});
+    }
+    std::vector<std::unique_ptr<sennit::runtime>> lasting_;
+};
+
+} // namespace
+
+int main(int count, char** given) {
+    char* end = nullptr;
+    const double seconds = count > 1 ? std::strtod(given[1], &end) : 0;
+    const std::uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : std::random_device{}();
+    if (count < 2 || count > 3 || !(seconds > 0) || *end != '\0') {
+        std::fprintf(stderr, "usage: soak SECONDS [SEED]\n");
+        return 2;
+    }
+    std::printf("soak: %.0f s, seed %llu\n", seconds, static_cast<unsigned long long>(seed));
+    soak::dice with(seed);
+    totals sum;
+    stage all;
+    const auto began = clock::now();
+    const auto elapsed = [&] { return std::chrono::duration<double>(clock::now() - began).count(); };
+    const double warm = std::min(30.0, seconds / 4), period = std::min(15.0, seconds / 4);
+    long flat = 0, most = 0;
+    double told = 0;
+    while (elapsed() < seconds && !sum.failed) {
+        all.round(with, sum);
+        if (elapsed() - told < period) continue;
+        told = elapsed();
+        const long now = resident_kib();
+        if (flat == 0 && told >= warm) flat = now;
+        most = std::max(most, now);
+        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu stacks\n", told, sum.rounds.load(),
+                    sum.programs.load(), now, all.stacks());
+        std::fflush(stdout);
+        if (!memory_is_shadowed && flat != 0 && now > flat + flat / 8 + slack_kib) {
+            std::fprintf(stderr, "soak: memory grows: %ld KiB after the warm-up, %ld KiB now\n", flat, now);
+            sum.failed = true;
+        }
+    }
+    std::printf("soak: %s after %.0f s, %ld rounds, %ld programs\n", sum.failed ? "FAILED" : "all right", elapsed(),
+                sum.rounds.load(), sum.programs.load());
+    return sum.failed ? 1 : 0;
+}
