@@ -52,6 +52,19 @@ void expect_all_taken_back(sennit::runtime& runtime) {
     }
 }
 
+// A fiber that nobody but a relief can run ends the loops that all workers are in.
+void run_what_waits_behind_a_loop(sennit::runtime& runtime) {
+    runtime.run([&] {
+        std::atomic<bool> open{false};
+        auto busy = occupy_others(runtime.workers(), open);
+        sennit::fiber waits([&] { open = true; });
+        while (!open.load()) {
+        }
+        waits.join();
+        join_all(busy);
+    });
+}
+
 class watchdog_with_workers : public testing::TestWithParam<unsigned> {
 protected:
     std::atomic<bool> open_{false};
@@ -60,15 +73,7 @@ protected:
 TEST_P(watchdog_with_workers, runs_what_waits_behind_a_loop_and_goes_again) {
     sennit::runtime runtime({.workers = GetParam()});
     for (int round = 0; round < 3; ++round) {
-        runtime.run([&] {
-            std::atomic<bool> open{false};
-            auto busy = occupy_others(runtime.workers(), open);
-            sennit::fiber waits([&] { open = true; });
-            while (!open.load()) {
-            }
-            waits.join();
-            join_all(busy);
-        });
+        run_what_waits_behind_a_loop(runtime);
         expect_all_taken_back(runtime);
     }
 }
@@ -113,15 +118,7 @@ TEST_P(watchdog_with_workers, calls_while_somebody_looks) {
     std::thread looks([&] {
         while (!over.load()) EXPECT_GE(sennit::sched::snapshot::take(runtime.core()).workers.size(), runtime.workers());
     });
-    runtime.run([&] {
-        std::atomic<bool> open{false};
-        auto busy = occupy_others(runtime.workers(), open);
-        sennit::fiber waits([&] { open = true; });
-        while (!open.load()) {
-        }
-        waits.join();
-        join_all(busy);
-    });
+    run_what_waits_behind_a_loop(runtime);
     over = true;
     looks.join();
     expect_all_taken_back(runtime);
@@ -150,15 +147,7 @@ TEST_P(watchdog_with_workers, serves_the_shared_queue_and_its_orders) {
     const sennit::runtime_options ordered{.workers = GetParam(), .order = sennit::make_order<sennit::priority_order>};
     for (const auto& options : {sharing, ordered}) {
         sennit::runtime runtime(options);
-        runtime.run([&] {
-            std::atomic<bool> open{false};
-            auto busy = occupy_others(runtime.workers(), open);
-            sennit::fiber waits([&] { open = true; });
-            while (!open.load()) {
-            }
-            waits.join();
-            join_all(busy);
-        });
+        run_what_waits_behind_a_loop(runtime);
         expect_all_taken_back(runtime);
     }
 }
@@ -326,14 +315,7 @@ TEST(watchdog, can_be_off_and_moves_nothing_that_is_bound) {
             });
         });
         while (!occupied.load()) std::this_thread::yield();
-        for (int i = 0; i < 5; ++i)
-            watched.run([] {
-                std::atomic<bool> open{false};
-                sennit::fiber waits([&] { open = true; });
-                while (!open.load()) {
-                }
-                waits.join();
-            });
+        for (int i = 0; i < 5; ++i) run_what_waits_behind_a_loop(watched);
         EXPECT_FALSE(ran);
         release = true;
         other.join();
@@ -365,13 +347,7 @@ TEST(watchdog, is_made_anew_in_a_child_of_fork) {
 #endif
     const auto works = [] {
         sennit::runtime runtime({.workers = 1});
-        runtime.run([] {
-            std::atomic<bool> open{false};
-            sennit::fiber waits([&] { open = true; });
-            while (!open.load()) {
-            }
-            waits.join();
-        });
+        run_what_waits_behind_a_loop(runtime);
         return runtime.metrics().handed_over != 0 ? 0 : 1;
     };
     EXPECT_EQ(works(), 0);
