@@ -4,6 +4,8 @@
 
 #include "explorer/sim.hpp"
 
+#include "sched/idle_map.hpp"
+#include "sched/parker.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
 #include "sennit/checkpoint.hpp"
@@ -65,6 +67,12 @@ private:
     std::unique_ptr<sennit::runtime> runtime_;
 };
 
+// Work that says when it has run.
+struct errand : sennit::sched::runnable {
+    errand() : runnable([](runnable* self) noexcept { static_cast<errand*>(self)->done.finish(); }) {}
+    sennit::sched::one_shot done;
+};
+
 // An event that blocks the thread which waits for it, as a long leaf or a system call would.
 class event {
 public:
@@ -79,3 +87,21 @@ public:
 private:
     sennit::base::atomic<std::uint32_t> word_{0};
 };
+
+// Work that sets an event.
+struct setter : sennit::sched::runnable {
+    explicit setter(event& e)
+        : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target.set(); }), target(e) {}
+    event& target;
+};
+
+// How a worker goes to sleep, in small: with one bit in the map, after a last look for work.
+template <class F>
+void go_to_bed(sennit::sched::parker& bed, sennit::sched::idle_map& map, F work_in_sight) {
+    bed.announce();
+    map.set(0);
+    if (work_in_sight() && map.clear(0))
+        bed.cancel();
+    else
+        bed.sleep();
+}

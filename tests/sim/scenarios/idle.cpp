@@ -2,16 +2,7 @@
 // Sleep and wake: src/sched/README.md, src/sched/idle.cpp, src/sched/parker.hpp.
 #include "engine.hpp"
 
-#include "sched/idle_map.hpp"
-#include "sched/parker.hpp"
-
 namespace {
-
-// Work that says when it has run.
-struct job : sennit::sched::runnable {
-    job() : runnable([](runnable* self) noexcept { static_cast<job*>(self)->done.finish(); }) {}
-    sennit::sched::one_shot done;
-};
 
 // Work that sets `sets`, and blocks its worker's thread until `waits_for` is set.
 struct exchange : sennit::sched::runnable {
@@ -45,6 +36,23 @@ struct hostess : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
+// A sleeper watches a piece of work; a second piece comes, and each of the two needs that the other runs.
+template <class F>
+void call_the_watcher_away(F before) {
+    engine three(3);
+    event watched_runs, other_runs, end;
+    exchange watched(watched_runs, other_runs);
+    exchange other(other_runs, watched_runs);
+    hostess host(three, watched, end);
+    sim::calmly([&] { sennit::sched::schedule(host, three->core()); });
+    before();
+    sennit::sched::schedule(other, three->core());
+    watched.done.wait();
+    other.done.wait();
+    end.set();
+    host.done.wait();
+}
+
 } // namespace
 
 SIM_SCENARIO_WITHIN(idle, a_token_is_not_lost, .preemptions = 3, .stale_reads = 2) {
@@ -69,16 +77,7 @@ SIM_SCENARIO_WITHIN(idle, a_post_is_seen_or_wakes, .preemptions = 3, .stale_read
         work.store(1);
         if (map.take_any(1) == 0) bed.notify();
     });
-    bed.announce();
-    map.set(0);
-    if (work.load() != 0) {
-        if (map.clear(0))
-            bed.cancel();
-        else
-            bed.sleep();
-    } else {
-        bed.sleep();
-    }
+    go_to_bed(bed, map, [&] { return work.load() != 0; });
     sim::check(work.load() == 1, "who wakes finds the work");
     poster.join();
 }
@@ -95,7 +94,7 @@ SIM_SCENARIO_WITHIN(idle, each_bit_is_taken_once, .preemptions = 3, .stale_reads
 
 SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    job work;
+    errand work;
     sennit::sched::schedule(work, one->core());
     work.done.wait();
 }
@@ -103,7 +102,7 @@ SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions =
 // No stale reads: with one it has more than a million executions.
 SIM_SCENARIO_BOTH_WAYS(idle, two_posters_from_outside, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
-    job first, second;
+    errand first, second;
     sim::in_threads(2, [&](unsigned me) { sennit::sched::schedule(me == 0 ? first : second, two->core()); });
     first.done.wait();
     second.done.wait();
@@ -114,11 +113,7 @@ SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptio
     engine two(2);
     two.run([&] {
         event ran;
-        struct setter : sennit::sched::runnable {
-            event* target;
-            explicit setter(event& e)
-                : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target->set(); }), target(&e) {}
-        } work(ran);
+        setter work(ran);
         sennit::sched::spawn(work, two->core());
         ran.wait(); // blocks the thread
     });
@@ -140,34 +135,13 @@ SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .pree
 
 // The watcher, which is the lowest of the sleepers, is called away to a piece of work that needs what it watches.
 SIM_SCENARIO_WITHIN(idle, a_watcher_that_is_called_away_is_replaced, .preemptions = 2, .stale_reads = 0) {
-    engine three(3);
-    event watched_runs, other_runs, end;
-    exchange watched(watched_runs, other_runs);
-    exchange other(other_runs, watched_runs);
-    hostess host(three, watched, end);
-    sim::calmly([&] { sennit::sched::schedule(host, three->core()); });
-    sennit::sched::schedule(other, three->core());
-    watched.done.wait();
-    other.done.wait();
-    end.set();
-    host.done.wait();
+    call_the_watcher_away([] {});
 }
 
 // The watcher's time is up, it robs, and meanwhile another post has chosen it: somebody else must come for that.
 SIM_SCENARIO_WITHIN(idle, a_watcher_that_robs_passes_its_token_on, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
-    engine three(3);
-    event watched_runs, other_runs, end;
-    exchange watched(watched_runs, other_runs);
-    exchange other(other_runs, watched_runs);
-    hostess host(three, watched, end);
-    sim::calmly([&] { sennit::sched::schedule(host, three->core()); });
-    sim::sleep_with_the_next();
-    sennit::sched::schedule(other, three->core());
-    watched.done.wait();
-    other.done.wait();
-    end.set();
-    host.done.wait();
+    call_the_watcher_away([] { sim::sleep_with_the_next(); });
 }
 
 // The watcher's time is up, it robs, and what it has blocks it: what else lies there needs another watcher.
@@ -192,11 +166,6 @@ SIM_SCENARIO_WITHIN(idle, a_watcher_that_robs_is_replaced, .preemptions = 2, .st
 SIM_SCENARIO_WITHIN(idle, a_watch_ends_while_a_piece_comes, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     event ran, seen, begin;
-    struct setter : sennit::sched::runnable {
-        explicit setter(event& what)
-            : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target.set(); }), target(what) {}
-        event& target;
-    };
     event never_mind;
     setter first(never_mind), second(ran);
     struct body : sennit::sched::runnable {

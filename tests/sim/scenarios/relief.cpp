@@ -2,21 +2,7 @@
 // Reliefs: src/sched/relief.cpp. The scenarios are the watchdog.
 #include "engine.hpp"
 
-#include "sched/idle_map.hpp"
-#include "sched/parker.hpp"
-
 namespace {
-
-struct setter : sennit::sched::runnable {
-    explicit setter(event& e)
-        : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target->set(); }), target(&e) {}
-    event* target;
-};
-
-struct errand : sennit::sched::runnable {
-    errand() : runnable([](runnable* self) noexcept { static_cast<errand*>(self)->done.finish(); }) {}
-    sennit::sched::one_shot done;
-};
 
 void call(engine& one) {
     bool refused = false;
@@ -66,16 +52,7 @@ SIM_SCENARIO_WITHIN(relief, does_not_sleep_on_when_sent_back, .preemptions = 3, 
         on_duty.store(0);
         if (map.clear(0)) bed.notify();
     });
-    bed.announce();
-    map.set(0);
-    if (on_duty.load() == 0) {
-        if (map.clear(0))
-            bed.cancel();
-        else
-            bed.sleep();
-    } else {
-        bed.sleep();
-    }
+    go_to_bed(bed, map, [&] { return on_duty.load() == 0; });
     sim::check(on_duty.load() == 0, "it was woken for that");
     watchdog.join();
 }
@@ -95,16 +72,7 @@ SIM_SCENARIO_WITHIN(relief, is_seen_by_sleepers_or_sees_them, .preemptions = 3, 
         });
         relief.join();
     });
-    bed.announce();
-    map.set(0);
-    if (crew.load() == 2 && work.load() == 1) {
-        if (map.clear(0))
-            bed.cancel();
-        else
-            bed.sleep();
-    } else {
-        bed.sleep();
-    }
+    go_to_bed(bed, map, [&] { return crew.load() == 2 && work.load() == 1; });
     sim::check(work.load() == 1, "who wakes finds the work");
     watchdog.join();
 }
