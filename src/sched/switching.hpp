@@ -9,9 +9,7 @@
 #include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/spin_lock.hpp"
-#include "sennit/sched/wait.hpp"
 #include "sys/held_mutex.hpp"
-#include "sys/mutant.hpp"
 
 #include <utility>
 
