@@ -144,18 +144,17 @@ void fiber_block::launch(start how) noexcept {
 
 void fiber_block::join() noexcept {
     if (ended() || run_if_newest()) return;
-    (void)wait_for_end({.cancellable = false, .what = "fiber::join"});
+    (void)wait_for_end({.cancellable = false, .what = "fiber::join"}, true);
 }
 
 wake_reason fiber_block::join(const wait_options& options) noexcept {
     if (ended()) return wake_reason::source;
     const bool patient = options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
     if (patient && run_if_newest()) return wake_reason::source;
-    return wait_for_end(options);
+    return wait_for_end(options, patient);
 }
 
-[[gnu::noinline]] wake_reason fiber_block::wait_for_end(const wait_options& options) noexcept {
-    const bool patient = options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
+[[gnu::noinline]] wake_reason fiber_block::wait_for_end(const wait_options& options, bool patient) noexcept {
     wait_point point(patient);
     wait_entry entry(point);
     lock_.lock();

@@ -161,6 +161,14 @@ namespace {
 
 } // namespace
 
+wake_reason wait_unlocking(wait_point& point, base::spin_lock& held, const wait_options& options) noexcept {
+    if (point.sole) {
+        activity* running = current_activity();
+        return wait_for_source(point, held, running ? *running : this_activity(), options);
+    }
+    return wait(point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held, options);
+}
+
 wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options, void* data,
                   bool first) noexcept {
     activity* running = current_activity();

@@ -129,7 +129,8 @@ private:
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
-    wake_reason wait_for_end(const wait_options& options) noexcept;
+    // `patient`: neither a deadline nor a scope ends the wait.
+    wake_reason wait_for_end(const wait_options& options, bool patient) noexcept;
 
     static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;
 

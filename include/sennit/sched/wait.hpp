@@ -126,10 +126,7 @@ wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argum
                  const wait_options& options = {}) noexcept;
 
 // The same with a lock that is held and shall be released.
-template <class Lock>
-wake_reason wait_unlocking(wait_point& point, Lock& held, const wait_options& options = {}) noexcept {
-    return wait(point, [](void* lock) noexcept { static_cast<Lock*>(lock)->unlock(); }, &held, options);
-}
+wake_reason wait_unlocking(wait_point& point, base::spin_lock& held, const wait_options& options = {}) noexcept;
 
 // The common case: puts the caller into `list` (at its end, or first), whose lock is held, and blocks it until an entry
 // of that list is claimed or the options end the wait. The lock is free and the entry gone afterwards. `data` is what
