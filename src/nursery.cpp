@@ -87,16 +87,16 @@ void nursery::cancel_children() noexcept {
 }
 
 std::stop_token nursery::get_stop_token() {
-    {
-        std::lock_guard guard(lock_);
-        if (stop_source_) return stop_source_->get_token();
-    }
-    auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
     std::unique_lock guard(lock_);
-    if (!stop_source_) stop_source_ = std::move(fresh);
+    if (!stop_source_) {
+        guard.unlock();
+        auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
+        guard.lock();
+        if (!stop_source_) stop_source_ = std::move(fresh);
+    }
     std::stop_token token = stop_source_->get_token();
     guard.unlock();
-    if (cancelled()) cancel_children(); // whoever cancelled before may not have seen the source
+    if (cancelled()) cancel_children(); // whoever cancelled may not have seen the source, or not yet come to it
     return token;
 }
 

@@ -66,7 +66,8 @@ public:
     void cancel() noexcept;
     bool cancelled() const noexcept { return scope_.cancelled(); }
 
-    // Tells children that compute. May throw std::bad_alloc at the first call.
+    // Tells children that compute. Asked for by one that was thrown `cancelled`, it tells of a stop; one that was asked
+    // for before may do so a moment later. May throw std::bad_alloc at the first call.
     std::stop_token get_stop_token();
 
 private:
