@@ -27,8 +27,8 @@ TEST(regress, a_join_tells_of_children_that_did_not_start) {
     });
 }
 
-// A child was thrown `cancelled` while its stop token said nothing: its nursery is told after it when a scope further out
-// is cancelled, and when another thread cancels. Found under load by this_fiber's test of the same.
+// A child was thrown `cancelled` while its stop token said nothing: its nursery is told after it when a scope further
+// out is cancelled, and when another thread cancels. Found under load by this_fiber's test of the same.
 TEST(regress, a_child_that_was_thrown_cancelled_finds_its_token_stopped) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
