@@ -42,41 +42,11 @@ void take_news(sched::mail& raw, void* object) noexcept {
     me.end(std::move(error));
 }
 
-// False: `whom` has ended.
-bool add_watch(sched::address whom, watch& one) {
-    auto* fresh = new extra();
-    bool added = false;
-    {
-        std::lock_guard guard(extra_lock(whom.slot));
-        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (box && (box->generation() | 1) == whom.generation) { // it lives, or is about to: its constructor runs
-            if (!box->extra) box->extra = std::exchange(fresh, nullptr);
-            one.after = std::exchange(extra_of(*box)->watches, &one);
-            added = true;
-        }
-    }
-    delete fresh;
-    return added;
-}
-
-void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept {
-    watch* found = nullptr;
-    {
-        std::lock_guard guard(extra_lock(whom.slot));
-        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (!box || box->generation() != whom.generation || !box->extra) return;
-        watch** place = &extra_of(*box)->watches;
-        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
-        if ((found = *place)) *place = found->after;
-    }
-    if (found) destroy_mail(*found);
-}
-
 void begin_watch(sched::address whom, sched::address watcher, bool linked) {
-    auto* one = ::new (sched::take_memory(sizeof(watch))) watch(watcher, linked);
+    watch* one = make_watch(watcher, linked);
     bool added = false;
     try {
-        added = whom && add_watch(whom, *one);
+        added = whom && hang_on(whom, [&](extra& of) { one->after = std::exchange(of.watches, one); });
     } catch (...) {
         destroy_mail(*one);
         throw;
@@ -85,6 +55,23 @@ void begin_watch(sched::address whom, sched::address watcher, bool linked) {
 }
 
 } // namespace
+
+void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept {
+    watch* found = nullptr;
+    {
+        std::lock_guard guard(extra_lock(whom.slot));
+        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (!box || (box->generation() | 1) != whom.generation || !box->extra) return;
+        watch** place = &extra_of(*box)->watches;
+        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
+        if ((found = *place)) *place = found->after;
+    }
+    if (found) destroy_mail(*found);
+}
+
+watch* make_watch(sched::address watcher, bool linked) {
+    return ::new (sched::take_memory(sizeof(watch))) watch(watcher, linked);
+}
 
 base::spin_lock& extra_lock(std::uint32_t slot) noexcept {
     return locks[slot % lock_count];
@@ -108,8 +95,10 @@ bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const 
         hung = extra_of(box);
         box.extra = nullptr;
         if (box.lives()) box.end_life();
+        if (hung) take_timers_off(hung->timers);
     }
     if (!hung) return false;
+    cancel_timers(hung->timers);
     const bool told = hung->watches != nullptr;
     tell_watches(hung->watches, {who, why, error});
     delete hung;

@@ -44,6 +44,7 @@ struct spawn_options {
     unsigned worker = any_worker;    // the only one that it shall run on
     unsigned begins_on = any_worker; // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
+    address_of_actor watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody
 };
 
 namespace detail {

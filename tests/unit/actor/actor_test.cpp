@@ -201,6 +201,25 @@ TEST_F(actors, a_constructor_that_throws_leaves_nothing) {
     group.join();
 }
 
+// Its constructor may have given its address to others: no later actor has it.
+TEST_F(actors, an_actor_that_was_not_made_leaves_an_address_of_nobody) {
+    static actor_ref<counter> kept;
+    struct bad : sennit::actor<bad, add> {
+        bad() {
+            kept = actor_ref<counter>(address());
+            throw std::runtime_error("as wanted");
+        }
+        void on(add) {}
+    };
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THROW(runtime.run([&] { group.spawn<bad>(); }), std::runtime_error);
+        auto c = runtime.run([&] { return group.spawn<counter>(); });
+        EXPECT_NE(c, kept);
+        EXPECT_EQ(kept.try_tell(add{1}), send_status::dead);
+        EXPECT_EQ(c.ask(total{}).get(), 0);
+    }
+}
+
 TEST_F(actors, an_actor_is_made_by_spawn_only) {
     EXPECT_THROW(counter(), std::logic_error);
 }
@@ -367,7 +386,11 @@ struct observe {
     actor_ref<counter> whom;
 };
 
-struct watcher : sennit::actor<watcher, observe, sennit::down, gone> {
+struct how_many {
+    using reply = int;
+};
+struct watcher : sennit::actor<watcher, observe, sennit::down, gone, how_many> {
+    int on(how_many) { return static_cast<int>(seen.size()); }
     void on(observe m) { watch(m.whom); }
     void on(const sennit::down& m) {
         seen.push_back(static_cast<int>(m.why));
@@ -397,6 +420,19 @@ TEST_F(actors, who_watches_learns_how_an_actor_ended) {
         w.stop();
     }
     group.join(); // the error was told to somebody: it is not thrown
+}
+
+TEST_F(actors, who_spawns_may_name_a_watcher_that_misses_no_end) {
+    struct at_once : sennit::actor<at_once, fail> {
+        at_once() { throw std::runtime_error("as wanted"); }
+        void on(fail) {}
+    };
+    auto w = group.spawn<watcher>();
+    EXPECT_THROW(group.spawn<at_once>({.watcher = w.address()}), std::runtime_error);
+    auto c = group.spawn<counter>({.watcher = w.address()});
+    c.tell(fail{});
+    EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::error));
+    EXPECT_EQ(w.ask(how_many{}).get(), 1) << "nobody is told of what was never made";
 }
 
 TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
