@@ -119,8 +119,9 @@ void supervisor::on(detail::start_children, reply_to<void> answer) {
         for (const auto& one : children_) start(*one);
         answer.set();
     } catch (...) {
-        answer.fail(std::current_exception());
-        end_all(nullptr); // whoever asked has been told
+        start_error_ = std::current_exception();
+        starter_ = std::move(answer); // is told when those that were started are gone
+        end_all(nullptr);
     }
 }
 
@@ -240,6 +241,7 @@ void supervisor::go_on() {
     }
     for (const auto& one : children_) one->cell->release(address());
     for (auto& one : waiting_) one.set();
+    if (start_error_) starter_.fail(start_error_);
     if (error_) std::rethrow_exception(error_);
     stop();
 }

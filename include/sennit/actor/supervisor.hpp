@@ -157,10 +157,12 @@ private:
     bool ends_ = false;
     std::exception_ptr error_;
     std::vector<reply_to<void>> waiting_; // for the end
+    reply_to<void> starter_;
+    std::exception_ptr start_error_;
 };
 
 // Makes a supervisor in the group, and starts the children. Throws what a child's constructor throws (those that were
-// started are ended then), std::logic_error where a child has a supervisor already, std::bad_alloc. Blocks the caller
+// started have ended then), std::logic_error where a child has a supervisor already, std::bad_alloc. Blocks the caller
 // until all are made: a fiber or a handler leaves its worker to others.
 template <class... As>
 actor_ref<supervisor> supervise(actor_group& where, const supervision& how, const child<As>&... children) {
