@@ -31,10 +31,10 @@ namespace sennit::detail {
 
 namespace {
 constexpr std::int64_t birth_ns = 100'000; // until it is looked again whether a receiver's constructor has returned
-enum timer_state : std::uint32_t { live, cancelled, done };
 } // namespace
 
 struct timer_node : hung_timer {
+    enum : std::uint32_t { live, cancelled, done };
     struct alarm : sched::timer {
         timer_node* of = nullptr;
     };
@@ -180,13 +180,13 @@ void let_go(timer_node& one) noexcept {
 }
 
 bool cancel(timer_node& one) noexcept {
-    std::uint32_t expected = live;
-    if (!one.state.cas(expected, cancelled)) return false;
+    std::uint32_t expected = timer_node::live;
+    if (!one.state.cas(expected, timer_node::cancelled)) return false;
     if (sched::disarm(one.bell, one.where)) one.end_of_way();
     return true;
 }
 bool pending(const timer_node& one) noexcept {
-    return one.state.load() == live;
+    return one.state.load() == timer_node::live;
 }
 
 void take_timers_off(timer_list& all) noexcept {

@@ -310,6 +310,26 @@ TEST_F(actors, a_circle_of_questions_is_reported) {
     EXPECT_EQ(a.ask(total{}).get(), -static_cast<int>(sennit::ask_error::cycle));
 }
 
+// Also one of one, and one that is closed by a question that waits for ever; who waits outside of it gets its answer.
+TEST_F(actors, a_circle_of_any_length_is_reported) {
+    struct waits : sennit::actor<waits, total, actor_ref<waits>> {
+        void on(actor_ref<waits> m) { other = m; }
+        int on(total) {
+            auto answer = other.ask(total{}, sennit::forever);
+            return answer ? *answer + 1 : answer.error() == sennit::ask_error::cycle ? 100 : -1;
+        }
+        actor_ref<waits> other;
+    };
+    for (std::size_t length = 1; length <= 5; ++length) {
+        std::vector<actor_ref<waits>> circle;
+        for (std::size_t i = 0; i < length; ++i) circle.push_back(group.spawn<waits>());
+        for (std::size_t i = 0; i < length; ++i) circle[i].tell(circle[(i + 1) % length]);
+        auto outside = group.spawn<waits>();
+        outside.tell(circle[0]);
+        EXPECT_EQ(outside.ask(total{}).get(), static_cast<int>(100 + length));
+    }
+}
+
 // ---- mailboxes with a bound
 
 struct bounded : actors {
