@@ -83,8 +83,9 @@ void timer_node::come(sched::mail& raw, void* object) noexcept {
     timer_node& me = *static_cast<news&>(raw).of;
     if (object) return me.period == 0 ? me.once(object) : me.again(object);
     const sched::mailbox& box = *sched::mailbox_table::find(me.whom.slot);
-    const bool unborn = box.generation() + 1 == me.whom.generation; // the receiver's constructor runs
-    if (unborn && me.state.load() == live) {
+    // The receiver's constructor runs, or did so when the mail came.
+    const bool yet_to_come = (box.generation() | 1) == me.whom.generation;
+    if (yet_to_come && me.state.load() == live) {
         hold(me);
         (void)me.arm_for(sched::now_ns() + birth_ns);
         return let_go(me);
