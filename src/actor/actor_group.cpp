@@ -68,7 +68,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
 // ---- its birth -----------------------------------------------------------------------------------------------------
 
 actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_options* how)
-    : group_(group), bytes_(bytes), watcher_(how ? how->watcher : sched::address()) {
+    : group_(group), bytes_(bytes), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
     std::uint16_t home = 0;
     if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
     const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
@@ -118,7 +118,7 @@ sched::address actor_group::making::begin(actor_base& made, const detail::actor_
     SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type;
-    if (box.extra) { // others may be watching it already
+    if (named_) { // under the lock: others may be watching it already
         std::lock_guard guard(detail::extra_lock(box.self().slot));
         detail::extra_of(box)->type = &type;
     }
@@ -126,6 +126,7 @@ sched::address actor_group::making::begin(actor_base& made, const detail::actor_
     box.group.store_rlx(&group_); // published by begin_life
     sched::address who;
     bool stopped = false;
+    const bool early = made.early_; // it may end as soon as it lives
     {
         std::lock_guard guard(group_.lock_);
         ++group_.living_;
@@ -133,6 +134,7 @@ sched::address actor_group::making::begin(actor_base& made, const detail::actor_
         box.begin_life(); // inside: either `stop` finds it, or it is found stopped
         who = box.self();
     }
+    if (early) detail::tell_early_news(who);
     if (stopped) detail::stop_actor(who, exit_reason::shutdown, true);
     return who;
 }

@@ -36,6 +36,7 @@ struct extra {
     std::string name;
     const actor_type* type = nullptr; // of an actor with a name
     watch* watches = nullptr;
+    watch* early = nullptr; // news for this one, that came while its constructor ran
     timer_list timers;
 };
 
@@ -70,6 +71,9 @@ void cancel_timers(timer_list& all) noexcept;
 
 watch* make_watch(sched::address watcher, bool linked); // throws std::bad_alloc
 void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept;
+
+// For an actor whose life has just begun.
+void tell_early_news(sched::address who) noexcept;
 
 // Tells those in the list.
 void tell_watches(watch* first, const down& news) noexcept;

@@ -75,6 +75,7 @@ public:
     // For the library.
     const detail::actor_type* type_ = nullptr;
     bool ending_ = false;
+    bool early_ = false; // its constructor watched somebody
     exit_reason why_ = exit_reason::normal;
 
     // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.
@@ -102,6 +103,7 @@ protected:
 
 private:
     friend class actor_group;
+    void expect_news();
     sched::mailbox* box_ = nullptr;
 };
 

@@ -88,6 +88,7 @@ private:
         void* memory_ = nullptr;
         std::size_t bytes_;
         sched::address watcher_;
+        bool named_;
     };
 
     template <class A, class... Args>

@@ -464,6 +464,78 @@ TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
     EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::normal));
 }
 
+TEST_F(actors, news_of_an_end_comes_to_a_full_mailbox_too) {
+    struct narrow : sennit::actor<narrow, hold, add, sennit::down, gone> {
+        narrow(const actor_ref<counter>& of) { watch(of); }
+        void on(const hold& m) {
+            m.begun->set();
+            m.until->wait();
+        }
+        void on(add) {}
+        void on(const sennit::down&) { ++seen; }
+        int on(gone) { return seen; }
+        int seen = 0;
+    };
+    auto c = group.spawn<counter>();
+    auto n = group.spawn<narrow>({.mailbox = 1}, c);
+    hold held = a_hold();
+    n.tell(held);
+    held.begun->wait();
+    EXPECT_EQ(n.try_tell(add{1}), send_status::sent);
+    EXPECT_EQ(n.try_tell(add{1}), send_status::full);
+    c.stop();
+    while (c.alive()) std::this_thread::yield();
+    held.until->set();
+    for (;;) // the question may find no room
+        if (auto seen = n.ask(gone{}, 10s); seen && *seen == 1) break;
+}
+
+// What it watches may have ended before, and may end while, its constructor runs.
+TEST_F(actors, a_constructor_may_watch) {
+    struct from_birth : sennit::actor<from_birth, sennit::down, gone> {
+        from_birth(const actor_ref<counter>& before, const actor_ref<counter>& meanwhile) {
+            watch(before);
+            watch(meanwhile);
+            meanwhile.stop();
+            while (meanwhile.alive()) std::this_thread::yield();
+        }
+        void on(const sennit::down&) {
+            if (++seen == 2 && wanted) wanted.set(2);
+        }
+        void on(gone, sennit::reply_to<int> answer) {
+            if (seen == 2)
+                answer.set(2);
+            else
+                wanted = std::move(answer);
+        }
+        int seen = 0;
+        sennit::reply_to<int> wanted;
+    };
+    for (int i = 0; i < 50; ++i) {
+        auto before = group.spawn<counter>(), meanwhile = group.spawn<counter>();
+        before.stop();
+        while (before.alive()) std::this_thread::yield();
+        auto w = group.spawn<from_birth>(before, meanwhile);
+        EXPECT_EQ(w.ask(gone{}).get(), 2);
+        w.stop();
+    }
+}
+
+TEST_F(actors, a_constructor_that_watches_may_throw) {
+    struct bad : sennit::actor<bad, sennit::down> {
+        explicit bad(const actor_ref<counter>& of) {
+            watch(of);
+            throw std::runtime_error("as wanted");
+        }
+        void on(const sennit::down&) {}
+    };
+    auto c = group.spawn<counter>();
+    EXPECT_THROW(group.spawn<bad>(c), std::runtime_error);
+    c.stop();
+    group.join();
+    EXPECT_THROW(group.spawn<bad>(c), std::runtime_error);
+}
+
 TEST_F(actors, an_error_ends_those_that_are_linked) {
     auto a = group.spawn<linked>(sennit::address_of_actor());
     auto b = group.spawn<linked>(a.address());
