@@ -108,3 +108,12 @@ private:
 };
 
 } // namespace sennit
+
+// What builds on it, and needs it complete.
+#include "sennit/actor/actor_metrics.hpp"
+#include "sennit/actor/actor_timer.hpp"
+#include "sennit/actor/name_registry.hpp"
+#include "sennit/actor/router.hpp"
+#include "sennit/actor/stash.hpp"
+#include "sennit/actor/supervisor.hpp"
+#include "sennit/actor/topic.hpp"

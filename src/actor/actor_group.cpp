@@ -68,17 +68,24 @@ void actor_base::end(std::exception_ptr error) noexcept {
 // ---- its birth -----------------------------------------------------------------------------------------------------
 
 actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_options* how)
-    : group_(group), bytes_(bytes) {
+    : group_(group), bytes_(bytes), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
     std::uint16_t home = 0;
     if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
     const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
                                     ? sched::home_of(group.runtime_, how->begins_on)
                                     : std::uint16_t{0};
-    auto hung = how && !how->name.empty() ? std::make_unique<detail::extra>() : nullptr;
+    auto hung = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::extra>() : nullptr;
     if (hung) hung->name = how->name;
     memory_ = sched::take_memory(bytes);
     try {
-        box_ = &group.runtime_.mailboxes().take();
+        detail::watch* news = how && how->watcher ? detail::make_watch(how->watcher, false) : nullptr;
+        try {
+            box_ = &group.runtime_.mailboxes().take();
+        } catch (...) {
+            if (news) detail::destroy_mail(*news);
+            throw;
+        }
+        if (news) hung->watches = news;
     } catch (...) {
         sched::give_memory(memory_, bytes_);
         throw;
@@ -100,7 +107,9 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
 actor_group::making::~making() {
     if (!box_) return;
     exchange_nascent(nullptr);
-    detail::drop_extra(*box_, {box_->self().slot, box_->generation() + 1}, exit_reason::error, nullptr);
+    const sched::address unborn{box_->self().slot, box_->generation() + 1};
+    if (watcher_) detail::remove_watch(unborn, watcher_, false); // whoever spawns it learns by the exception
+    detail::drop_extra(*box_, unborn, exit_reason::error, nullptr);
     box_->release_unused();
     sched::give_memory(memory_, bytes_);
 }
@@ -109,10 +118,15 @@ sched::address actor_group::making::begin(actor_base& made, const detail::actor_
     SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type;
+    if (named_) { // under the lock: others may be watching it already
+        std::lock_guard guard(detail::extra_lock(box.self().slot));
+        detail::extra_of(box)->type = &type;
+    }
     box.object = &made;
     box.group.store_rlx(&group_); // published by begin_life
     sched::address who;
     bool stopped = false;
+    const bool early = made.early_; // it may end as soon as it lives
     {
         std::lock_guard guard(group_.lock_);
         ++group_.living_;
@@ -120,6 +134,7 @@ sched::address actor_group::making::begin(actor_base& made, const detail::actor_
         box.begin_life(); // inside: either `stop` finds it, or it is found stopped
         who = box.self();
     }
+    if (early) detail::tell_early_news(who);
     if (stopped) detail::stop_actor(who, exit_reason::shutdown, true);
     return who;
 }
@@ -185,7 +200,7 @@ sched::address actor_group::find_named(std::string_view name, const detail::acto
         if (found || !box.lives() || box.group.load_rlx() != this) return; // `lives` has acquired it
         std::lock_guard guard(detail::extra_lock(box.self().slot));
         if (!box.lives() || !box.extra || detail::extra_of(box)->name != name) return;
-        if (static_cast<actor_base*>(box.object)->type_ == type) found = box.self();
+        if (detail::extra_of(box)->type == type) found = box.self(); // its memory may be gone already
     });
     return found;
 }

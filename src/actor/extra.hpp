@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What few actors have: a name, others that watch it.
+// What few actors have: a name, others that watch it, timers.
 //
 // Hangs on the mailbox, for one life. Guarded by one of a few locks, chosen by the slot's number, under which the life
 // also ends: so whoever finds the life under the lock finds what hangs on it.
@@ -8,10 +8,12 @@
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sennit/actor/actor_base.hpp"
+#include "sennit/base/intrusive_queue.hpp"
 #include "sennit/base/spin_lock.hpp"
 
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace sennit::detail {
 
@@ -24,9 +26,18 @@ struct watch : sched::mail {
     watch* after = nullptr; // in the list of who is watched
 };
 
+// A timer whose message is for this actor: src/actor/actor_timer.cpp.
+struct hung_timer : base::list_node {
+    bool hung = false; // in the list below
+};
+using timer_list = base::intrusive_queue<hung_timer>;
+
 struct extra {
     std::string name;
+    const actor_type* type = nullptr; // of an actor with a name
     watch* watches = nullptr;
+    watch* early = nullptr; // news for this one, that came while its constructor ran
+    timer_list timers;
 };
 
 base::spin_lock& extra_lock(std::uint32_t slot) noexcept;
@@ -34,6 +45,35 @@ base::spin_lock& extra_lock(std::uint32_t slot) noexcept;
 inline extra* extra_of(sched::mailbox& box) noexcept {
     return static_cast<extra*>(box.extra);
 }
+
+// Calls `add(extra&)` under the lock if `whom` lives, or is about to: its constructor runs. False: it has ended. Throws
+// std::bad_alloc.
+template <class F>
+bool hang_on(sched::address whom, F add) {
+    auto* fresh = new extra();
+    bool added = false;
+    {
+        std::lock_guard guard(extra_lock(whom.slot));
+        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (box && (box->generation() | 1) == whom.generation) {
+            if (!box->extra) box->extra = std::exchange(fresh, nullptr);
+            add(*extra_of(*box));
+            added = true;
+        }
+    }
+    delete fresh;
+    return added;
+}
+
+// Of an end: first under the lock, then outside of it.
+void take_timers_off(timer_list& all) noexcept;
+void cancel_timers(timer_list& all) noexcept;
+
+watch* make_watch(sched::address watcher, bool linked); // throws std::bad_alloc
+void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept;
+
+// For an actor whose life has just begun.
+void tell_early_news(sched::address who) noexcept;
 
 // Tells those in the list.
 void tell_watches(watch* first, const down& news) noexcept;

@@ -14,9 +14,35 @@ namespace {
 constexpr std::size_t lock_count = 64;
 constinit base::spin_lock locks[lock_count];
 
+// Also to a full mailbox: an end is not told twice.
+void deliver_all(watch* first) noexcept {
+    while (watch* one = first) {
+        first = one->after;
+        (void)sched::deliver_uncounted(one->watcher, *one);
+    }
+}
+
+// Where who watches is still being made, or was when the news came. The extra is there: `early_` made it.
+bool keep_for_later(watch& one) noexcept {
+    const sched::address whom = one.watcher;
+    bool born = false;
+    {
+        std::lock_guard guard(extra_lock(whom.slot));
+        sched::mailbox* box = whom ? sched::mailbox_table::find(whom.slot) : nullptr;
+        if (!box || (box->generation() | 1) != whom.generation || !box->extra) return false;
+        born = box->lives();
+        if (!born) one.after = std::exchange(extra_of(*box)->early, &one);
+    }
+    if (born) (void)sched::deliver_uncounted(whom, one);
+    return true;
+}
+
 void take_news(sched::mail& raw, void* object) noexcept {
     auto& one = static_cast<watch&>(raw);
-    if (!object) return destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
+    if (!object) {
+        if (!keep_for_later(one)) destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
+        return;
+    }
     auto& me = *static_cast<actor_base*>(object);
     const bool abnormal = one.news.why == exit_reason::error || one.news.why == exit_reason::linked;
     const auto handle = me.type_->find(&message_tag<down>, false);
@@ -42,41 +68,11 @@ void take_news(sched::mail& raw, void* object) noexcept {
     me.end(std::move(error));
 }
 
-// False: `whom` has ended.
-bool add_watch(sched::address whom, watch& one) {
-    auto* fresh = new extra();
-    bool added = false;
-    {
-        std::lock_guard guard(extra_lock(whom.slot));
-        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (box && (box->generation() | 1) == whom.generation) { // it lives, or is about to: its constructor runs
-            if (!box->extra) box->extra = std::exchange(fresh, nullptr);
-            one.after = std::exchange(extra_of(*box)->watches, &one);
-            added = true;
-        }
-    }
-    delete fresh;
-    return added;
-}
-
-void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept {
-    watch* found = nullptr;
-    {
-        std::lock_guard guard(extra_lock(whom.slot));
-        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (!box || box->generation() != whom.generation || !box->extra) return;
-        watch** place = &extra_of(*box)->watches;
-        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
-        if ((found = *place)) *place = found->after;
-    }
-    if (found) destroy_mail(*found);
-}
-
 void begin_watch(sched::address whom, sched::address watcher, bool linked) {
-    auto* one = ::new (sched::take_memory(sizeof(watch))) watch(watcher, linked);
+    watch* one = make_watch(watcher, linked);
     bool added = false;
     try {
-        added = whom && add_watch(whom, *one);
+        added = whom && hang_on(whom, [&](extra& of) { one->after = std::exchange(of.watches, one); });
     } catch (...) {
         destroy_mail(*one);
         throw;
@@ -86,6 +82,23 @@ void begin_watch(sched::address whom, sched::address watcher, bool linked) {
 
 } // namespace
 
+void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept {
+    watch* found = nullptr;
+    {
+        std::lock_guard guard(extra_lock(whom.slot));
+        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (!box || (box->generation() | 1) != whom.generation || !box->extra) return;
+        watch** place = &extra_of(*box)->watches;
+        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
+        if ((found = *place)) *place = found->after;
+    }
+    if (found) destroy_mail(*found);
+}
+
+watch* make_watch(sched::address watcher, bool linked) {
+    return ::new (sched::take_memory(sizeof(watch))) watch(watcher, linked);
+}
+
 base::spin_lock& extra_lock(std::uint32_t slot) noexcept {
     return locks[slot % lock_count];
 }
@@ -93,12 +106,21 @@ base::spin_lock& extra_lock(std::uint32_t slot) noexcept {
 watch::watch(sched::address to, bool both_ways) noexcept : mail(&take_news), watcher(to), linked(both_ways) {}
 
 void tell_watches(watch* first, const down& news) noexcept {
-    while (watch* one = first) {
-        first = one->after;
+    for (watch* one = first; one; one = one->after) {
         one->news = news;
         one->urgent = true;
-        (void)sched::deliver(one->watcher, *one);
     }
+    deliver_all(first);
+}
+
+void tell_early_news(sched::address who) noexcept {
+    watch* first = nullptr;
+    {
+        std::lock_guard guard(extra_lock(who.slot));
+        sched::mailbox* box = sched::mailbox_table::find(who.slot);
+        if (box->generation() == who.generation && box->extra) first = std::exchange(extra_of(*box)->early, nullptr);
+    }
+    deliver_all(first);
 }
 
 bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error) noexcept {
@@ -108,23 +130,38 @@ bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const 
         hung = extra_of(box);
         box.extra = nullptr;
         if (box.lives()) box.end_life();
+        if (hung) take_timers_off(hung->timers);
     }
     if (!hung) return false;
+    cancel_timers(hung->timers);
     const bool told = hung->watches != nullptr;
     tell_watches(hung->watches, {who, why, error});
+    while (watch* one = hung->early) { // its constructor threw
+        hung->early = one->after;
+        destroy_mail(*one);
+    }
     delete hung;
     return told;
 }
 
 } // namespace detail
 
+// News that comes before the life begins is kept for it.
+void actor_base::expect_news() {
+    if (box_->lives() || early_) return;
+    (void)detail::hang_on(address(), [](detail::extra&) {});
+    early_ = true;
+}
+
 void actor_base::watch_end(sched::address whom) {
+    expect_news();
     detail::begin_watch(whom, address(), false);
 }
 void actor_base::unwatch(sched::address whom) noexcept {
     detail::remove_watch(whom, address(), false);
 }
 void actor_base::link(sched::address whom) {
+    expect_news();
     detail::begin_watch(whom, address(), true);
     detail::begin_watch(address(), whom, true);
 }

@@ -280,7 +280,9 @@ void mailbox::end_life() noexcept {
     if (crowded.load() && !SENNIT_MUTANT("an end makes room")) room_made();
 }
 
+// The address of the life that did not begin may have been given to others.
 void mailbox::release_unused() noexcept {
+    generation_.store_rel(generation_.load_rlx() + 2); // owner: nobody else changes it; pairs with generation
     runtime_.mailboxes().give(*this);
 }
 

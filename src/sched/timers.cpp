@@ -39,16 +39,21 @@ bool timers::disarm(timer& one) noexcept {
 
 void timers::expire(std::int64_t now_ns) noexcept {
     for (bool all = false; !all;) {
-        timer_wheel::list due;
+        timer_wheel::list due, firing;
         base::intrusive_queue<waiter> woken;
         {
             std::lock_guard guard(lock_);
             all = wheel_.advance(now_ns, due, batch);
-            while (timer* one = due.pop_front())
-                if (waiter* who = one->expire(*one)) woken.push_back(*who); // from here `one` may be gone
+            while (timer* one = due.pop_front()) {
+                if (!one->expire)
+                    firing.push_back(*one);
+                else if (waiter* who = one->expire(*one)) // from here `one` may be gone
+                    woken.push_back(*who);
+            }
             update_next();
         }
         while (waiter* who = woken.pop_front()) wake(*who);
+        while (timer* one = firing.pop_front()) one->fire(*one); // it may be gone, or armed again
     }
 }
 

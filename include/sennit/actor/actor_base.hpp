@@ -44,6 +44,7 @@ struct spawn_options {
     unsigned worker = any_worker;    // the only one that it shall run on
     unsigned begins_on = any_worker; // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
+    address_of_actor watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody
 };
 
 namespace detail {
@@ -74,6 +75,7 @@ public:
     // For the library.
     const detail::actor_type* type_ = nullptr;
     bool ending_ = false;
+    bool early_ = false; // its constructor watched somebody
     exit_reason why_ = exit_reason::normal;
 
     // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.
@@ -101,6 +103,7 @@ protected:
 
 private:
     friend class actor_group;
+    void expect_news();
     sched::mailbox* box_ = nullptr;
 };
 

@@ -26,8 +26,11 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace sennit {
+
+struct actor_metrics; // actor_metrics.hpp
 
 class actor_group {
 public:
@@ -69,6 +72,7 @@ public:
     void left(std::exception_ptr error) noexcept;
 
 private:
+    friend std::vector<actor_metrics> metrics_of(const actor_group&);
     struct nascent; // a slot that is taken, until the actor is made
     class making {
     public:
@@ -83,6 +87,8 @@ private:
         sched::mailbox* box_ = nullptr;
         void* memory_ = nullptr;
         std::size_t bytes_;
+        sched::address watcher_;
+        bool named_;
     };
 
     template <class A, class... Args>

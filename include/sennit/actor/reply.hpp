@@ -7,6 +7,7 @@
 
 #include "sennit/promise.hpp"
 
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +22,9 @@ enum class ask_error : unsigned char {
     cycle,      // the one asked waits, perhaps by others, for the asker
 };
 const char* describe(ask_error what) noexcept;
+
+// The limit of an ask that has none.
+inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
 class ask_failed : public std::runtime_error {
 public:

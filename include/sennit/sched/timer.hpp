@@ -20,6 +20,9 @@ struct timer : base::list_node {
     // Called once when the deadline has passed, under the lock of all timers: it must not block, arm or disarm. A
     // waiter that it returns is woken afterwards.
     waiter* (*expire)(timer&) noexcept = nullptr;
+    // Instead, where `expire` is null: the same, but outside of that lock, so that it may do all that does not block.
+    // It may run while, and after, `disarm` says false.
+    void (*fire)(timer&) noexcept = nullptr;
     std::int64_t deadline_ns = never; // by now_ns()
 
     // The wheel's.
@@ -32,7 +35,7 @@ struct timer : base::list_node {
 void arm(timer& what, runtime_core& where) noexcept;
 
 // True: it will not expire. False: it was not armed, or has expired. In both cases `expire` is not running and will not
-// be called.
+// be called; nor is `fire` after true.
 bool disarm(timer& what, runtime_core& where) noexcept;
 
 } // namespace sennit::sched

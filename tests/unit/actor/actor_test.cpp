@@ -201,6 +201,25 @@ TEST_F(actors, a_constructor_that_throws_leaves_nothing) {
     group.join();
 }
 
+// Its constructor may have given its address to others: no later actor has it.
+TEST_F(actors, an_actor_that_was_not_made_leaves_an_address_of_nobody) {
+    static actor_ref<counter> kept;
+    struct bad : sennit::actor<bad, add> {
+        bad() {
+            kept = actor_ref<counter>(address());
+            throw std::runtime_error("as wanted");
+        }
+        void on(add) {}
+    };
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THROW(runtime.run([&] { group.spawn<bad>(); }), std::runtime_error);
+        auto c = runtime.run([&] { return group.spawn<counter>(); });
+        EXPECT_NE(c, kept);
+        EXPECT_EQ(kept.try_tell(add{1}), send_status::dead);
+        EXPECT_EQ(c.ask(total{}).get(), 0);
+    }
+}
+
 TEST_F(actors, an_actor_is_made_by_spawn_only) {
     EXPECT_THROW(counter(), std::logic_error);
 }
@@ -291,6 +310,26 @@ TEST_F(actors, a_circle_of_questions_is_reported) {
     EXPECT_EQ(a.ask(total{}).get(), -static_cast<int>(sennit::ask_error::cycle));
 }
 
+// Also one of one, and one that is closed by a question that waits for ever; who waits outside of it gets its answer.
+TEST_F(actors, a_circle_of_any_length_is_reported) {
+    struct waits : sennit::actor<waits, total, actor_ref<waits>> {
+        void on(actor_ref<waits> m) { other = m; }
+        int on(total) {
+            auto answer = other.ask(total{}, sennit::forever);
+            return answer ? *answer + 1 : answer.error() == sennit::ask_error::cycle ? 100 : -1;
+        }
+        actor_ref<waits> other;
+    };
+    for (std::size_t length = 1; length <= 5; ++length) {
+        std::vector<actor_ref<waits>> circle;
+        for (std::size_t i = 0; i < length; ++i) circle.push_back(group.spawn<waits>());
+        for (std::size_t i = 0; i < length; ++i) circle[i].tell(circle[(i + 1) % length]);
+        auto outside = group.spawn<waits>();
+        outside.tell(circle[0]);
+        EXPECT_EQ(outside.ask(total{}).get(), static_cast<int>(100 + length));
+    }
+}
+
 // ---- mailboxes with a bound
 
 struct bounded : actors {
@@ -367,7 +406,11 @@ struct observe {
     actor_ref<counter> whom;
 };
 
-struct watcher : sennit::actor<watcher, observe, sennit::down, gone> {
+struct how_many {
+    using reply = int;
+};
+struct watcher : sennit::actor<watcher, observe, sennit::down, gone, how_many> {
+    int on(how_many) { return static_cast<int>(seen.size()); }
     void on(observe m) { watch(m.whom); }
     void on(const sennit::down& m) {
         seen.push_back(static_cast<int>(m.why));
@@ -399,6 +442,19 @@ TEST_F(actors, who_watches_learns_how_an_actor_ended) {
     group.join(); // the error was told to somebody: it is not thrown
 }
 
+TEST_F(actors, who_spawns_may_name_a_watcher_that_misses_no_end) {
+    struct at_once : sennit::actor<at_once, fail> {
+        at_once() { throw std::runtime_error("as wanted"); }
+        void on(fail) {}
+    };
+    auto w = group.spawn<watcher>();
+    EXPECT_THROW(group.spawn<at_once>({.watcher = w.address()}), std::runtime_error);
+    auto c = group.spawn<counter>({.watcher = w.address()});
+    c.tell(fail{});
+    EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::error));
+    EXPECT_EQ(w.ask(how_many{}).get(), 1) << "nobody is told of what was never made";
+}
+
 TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
     auto c = group.spawn<counter>();
     c.stop();
@@ -406,6 +462,78 @@ TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
     auto w = group.spawn<watcher>();
     w.tell(observe{c});
     EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::normal));
+}
+
+TEST_F(actors, news_of_an_end_comes_to_a_full_mailbox_too) {
+    struct narrow : sennit::actor<narrow, hold, add, sennit::down, gone> {
+        narrow(const actor_ref<counter>& of) { watch(of); }
+        void on(const hold& m) {
+            m.begun->set();
+            m.until->wait();
+        }
+        void on(add) {}
+        void on(const sennit::down&) { ++seen; }
+        int on(gone) { return seen; }
+        int seen = 0;
+    };
+    auto c = group.spawn<counter>();
+    auto n = group.spawn<narrow>({.mailbox = 1}, c);
+    hold held = a_hold();
+    n.tell(held);
+    held.begun->wait();
+    EXPECT_EQ(n.try_tell(add{1}), send_status::sent);
+    EXPECT_EQ(n.try_tell(add{1}), send_status::full);
+    c.stop();
+    while (c.alive()) std::this_thread::yield();
+    held.until->set();
+    for (;;) // the question may find no room
+        if (auto seen = n.ask(gone{}, 10s); seen && *seen == 1) break;
+}
+
+// What it watches may have ended before, and may end while, its constructor runs.
+TEST_F(actors, a_constructor_may_watch) {
+    struct from_birth : sennit::actor<from_birth, sennit::down, gone> {
+        from_birth(const actor_ref<counter>& before, const actor_ref<counter>& meanwhile) {
+            watch(before);
+            watch(meanwhile);
+            meanwhile.stop();
+            while (meanwhile.alive()) std::this_thread::yield();
+        }
+        void on(const sennit::down&) {
+            if (++seen == 2 && wanted) wanted.set(2);
+        }
+        void on(gone, sennit::reply_to<int> answer) {
+            if (seen == 2)
+                answer.set(2);
+            else
+                wanted = std::move(answer);
+        }
+        int seen = 0;
+        sennit::reply_to<int> wanted;
+    };
+    for (int i = 0; i < 50; ++i) {
+        auto before = group.spawn<counter>(), meanwhile = group.spawn<counter>();
+        before.stop();
+        while (before.alive()) std::this_thread::yield();
+        auto w = group.spawn<from_birth>(before, meanwhile);
+        EXPECT_EQ(w.ask(gone{}).get(), 2);
+        w.stop();
+    }
+}
+
+TEST_F(actors, a_constructor_that_watches_may_throw) {
+    struct bad : sennit::actor<bad, sennit::down> {
+        explicit bad(const actor_ref<counter>& of) {
+            watch(of);
+            throw std::runtime_error("as wanted");
+        }
+        void on(const sennit::down&) {}
+    };
+    auto c = group.spawn<counter>();
+    EXPECT_THROW(group.spawn<bad>(c), std::runtime_error);
+    c.stop();
+    group.join();
+    EXPECT_THROW(group.spawn<bad>(c), std::runtime_error);
 }
 
 TEST_F(actors, an_error_ends_those_that_are_linked) {

@@ -94,6 +94,31 @@ TEST(timers, expire_what_is_due_and_nothing_else) {
     EXPECT_TRUE(clock.disarm(late));
 }
 
+// What fires does so outside of the lock: it may arm itself again there.
+TEST(timers, fire_outside_of_the_lock_unless_disarmed) {
+    struct gun : timer {
+        explicit gun(timers& clock_of_it, std::int64_t deadline) : clock(clock_of_it) {
+            deadline_ns = deadline;
+            fire = [](timer& self) noexcept {
+                auto& me = static_cast<gun&>(self);
+                if (++me.shots < 3) (void)me.clock.arm(me);
+            };
+        }
+        timers& clock;
+        int shots = 0;
+    };
+    timers clock;
+    const std::int64_t now = now_ns();
+    gun one(clock, now), other(clock, now);
+    (void)clock.arm(one);
+    (void)clock.arm(other);
+    EXPECT_TRUE(clock.disarm(other));
+    for (int i = 1; i <= 4; ++i) clock.expire(now + ms);
+    EXPECT_EQ(one.shots, 3);
+    EXPECT_EQ(other.shots, 0);
+    EXPECT_EQ(clock.next_ns(), sennit::sched::never);
+}
+
 TEST(timers, ring_on_an_idle_runtime) {
     sennit::runtime runtime({.workers = 2});
     bell one(now_ns() + 5 * ms);

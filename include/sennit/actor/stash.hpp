@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// stashing_actor: one that may put a message aside and get it back later. state_machine: one whose handlers depend on
+// its state, and that puts aside what the present state does not want.
+//
+//     struct closed {};
+//     struct open { int line; using postpones = sennit::accepts<connect>; };       // `connect` waits for another state
+//     class phone : public sennit::state_machine<phone, sennit::states<closed, open>, connect, hang_up> {
+//     public:
+//         void on(closed&, connect m) { become(open{m.line}); }
+//         void on(closed&, hang_up) {}
+//         void on(open&, hang_up) { become(closed{}); }                            // the next `connect` comes now
+//     };
+//
+// Use them where an answer of somebody else, or an event, must come before the next message can be handled. Where the
+// handler can wait for it in place, `ask(…).get()` is simpler; then nothing is handled meanwhile.
+// Guarantees. What was put aside comes back in the order in which it came, before all that came after it. Where the
+// stash is full, `stash` throws stash_full: the actor ends, unless it catches that. When the actor ends, what it holds
+// are dead letters, and who asked learns that.
+// Thread safety: inside handlers only. Cost: the memory of a message, and of what brings it back.
+#pragma once
+
+#include "sennit/actor.hpp"
+#include "sennit/actor/actor_ref.hpp"
+#include "sennit/sched/mail.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sennit {
+
+class stash_full : public std::runtime_error {
+public:
+    explicit stash_full(std::size_t most)
+        : std::runtime_error("sennit: an actor's stash is full: " + std::to_string(most) + " messages") {}
+};
+
+namespace detail {
+
+// Mail in order. Its end returns what is left to nobody.
+class mail_list {
+public:
+    mail_list() = default;
+    ~mail_list();
+    mail_list(const mail_list&) = delete;
+    mail_list& operator=(const mail_list&) = delete;
+    void push_back(sched::mail& one) noexcept;
+    sched::mail* pop_front() noexcept;
+    void put_before(mail_list& more) noexcept; // `more` comes first here, and is empty then
+    std::size_t size() const noexcept { return size_; }
+
+private:
+    sched::mail* first_ = nullptr;
+    sched::mail* last_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+inline constexpr std::size_t stash_size = 1000;
+
+// Of a stashing actor.
+struct stashed_mail {
+    explicit stashed_mail(std::size_t at_most) noexcept : most(at_most) {}
+    ~stashed_mail() {
+        if (gone) *gone = true;
+    }
+    void keep(sched::mail& one); // throws stash_full; destroys it then
+    void handle(actor_base& me) noexcept;
+
+    const std::size_t most;
+    mail_list kept;
+    mail_list due;
+    bool* gone = nullptr; // while `due` is handled: set when the actor ends meanwhile
+};
+
+} // namespace detail
+
+template <class Self, class... Ms>
+class stashing_actor : public actor<Self, Ms...> {
+public:
+    // For the library, behind each handler.
+    void handled() noexcept {
+        if (stash_.gone) return; // whoever handles what comes back looks after that
+        if (stash_.due.size() != 0) [[unlikely]]
+            stash_.handle(*this);
+        else
+            actor_base::handled();
+    }
+
+protected:
+    // `most`: messages that it holds at a time.
+    explicit stashing_actor(std::size_t most = detail::stash_size) noexcept : stash_(most) {}
+
+    // Puts the message in hand aside; a question with the duty to answer it. Throws stash_full, std::bad_alloc; the
+    // message is lost then.
+    template <class M>
+    void stash(M message) {
+        check<M>();
+        static_assert(!detail::has_reply<M>, "sennit: a question is put aside with the duty to answer it: take "
+                                             "`reply_to` in the handler, and give it to `stash`");
+        stash_.keep(*actor_ref<Self>::mail_of(std::move(message)));
+    }
+    template <class M>
+    void stash(M message, reply_to<reply_of<M>> answer) {
+        check<M>();
+        if (answer || !detail::has_reply<M>)
+            stash_.keep(*detail::make_mail<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
+                                                             std::move(answer)));
+        else
+            stash_.keep(*actor_ref<Self>::mail_of(std::move(message))); // it was told, not asked
+    }
+    // Gets all back that was put aside: they are handled next, when this handler has returned.
+    void unstash_all() noexcept { stash_.due.put_before(stash_.kept); }
+    // How many are put aside.
+    std::size_t stashed() const noexcept { return stash_.kept.size(); }
+
+private:
+    template <class M>
+    static constexpr void check() {
+        static_assert(actor<Self, Ms...>::protocol::template has<M>,
+                      "sennit: only a message of the actor's own protocol can be put aside");
+    }
+    detail::stashed_mail stash_;
+};
+
+template <class... Ss>
+struct states {};
+
+namespace detail {
+
+template <class State, class M>
+consteval bool postpones() {
+    if constexpr (requires { typename State::postpones; })
+        return State::postpones::template has<M>;
+    else
+        return false;
+}
+
+} // namespace detail
+
+template <class Self, class States, class... Ms>
+class state_machine;
+
+// For each message and each state one of
+//     R on(State&, M)          void on(State&, M, reply_to<M::reply>)          M in State::postpones
+// or, for all states that have none of these, a handler without a state, as in `actor`. A state is a movable struct;
+// the first one, made without arguments, is what it begins with.
+template <class Self, class... Ss, class... Ms>
+class state_machine<Self, states<Ss...>, Ms...> : public stashing_actor<Self, Ms...> {
+public:
+    // For the library.
+    template <class M>
+    static void invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
+        std::visit([&](auto& state) { me.dispatch(me, state, std::move(message), std::move(answer)); }, me.state_);
+        if (!me.next_) return;
+        me.state_ = std::move(*me.next_);
+        me.next_.reset();
+        me.unstash_all();
+    }
+
+protected:
+    explicit state_machine(std::size_t most = detail::stash_size) : stashing_actor<Self, Ms...>(most) {}
+
+    // The state from the end of this handler on; then all that was put aside comes back.
+    template <class State>
+    void become(State next) {
+        static_assert((std::same_as<State, Ss> || ...), "sennit: this is none of the state machine's states");
+        static_assert(std::is_nothrow_move_assignable_v<State> && std::is_nothrow_move_constructible_v<State>,
+                      "sennit: a state must be movable without exceptions");
+        next_.emplace(std::move(next));
+    }
+    template <class State>
+    bool is() const noexcept {
+        return std::holds_alternative<State>(state_);
+    }
+
+private:
+    template <class State, class M>
+    static void dispatch(Self& me, State& state, M&& message, reply_to<reply_of<M>> answer) {
+        constexpr bool deferred = requires { me.on(state, std::move(message), std::move(answer)); };
+        constexpr bool plain = requires { me.on(state, std::move(message)); };
+        constexpr bool any =
+            requires { me.on(std::move(message)); } || requires { me.on(std::move(message), std::move(answer)); };
+        constexpr bool later = detail::postpones<State, M>();
+        static_assert(deferred || plain || any || later,
+                      "sennit: a state has no handler for a message of the protocol: write `on(State&, M)`, or name "
+                      "the message in the state's `postpones`");
+        static_assert(!later || !(deferred || plain), "sennit: a state both handles and postpones a message");
+        if constexpr (deferred && detail::has_reply<M>)
+            me.on(state, std::move(message), std::move(answer));
+        else if constexpr (plain)
+            answer_with<M>([&]() -> decltype(auto) { return me.on(state, std::move(message)); }, std::move(answer));
+        else if constexpr (later)
+            me.stash(std::move(message), std::move(answer));
+        else
+            actor<Self, Ms...>::invoke(me, std::move(message), std::move(answer));
+    }
+    template <class M, class F>
+    static void answer_with(F handle, reply_to<reply_of<M>> answer) {
+        using result = decltype(handle());
+        if constexpr (!detail::has_reply<M> || std::is_void_v<reply_of<M>>) {
+            static_assert(std::is_void_v<result>, "sennit: the handler's answer is not the message's `reply`");
+            handle();
+            answer.set();
+        } else {
+            static_assert(std::is_convertible_v<result, reply_of<M>>,
+                          "sennit: the handler's answer is not the message's `reply`");
+            answer.set(static_cast<reply_of<M>>(handle()));
+        }
+    }
+
+    std::variant<Ss...> state_;
+    std::optional<std::variant<Ss...>> next_;
+};
+
+} // namespace sennit
