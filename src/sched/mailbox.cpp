@@ -288,7 +288,7 @@ void mailbox::release_unused() noexcept {
 // ---- the waist -----------------------------------------------------------------------------------------------------
 
 namespace {
-delivery undeliverable(address to, mail& one, delivery why) noexcept {
+[[gnu::noinline, gnu::cold]] delivery undeliverable(address to, mail& one, delivery why) noexcept {
     if (const address me = current_receiver()) one.sender = me;
     one.generation = to.generation;
     one.failed(to.slot, why);
