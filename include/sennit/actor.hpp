@@ -29,6 +29,8 @@
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/actor_group.hpp"
 #include "sennit/actor/actor_ref.hpp"
+#include "sennit/actor/memory.hpp"
+#include "sennit/actor/open_actor.hpp"
 
 #include <type_traits>
 #include <utility>
@@ -103,8 +105,11 @@ private:
         Self& me = static_cast<Self&>(base);
         if constexpr (requires { me.stopped(why); }) me.stopped(why);
         me.~Self();
+        detail::give_memory_for<Self, Self>(&me);
     }
-    static inline const detail::actor_type type_of_self{&typeid(Self), sizeof(Self), &actor::destroy, &actor::find};
+    static inline const detail::actor_type type_of_self{&typeid(Self), &detail::take_memory_for<Self, Self>,
+                                                        &detail::give_memory_for<Self, Self>, &actor::destroy,
+                                                        &actor::find};
 };
 
 } // namespace sennit

@@ -4,6 +4,8 @@
 
 #include "sennit/active.hpp"
 #include "sennit/actor.hpp"
+#include "sennit/actor/catcher.hpp"
+#include "sennit/actor/receiver.hpp"
 #include "sennit/async.hpp"
 #include "sennit/barrier.hpp"
 #include "sennit/blocking.hpp"

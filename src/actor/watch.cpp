@@ -14,12 +14,18 @@ namespace {
 constexpr std::size_t lock_count = 64;
 constinit base::spin_lock locks[lock_count];
 
+sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
+    if (me.type_->find) return me.type_->find(&message_tag<down>, false);
+    const bool wanted = !linked || static_cast<open_base&>(me).has_handler_for(&message_tag<down>);
+    return wanted ? &handle_open<down, false> : nullptr;
+}
+
 void take_news(sched::mail& raw, void* object) noexcept {
     auto& one = static_cast<watch&>(raw);
     if (!object) return destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
     auto& me = *static_cast<actor_base*>(object);
     const bool abnormal = one.news.why == exit_reason::error || one.news.why == exit_reason::linked;
-    const auto handle = me.type_->find(&message_tag<down>, false);
+    const auto handle = handler_for_news(me, one.linked);
     if (handle && (abnormal || !one.linked)) {
         down news = one.news;
         const sched::address to = one.watcher;
