@@ -5,7 +5,7 @@
 // and takes effect before the next one: so a handler may remove itself, and the list it is called from does not move.
 #include "sennit/actor/open_base.hpp"
 
-#include "sennit/actor/receiver.hpp"
+#include "sennit/receiver.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -16,9 +16,7 @@
 // Cost: an actor and a group; a message as one to an actor, and a mutex.
 #pragma once
 
-#include "sennit/actor/actor_group.hpp"
-#include "sennit/actor/actor_ref.hpp"
-#include "sennit/actor/open_actor.hpp"
+#include "sennit/actor.hpp"
 #include "sennit/condition_variable.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/sched/deadline.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sennit/actor/receiver.hpp"
+#include "sennit/receiver.hpp"
 
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"

@@ -12,8 +12,8 @@
 // remove_handler. Cost: as a receiver, and a channel's push and pop for a message.
 #pragma once
 
-#include "sennit/actor/receiver.hpp"
 #include "sennit/channel.hpp"
+#include "sennit/receiver.hpp"
 
 #include <chrono>
 #include <cstddef>
