@@ -95,7 +95,7 @@ private:
             if (asked) return &detail::handle_asked<Self, M>;
         return asked ? nullptr : &detail::handle_told<Self, M>;
     }
-    static sched::mail::function find(const void* message, bool asked) {
+    static sched::mail::function find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
         (detail::check_sendable<Ms>(), ...);
         sched::mail::function how = nullptr;
         (void)(... || ((how = found<Ms>(message, asked)) != nullptr));

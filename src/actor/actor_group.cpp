@@ -94,6 +94,8 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
                                                     : 0);
     // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->queued.store_rlx(0); // as above
+    // pairs with begin_life: written before the life, read in it or behind `lives`
+    box_->group.store_rlx(&group_); // the constructor may make actors, too
     exchange_nascent(box_);
 }
 
@@ -110,7 +112,6 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type_;
     box.object = &made;
-    box.group.store_rlx(&group_); // published by begin_life
     sched::address who;
     bool stopped = false;
     {

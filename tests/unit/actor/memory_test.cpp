@@ -5,6 +5,8 @@
 #include "sennit/actor.hpp"
 #include "sennit/catcher.hpp"
 
+#include "quiet.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,10 +41,9 @@ struct alignas(128) open_checks : sennit::open_actor<open_checks> {
 };
 
 struct actor_memory : testing::Test {
+    quiet no_letters;
     sennit::runtime runtime{{.workers = 2}};
     sennit::actor_group group{runtime};
-    sennit::dead_letter_handler silent = sennit::set_dead_letter_handler(nullptr);
-    ~actor_memory() override { sennit::set_dead_letter_handler(silent); }
 };
 
 TEST_F(actor_memory, over_aligned_messages_and_actors_are_aligned_in_handlers) {
@@ -154,6 +155,7 @@ struct alignas(64) line_of_cache {
 };
 
 TEST_F(actor_memory, an_over_aligned_class_brings_an_aligned_operator_new) {
+    line_of_cache::taken = line_of_cache::given = 0;
     sennit::catcher<line_of_cache> caught(runtime);
     caught.ref().tell(line_of_cache());
     (void)caught.pop();

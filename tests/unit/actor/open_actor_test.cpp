@@ -3,6 +3,8 @@
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
+#include "quiet.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,10 +34,9 @@ struct only_moved {
 };
 
 struct open_actors : testing::Test {
+    quiet no_letters;
     sennit::runtime runtime{{.workers = 2}};
     sennit::actor_group group{runtime};
-    sennit::dead_letter_handler silent = sennit::set_dead_letter_handler(nullptr);
-    ~open_actors() override { sennit::set_dead_letter_handler(silent); }
 };
 
 // Does what the test says, inside its constructor or a handler; and keeps a log.

@@ -10,6 +10,8 @@
 #include "sennit/fork_join.hpp"
 #include "sennit/with_timeout.hpp"
 
+#include "quiet.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -47,11 +49,10 @@ struct talker : sennit::actor<talker, start, number> {
 };
 
 struct receivers : testing::Test {
+    quiet no_letters;
     sennit::runtime runtime{{.workers = 2}};
     sennit::actor_group group{runtime};
     sennit::receiver here{runtime};
-    sennit::dead_letter_handler silent = sennit::set_dead_letter_handler(nullptr);
-    ~receivers() override { sennit::set_dead_letter_handler(silent); }
     void all_came(std::size_t count) { // and were counted, but not waited for
         while (here.count() < count) std::this_thread::yield();
         EXPECT_EQ(here.count(), count);
