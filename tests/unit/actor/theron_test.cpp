@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -89,6 +91,46 @@ TEST_F(theron, a_runtime_of_many_options_runs_actors) {
         wanted.tell(there.spawn<echo<int>>(), 1);
         EXPECT_EQ(wanted.wait(), 1u);
     }
+}
+
+TEST_F(theron, workers_run_on_the_processors_that_are_given) {
+    std::vector<unsigned> usable;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        cpu_set_t mine;
+        CPU_ZERO(&mine);
+        if (::sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_ISSET(cpu, &mine)) usable.push_back(cpu);
+    }
+    ASSERT_FALSE(usable.empty());
+    const unsigned last = usable.back();
+    sennit::runtime one({.processors = {last}});
+    EXPECT_EQ(one.workers(), 1u) << "no more than processors";
+    sennit::runtime three({.workers = 3, .processors = {last}});
+    EXPECT_EQ(three.workers(), 3u);
+    three.run([&] {
+        cpu_set_t mine;
+        CPU_ZERO(&mine);
+        ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+        EXPECT_EQ(CPU_COUNT(&mine), 1);
+        EXPECT_TRUE(CPU_ISSET(last, &mine));
+    });
+    EXPECT_EQ(three.metrics().unpinned, 0u);
+    sennit::runtime refused({.workers = 1, .processors = {(1u << 20) - 1}});
+    refused.run([] {});
+    EXPECT_EQ(refused.metrics().unpinned, 1u);
+}
+
+TEST_F(theron, a_node_has_processors) {
+    EXPECT_THROW(sennit::processors_of_node(1'000'000), std::invalid_argument);
+    unsigned node = 0;
+    std::vector<unsigned> found;
+    for (; found.empty() && node < 64; ++node) {
+        try {
+            found = sennit::processors_of_node(node);
+        } catch (const std::invalid_argument&) { // nodes need not begin with 0
+        }
+    }
+    ASSERT_FALSE(found.empty());
+    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
 }
 
 TEST_F(theron, five_runtimes_in_a_chain_pass_a_message_on) {
