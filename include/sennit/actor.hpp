@@ -29,6 +29,8 @@
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/actor_group.hpp"
 #include "sennit/actor/actor_ref.hpp"
+#include "sennit/actor/memory.hpp"
+#include "sennit/actor/open_actor.hpp"
 
 #include <type_traits>
 #include <utility>
@@ -93,7 +95,7 @@ private:
             if (asked) return &detail::handle_asked<Self, M>;
         return asked ? nullptr : &detail::handle_told<Self, M>;
     }
-    static sched::mail::function find(const void* message, bool asked) {
+    static sched::mail::function find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
         (detail::check_sendable<Ms>(), ...);
         sched::mail::function how = nullptr;
         (void)(... || ((how = found<Ms>(message, asked)) != nullptr));
@@ -103,8 +105,11 @@ private:
         Self& me = static_cast<Self&>(base);
         if constexpr (requires { me.stopped(why); }) me.stopped(why);
         me.~Self();
+        detail::give_memory_for<Self, Self>(&me);
     }
-    static inline const detail::actor_type type_of_self{&typeid(Self), sizeof(Self), &actor::destroy, &actor::find};
+    static inline const detail::actor_type type_of_self{&typeid(Self), &detail::take_memory_for<Self, Self>,
+                                                        &detail::give_memory_for<Self, Self>, &actor::destroy,
+                                                        &actor::find};
 };
 
 } // namespace sennit

@@ -54,21 +54,21 @@ std::string actor_base::name() const {
 
 void actor_base::end(std::exception_ptr error) noexcept {
     sched::mailbox& box = *box_;
-    const detail::actor_type& type = *type_;
     const exit_reason why = error && why_ != exit_reason::linked ? exit_reason::error : why_;
     // pairs with begin_life: written before the life, read in it or behind `lives`
     auto& family = *static_cast<actor_group*>(box.group.load_rlx()); // written before the life began
     const sched::address me = box.self();
-    type.destroy(*this, why);
-    sched::give_memory(this, type.bytes);
+    // pairs with nothing: a metric of this life, written by this turn
+    const std::uint64_t handled = box.handled.load_rlx();
+    type_->destroy(*this, why);
     const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
-    family.left(told ? nullptr : std::move(error));
+    family.left(handled, told ? nullptr : std::move(error));
 }
 
 // ---- its birth -----------------------------------------------------------------------------------------------------
 
-actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_options* how)
-    : group_(group), bytes_(bytes), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
+actor_group::making::making(actor_group& group, const detail::actor_type& type, const spawn_options* how)
+    : group_(group), type_(type), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
     std::uint16_t home = 0;
     if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
     const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
@@ -76,7 +76,7 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
                                     : std::uint16_t{0};
     auto hung = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::extra>() : nullptr;
     if (hung) hung->name = how->name;
-    memory_ = sched::take_memory(bytes);
+    memory_ = type.take();
     try {
         detail::watch* news = how && how->watcher ? detail::make_watch(how->watcher, false) : nullptr;
         try {
@@ -87,7 +87,7 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
         }
         if (news) hung->watches = news;
     } catch (...) {
-        sched::give_memory(memory_, bytes_);
+        type.give(memory_);
         throw;
     }
     if (begin != 0) box_->begin_on(begin);
@@ -101,6 +101,8 @@ actor_group::making::making(actor_group& group, std::size_t bytes, const spawn_o
                                                     : 0);
     // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->queued.store_rlx(0); // as above
+    // pairs with begin_life: written before the life, read in it or behind `lives`
+    box_->group.store_rlx(&group_); // the constructor may make actors, too
     exchange_nascent(box_);
 }
 
@@ -111,19 +113,18 @@ actor_group::making::~making() {
     if (watcher_) detail::remove_watch(unborn, watcher_, false); // whoever spawns it learns by the exception
     detail::drop_extra(*box_, unborn, exit_reason::error, nullptr);
     box_->release_unused();
-    sched::give_memory(memory_, bytes_);
+    type_.give(memory_);
 }
 
-sched::address actor_group::making::begin(actor_base& made, const detail::actor_type& type) noexcept {
+sched::address actor_group::making::begin(actor_base& made) noexcept {
     SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
     sched::mailbox& box = *std::exchange(box_, nullptr);
-    made.type_ = &type;
+    made.type_ = &type_;
     if (named_) { // under the lock: others may be watching it already
         std::lock_guard guard(detail::extra_lock(box.self().slot));
-        detail::extra_of(box)->type = &type;
+        detail::extra_of(box)->type = &type_;
     }
     box.object = &made;
-    box.group.store_rlx(&group_); // published by begin_life
     sched::address who;
     bool stopped = false;
     const bool early = made.early_; // it may end as soon as it lives
@@ -149,9 +150,10 @@ actor_group::~actor_group() {
     wait_for_all();
 }
 
-void actor_group::left(std::exception_ptr error) noexcept {
+void actor_group::left(std::uint64_t handled, std::exception_ptr error) noexcept {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
+    handled_ += handled;
     if (error && !error_) error_ = std::move(error);
     if (--living_ == 0) woken.take_all(joiners_);
 }
@@ -191,6 +193,19 @@ void actor_group::stop() noexcept {
 std::size_t actor_group::size() const noexcept {
     std::lock_guard guard(lock_);
     return living_;
+}
+
+std::uint64_t actor_group::handled() const {
+    std::uint64_t sum;
+    {
+        std::lock_guard guard(lock_);
+        sum = handled_;
+    }
+    runtime_.mailboxes().for_each([&](sched::mailbox& box) {
+        // pairs with begin_life: written before the life, read in it or behind `lives`; the other one is a metric
+        if (box.lives() && box.group.load_rlx() == this) sum += box.handled.load_rlx();
+    });
+    return sum;
 }
 
 sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {

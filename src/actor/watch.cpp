@@ -37,6 +37,12 @@ bool keep_for_later(watch& one) noexcept {
     return true;
 }
 
+sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
+    if (me.type_->find) return me.type_->find(&message_tag<down>, false);
+    const bool wanted = !linked || static_cast<open_base&>(me).has_handler_for(&message_tag<down>);
+    return wanted ? &handle_open<down, false> : nullptr;
+}
+
 void take_news(sched::mail& raw, void* object) noexcept {
     auto& one = static_cast<watch&>(raw);
     if (!object) {
@@ -45,7 +51,7 @@ void take_news(sched::mail& raw, void* object) noexcept {
     }
     auto& me = *static_cast<actor_base*>(object);
     const bool abnormal = one.news.why == exit_reason::error || one.news.why == exit_reason::linked;
-    const auto handle = me.type_->find(&message_tag<down>, false);
+    const auto handle = handler_for_news(me, one.linked);
     if (handle && (abnormal || !one.linked)) {
         down news = one.news;
         const sched::address to = one.watcher;

@@ -193,13 +193,13 @@ inline mailbox::list mailbox::turn(worker*& me) noexcept {
             if (one->generation == generation_.load_rlx()) [[likely]] { // own turn's
                 handled.store_rlx(handled.load_rlx() + 1);              // a metric, written here only
                 if (one->counted && !count_out()) [[unlikely]]
-                    return_to_sender(*one);
+                    return_to_sender(*one, delivery::full);
                 else
                     one->run(*one, object);
                 if (this_worker() != me) [[unlikely]]
                     me = moved();
             } else {
-                return_to_sender(*one);
+                return_to_sender(*one, delivery::dead);
             }
             if (--left == 0 && !go_on(batch, left, until)) return batch;
         }
@@ -269,7 +269,8 @@ void mailbox::begin_on(std::uint16_t wanted) noexcept {
         (void)runtime_.worker_at(owner - 1u).queue().claimed(change);
 }
 
-void mailbox::return_to_sender(mail& one) noexcept {
+void mailbox::return_to_sender(mail& one, delivery why) noexcept {
+    one.failed(slot_, why);
     one.run(one, nullptr);
 }
 
@@ -289,8 +290,10 @@ void mailbox::release_unused() noexcept {
 // ---- the waist -----------------------------------------------------------------------------------------------------
 
 namespace {
-delivery undeliverable(mail& one, delivery why) noexcept {
-    one.sender = current_receiver();
+[[gnu::noinline, gnu::cold]] delivery undeliverable(address to, mail& one, delivery why) noexcept {
+    if (const address me = current_receiver()) one.sender = me;
+    one.generation = to.generation;
+    one.failed(to.slot, why);
     one.run(one, nullptr);
     return why;
 }
@@ -317,18 +320,18 @@ inline delivery mailbox::accept(address to, mail& one) noexcept {
 delivery deliver(address to, mail& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) [[unlikely]]
-        return undeliverable(one, delivery::dead);
+        return undeliverable(to, one, delivery::dead);
     // pairs with begin_life: written before the life
     if (box->bounds.load_rlx() != 0) [[unlikely]] { // written before the life began
         const delivery may = box->admit(one);
-        if (may != delivery::sent) return undeliverable(one, may);
+        if (may != delivery::sent) return undeliverable(to, one, may);
     }
     return box->accept(to, one);
 }
 
 delivery deliver_uncounted(address to, mail& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
-    if (!to || !box || box->generation() != to.generation) return undeliverable(one, delivery::dead);
+    if (!to || !box || box->generation() != to.generation) return undeliverable(to, one, delivery::dead);
     return box->accept(to, one);
 }
 

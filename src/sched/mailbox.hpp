@@ -131,7 +131,7 @@ private:
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;
     void take_remote(list& into) noexcept;
-    [[gnu::noinline, gnu::cold]] static void return_to_sender(mail& one) noexcept;
+    [[gnu::noinline, gnu::cold]] void return_to_sender(mail& one, delivery why) noexcept;
 
     // What a hop between two mailboxes of one worker touches is in the first two lines.
     list inbox_;

@@ -64,6 +64,8 @@ runtime_options completed(runtime_options given) {
         given.workers = checked_workers(*count, "SENNIT_WORKERS");
     } else {
         given.workers = std::min(sys::usable_cpus(), max_workers);
+        if (!given.processors.empty() && given.processors.size() < given.workers)
+            given.workers = static_cast<unsigned>(given.processors.size());
     }
     if (given.stack_size == 0) {
         given.stack_size = default_stack_size;
@@ -139,7 +141,10 @@ runtime_core::runtime_core(const runtime_options& given)
     sys::watch_forks();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
     sys::install_overflow_handler(&describe_overflow);
-    if (options_.pin) cpus_ = sys::affinity_cpus();
+    if (!options_.processors.empty())
+        cpus_ = options_.processors;
+    else if (options_.pin)
+        cpus_ = sys::affinity_cpus();
 
     workers_.resize(options_.workers + reliefs_of(options_));
     first_contexts_.resize(workers_.size());

@@ -154,6 +154,28 @@ std::vector<unsigned> affinity_cpus() {
     return {};
 }
 
+// cpulist: "0-3,8,10-11".
+std::optional<std::vector<unsigned>> node_cpus(unsigned node, const std::string& root) {
+    const std::string nodes = root + "/sys/devices/system/node";
+    std::ifstream file(nodes + "/node" + std::to_string(node) + "/cpulist");
+    if (!file) {
+        if (node == 0 && !std::ifstream(nodes + "/online")) return affinity_cpus();
+        return std::nullopt;
+    }
+    std::vector<unsigned> cpus;
+    std::string ranges;
+    file >> ranges;
+    std::istringstream items(ranges);
+    for (std::string one; std::getline(items, one, ',');) {
+        const std::size_t dash = one.find('-');
+        const auto first = parse_count(one.substr(0, dash));
+        const auto last = dash == std::string::npos ? first : parse_count(one.substr(dash + 1));
+        if (!first || !last || *last >= (1u << 20)) continue; // makes no sense
+        for (auto cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<unsigned>(cpu));
+    }
+    return cpus;
+}
+
 unsigned usable_cpus(const std::string& root) {
     auto count = static_cast<double>(std::max<std::size_t>(affinity_cpus().size(), 1));
     if (const auto quota = cgroup_cpu_quota(root)) count = std::min(count, std::ceil(*quota));

@@ -18,6 +18,7 @@ namespace sennit {
 
 class actor_group;
 class actor_base;
+class open_base;
 
 // An actor of whatever class: 8 bytes, as actor_ref.
 using address_of_actor = sched::address;
@@ -52,9 +53,11 @@ namespace detail {
 // One for each class of actors.
 struct actor_type {
     const std::type_info* type;
-    std::size_t bytes;
-    void (*destroy)(actor_base& ended, exit_reason why) noexcept;   // its hook, its destructor; not its memory
-    sched::mail::function (*find)(const void* message, bool asked); // by message_tag; null: not in the protocol
+    void* (*take)(); // memory for one
+    void (*give)(void* memory) noexcept;
+    void (*destroy)(actor_base& ended, exit_reason why) noexcept; // its hook, its destructor, its memory
+    // By message_tag; null: not in the protocol. Null itself: it is an open_base, whose handlers come and go.
+    sched::mail::function (*find)(const void* message, bool asked);
 };
 
 // Its address names a message type.

@@ -25,6 +25,7 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,25 +69,29 @@ public:
     void stop() noexcept;
     std::size_t size() const noexcept; // that live
 
+    // Messages that its actors have handled, those that have ended included. One that ends meanwhile may be missed or
+    // counted twice. Looks at all actors of the runtime.
+    std::uint64_t handled() const;
+
     // For the library: the end of one. The group may be gone when it returns.
-    void left(std::exception_ptr error) noexcept;
+    void left(std::uint64_t handled, std::exception_ptr error) noexcept;
 
 private:
     friend std::vector<actor_metrics> metrics_of(const actor_group&);
     struct nascent; // a slot that is taken, until the actor is made
     class making {
     public:
-        making(actor_group& group, std::size_t bytes, const spawn_options* how);
+        making(actor_group& group, const detail::actor_type& type, const spawn_options* how);
         ~making(); // gives all back, unless it was begun
         making(const making&) = delete;
         void* memory() const noexcept { return memory_; }
-        sched::address begin(actor_base& made, const detail::actor_type& type) noexcept;
+        sched::address begin(actor_base& made) noexcept;
 
     private:
         actor_group& group_;
+        const detail::actor_type& type_;
         sched::mailbox* box_ = nullptr;
         void* memory_ = nullptr;
-        std::size_t bytes_;
         sched::address watcher_;
         bool named_;
     };
@@ -94,10 +99,10 @@ private:
     template <class A, class... Args>
     actor_ref<A> spawn_with(const spawn_options* how, Args&&... args) {
         static_assert(std::derived_from<A, actor_base>, "sennit: spawn makes classes that derive from sennit::actor");
-        static_assert(alignof(A) <= 16, "sennit: an actor is over-aligned");
-        making one(*this, sizeof(A), how);
+        static_assert(std::is_constructible_v<A, Args...>, "sennit: the actor has no constructor for these arguments");
+        making one(*this, A::type_of_self, how);
         A* made = ::new (one.memory()) A(std::forward<Args>(args)...);
-        return actor_ref<A>(one.begin(*made, A::type_of_self));
+        return actor_ref<A>(one.begin(*made));
     }
     sched::address find_named(std::string_view name, const detail::actor_type* type) const;
     void wait_for_all() noexcept;
@@ -105,6 +110,7 @@ private:
     sched::runtime_core& runtime_;
     mutable base::spin_lock lock_; // guards all below
     std::size_t living_ = 0;
+    std::uint64_t handled_ = 0; // by those that have ended
     bool stopped_ = false;
     sched::wait_list joiners_;
     std::exception_ptr error_;

@@ -11,19 +11,25 @@
 
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/dead_letter.hpp"
+#include "sennit/actor/memory.hpp"
 #include "sennit/actor/message.hpp"
+#include "sennit/actor/open_base.hpp"
 #include "sennit/actor/reply.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/mail.hpp"
-#include "sennit/sched/small_memory.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 namespace sennit {
+
+template <class A>
+class actor_ref;
 
 enum class [[nodiscard]] send_status : unsigned char { sent, full, dead };
 
@@ -34,6 +40,14 @@ struct accepts {
     template <class M>
     static constexpr bool has = (std::is_same_v<M, Ms> || ...);
 };
+
+// The protocol of who may have a handler for anything: an open_actor, or an address of which one does not know more.
+struct anything {
+    using protocol = anything;
+    template <class M>
+    static constexpr bool has = true;
+};
+using any_ref = actor_ref<anything>;
 
 namespace detail {
 
@@ -51,21 +65,31 @@ struct asked : sched::mail {
     reply_to<reply_of<M>> answer;
 };
 
+// Mail without a message has no class that says where it lies.
+template <class Mail>
+struct carried {
+    using type = void;
+};
+template <class Mail>
+    requires requires(Mail& one) { one.message; }
+struct carried<Mail> {
+    using type = decltype(Mail::message);
+};
+
 template <class Mail>
 void destroy_mail(Mail& one) noexcept {
     one.~Mail();
-    sched::give_memory(&one, sizeof(Mail));
+    give_memory_for<typename carried<Mail>::type, Mail>(&one);
 }
 template <class Mail, class... Args>
 Mail* make_mail(Args&&... args) {
-    static_assert(alignof(Mail) <= 16, "sennit: a message is over-aligned");
-    return ::new (sched::take_memory(sizeof(Mail))) Mail(std::forward<Args>(args)...);
+    return ::new (take_memory_for<typename carried<Mail>::type, Mail>()) Mail(std::forward<Args>(args)...);
 }
 
 template <class Mail, class M>
 bool nobody(Mail& one, void* object) noexcept {
     if (object) return false;
-    note_dead_letter(one, typeid(M));
+    note_dead_letter(one, typeid(M), std::as_bytes(std::span(&one.message, 1)));
     destroy_mail(one);
     return true;
 }
@@ -115,23 +139,61 @@ void handle_asked(sched::mail& raw, void* object) noexcept {
     self.handled();
 }
 
-// For a receiver whose class is not known: finds its handler when the mail is there.
+// For one whose handlers come and go.
 template <class M, bool Asked>
-void handle_found(sched::mail& raw, void* object) noexcept {
+void handle_open(sched::mail& raw, void* object) noexcept {
     using mail_type = std::conditional_t<Asked, asked<M>, told<M>>;
     auto& one = static_cast<mail_type&>(raw);
     if (nobody<mail_type, M>(one, object)) return;
-    const auto handle = static_cast<actor_base*>(object)->type_->find(&message_tag<M>, Asked);
-    if (handle)
-        handle(raw, object);
-    else
-        (void)nobody<mail_type, M>(one, nullptr); // an address that was given a wrong protocol
+    auto& me = static_cast<open_base&>(*static_cast<actor_base*>(object));
+    std::exception_ptr error;
+    {
+        reply_to<reply_of<M>> answer;
+        if constexpr (Asked) answer = std::move(one.answer);
+        error = me.handle({&message_tag<M>,
+                           &one.message,
+                           &answer,
+                           {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
+                            std::as_bytes(std::span(&one.message, 1))}});
+    }
+    destroy_mail(one);
+    if (error) return me.end(std::move(error));
+    me.handled();
 }
 
 template <class... Ms>
 inline constexpr bool is_protocol = false;
 template <class... Ms>
 inline constexpr bool is_protocol<accepts<Ms...>> = true;
+template <>
+inline constexpr bool is_protocol<anything> = true;
+
+// For a receiver whose class is not known: finds its handler when the mail is there.
+template <class M, bool Asked>
+void handle_found(sched::mail& raw, void* object) noexcept {
+    using mail_type = std::conditional_t<Asked, asked<M>, told<M>>;
+    auto& one = static_cast<mail_type&>(raw);
+    if (nobody<mail_type, M>(one, object)) return;
+    auto& me = *static_cast<actor_base*>(object);
+    if (!me.type_->find) return handle_open<M, Asked>(raw, object);
+    if (const auto handle = me.type_->find(&message_tag<M>, Asked)) return handle(raw, object);
+    // An address that was given a wrong protocol.
+    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
+                        std::as_bytes(std::span(&one.message, 1))});
+    destroy_mail(one);
+}
+
+template <class A, class M, bool Asked>
+consteval sched::mail::function handler_of() {
+    if constexpr (is_protocol<A>)
+        return &handle_found<M, Asked>;
+    else if constexpr (std::is_base_of_v<open_base, A>)
+        return &handle_open<M, Asked>;
+    else if constexpr (Asked)
+        return &handle_asked<A, M>;
+    else
+        return &handle_told<A, M>;
+}
 
 send_status deliver_waiting(sched::address to, sched::mail& one) noexcept;
 send_status deliver(sched::address to, sched::mail& one) noexcept;
@@ -164,6 +226,13 @@ public:
         static_assert((detail_accepts<Ms>() && ...),
                       "sennit: this actor does not accept all messages of that protocol");
         return actor_ref<accepts<Ms...>>(address_);
+    }
+
+    // To one that says nothing of its messages: what it has no handler for is a dead letter.
+    operator actor_ref<anything>() const noexcept
+        requires(!std::is_same_v<A, anything>)
+    {
+        return actor_ref<anything>(address_);
     }
 
     // Sends and forgets. If the actor is gone, or has no room, the message is a dead letter. Throws std::bad_alloc.
@@ -223,13 +292,8 @@ public:
     void forward(M message, reply_to<reply_of<M>> answer) const {
         check<M>();
         static_assert(detail::has_reply<M>, "sennit: only a message with a `reply` type can be asked");
-        sched::mail::function how;
-        if constexpr (detail::is_protocol<A>)
-            how = &detail::handle_found<M, true>;
-        else
-            how = &detail::handle_asked<A, M>;
-        (void)detail::deliver(address_,
-                              *detail::make_mail<detail::asked<M>>(how, std::move(message), std::move(answer)));
+        (void)detail::deliver(address_, *detail::make_mail<detail::asked<M>>(detail::handler_of<A, M, true>(),
+                                                                             std::move(message), std::move(answer)));
     }
 
     // Ends it, after what was sent before; or before that. Thread-safe, any number of times.
@@ -249,12 +313,7 @@ public:
     template <class M>
     static detail::told<M>* mail_of(M message) {
         check<M>();
-        sched::mail::function how;
-        if constexpr (detail::is_protocol<A>)
-            how = &detail::handle_found<M, false>;
-        else
-            how = &detail::handle_told<A, M>;
-        return detail::make_mail<detail::told<M>>(how, std::move(message));
+        return detail::make_mail<detail::told<M>>(detail::handler_of<A, M, false>(), std::move(message));
     }
 
 private:
@@ -267,6 +326,14 @@ private:
 };
 
 static_assert(sizeof(actor_ref<accepts<>>) == 8);
+
+// The same as `to.tell(message)`, for code that is no handler: as if `from` had sent it. In a handler its actor did.
+template <class A, class M>
+void tell_from(any_ref from, const actor_ref<A>& to, M message) {
+    auto* one = actor_ref<A>::mail_of(std::move(message));
+    one->sender = from.address();
+    (void)detail::deliver(to.address(), *one);
+}
 
 namespace detail {
 void stop_actor(sched::address whom, exit_reason why, bool at_once);

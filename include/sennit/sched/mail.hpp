@@ -21,21 +21,34 @@ struct address {
     friend bool operator==(const address&, const address&) noexcept = default;
 };
 
+enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
+
 // One piece, in front of what it carries. Its memory belongs to whoever has to call `run`, which gives it back.
 struct mail {
     // Handles it; `object` is what the receiver's life began with. Null: nobody can, it is only destroyed. Called once.
     using function = void (*)(mail& self, void* object) noexcept;
     explicit mail(function what) noexcept : run(what) {}
 
-    mail* next = nullptr;
+    union {
+        mail* next = nullptr;
+        std::uint32_t slot; // the receiver's, once `fate` is not `sent`
+    };
     function run;
-    address sender;               // who handled something when it was sent
-    std::uint32_t generation = 0; // the receiver's
-    bool urgent = false;          // goes before what is not, also before what was sent earlier
-    bool counted = false;         // the receiver's `room` counts it
-};
+    address sender;                 // who handled something when it was sent
+    std::uint32_t generation = 0;   // the receiver's
+    bool urgent = false;            // goes before what is not, also before what was sent earlier
+    bool counted = false;           // the receiver's `room` counts it
+    delivery fate = delivery::sent; // else: why nobody can handle it
+    std::uint8_t unused = 0;        // so that one store writes all four
 
-enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
+    // Before `run` with nobody.
+    void failed(std::uint32_t whose, delivery why) noexcept {
+        slot = whose;
+        fate = why;
+    }
+    // Whom it was for, once it has failed.
+    address receiver() const noexcept { return fate == delivery::sent ? address() : address{slot, generation}; }
+};
 
 // What a mailbox does whose room is taken.
 enum class when_full : std::uint8_t { wait, refuse, drop_newest, drop_oldest };

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace sennit {
 
@@ -24,6 +25,10 @@ struct runtime_options {
     // Bind worker i to the i-th usable processor (round robin). What the system refuses is ignored and counted in
     // `runtime_metrics::unpinned`. SENNIT_PIN=1 sets it for runtimes that do not.
     bool pin = false;
+
+    // Bind worker i to the i-th of these processors (round robin), as with `pin`; `workers` 0 means then: at most as
+    // many. Empty: not so. For all of a NUMA node: processors_of_node.
+    std::vector<unsigned> processors{};
 
     // Which ready work runs where. See sennit/scheduling.hpp.
     scheduling policy = scheduling::automatic;
@@ -48,6 +53,10 @@ struct runtime_options {
 };
 
 inline constexpr int deadlock_exit_status = 70;
+
+// Their numbers, ascending, as the system gives them; those that the process may not use included. Throws
+// std::invalid_argument where there is no such node. A machine that does not tell has the node 0, with all usable ones.
+std::vector<unsigned> processors_of_node(unsigned node);
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
 struct runtime_metrics {

@@ -170,4 +170,15 @@ TEST(affinity_cpus, follows_the_threads_mask) {
     ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
+TEST_F(quota, a_nodes_processors_are_read_as_ranges) {
+    file("sys/devices/system/node/node1/cpulist", "2-4,7,9-9\n");
+    file("sys/devices/system/node/node2/cpulist", "\n");
+    EXPECT_EQ(sennit::sys::node_cpus(1, root.string()), (std::vector<unsigned>{2, 3, 4, 7, 9}));
+    EXPECT_EQ(sennit::sys::node_cpus(2, root.string()), std::vector<unsigned>()) << "memory only";
+    EXPECT_FALSE(sennit::sys::node_cpus(3, root.string()));
+    EXPECT_EQ(sennit::sys::node_cpus(0, root.string()), sennit::sys::affinity_cpus()) << "the system does not tell";
+    file("sys/devices/system/node/online", "1-2\n");
+    EXPECT_FALSE(sennit::sys::node_cpus(0, root.string()));
+}
+
 } // namespace

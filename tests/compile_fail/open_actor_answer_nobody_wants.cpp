@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: has no `using reply
+// A handler, registered at run time, that answers a message which is no question.
+#include "sennit/actor.hpp"
+
+struct note {};
+struct servant : sennit::open_actor<servant> {
+#ifdef SENNIT_EXPECT_ERROR
+    int take(const note&) { return 1; }
+#else
+    void take(const note&) {}
+#endif
+    servant() { add_handler(&servant::take); }
+};

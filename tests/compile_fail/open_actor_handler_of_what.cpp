@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: does not say what it handles
+// A handler whose parameter is `auto`, without saying which message.
+#include "sennit/actor.hpp"
+
+struct note {};
+struct servant : sennit::open_actor<servant> {
+    servant() {
+        add_handler<note>([](const auto&) {});
+#ifdef SENNIT_EXPECT_ERROR
+        add_handler([](const auto&) {});
+#endif
+    }
+};

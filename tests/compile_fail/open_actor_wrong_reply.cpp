@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: the handler's answer is not
+// A handler, registered at run time, whose answer is of another type than the message says.
+#include "sennit/actor.hpp"
+
+#include <string>
+
+struct get {
+    using reply = int;
+};
+struct servant : sennit::open_actor<servant> {
+    servant() {
+        add_handler([](const get&) { return 1; });
+#ifdef SENNIT_EXPECT_ERROR
+        add_handler([](const get&) { return std::string("one"); });
+#endif
+    }
+};

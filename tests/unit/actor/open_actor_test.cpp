@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers that come and go, and what becomes of messages that none is there for.
+#include "sennit/actor.hpp"
+#include "sennit/event.hpp"
+
+#include "quiet.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace open_actor_tests {
+namespace {
+
+struct number {
+    int n;
+};
+struct text {
+    std::string what;
+};
+struct read {
+    using reply = std::string;
+};
+struct done {
+    using reply = void;
+};
+struct only_moved {
+    std::unique_ptr<int> n;
+};
+
+struct open_actors : testing::Test {
+    quiet no_letters;
+    sennit::runtime runtime{{.workers = 2}};
+    sennit::actor_group group{runtime};
+};
+
+// Does what the test says, inside its constructor or a handler; and keeps a log.
+struct scripted : sennit::open_actor<scripted> {
+    using step = std::function<void(scripted&)>;
+    struct run {
+        using reply = void;
+        step what;
+    };
+    explicit scripted(const step& first = nullptr) {
+        add_handler([this](const run& m) { m.what(*this); });
+        add_handler([this](read) { return std::exchange(log, {}); });
+        if (first) first(*this);
+    }
+    void a(const number& m) { log += 'a' + std::to_string(m.n); }
+    void b(const number& m) { log += 'b' + std::to_string(m.n); }
+    void other(const text& m) { log += 't' + m.what; }
+    void once(const number& m) {
+        a(m);
+        remove_handler(&scripted::once);
+    }
+    void become_b(const number& m) {
+        a(m);
+        remove_handler(&scripted::become_b);
+        add_handler(&scripted::b);
+    }
+    void drop_b(const number& m) {
+        a(m);
+        remove_handler(&scripted::b);
+    }
+    void grow(const number& m) {
+        a(m);
+        if (m.n < 3) add_handler(&scripted::grow);
+    }
+    void unknown(const sennit::dead_letter& m) { log += 'u' + std::to_string(m.bytes.size()); }
+
+    using open_actor::add_handler;
+    using open_actor::handles;
+    using open_actor::has_handler;
+    using open_actor::remove_handler;
+    using open_actor::set_default_handler;
+    using open_actor::stop;
+    std::string log;
+};
+
+std::string log_after(const sennit::actor_ref<scripted>& s, int count) {
+    for (int i = 1; i <= count; ++i) s.tell(number{i});
+    return s.ask(read{}).get();
+}
+
+TEST_F(open_actors, a_handler_of_the_constructor_gets_its_messages) {
+    auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::a); });
+    EXPECT_EQ(log_after(s, 3), "a1a2a3");
+}
+
+TEST_F(open_actors, a_handler_that_the_constructor_removed_gets_none) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler(&scripted::a);
+        me.add_handler(&scripted::b);
+        EXPECT_TRUE(me.remove_handler(&scripted::a));
+    });
+    EXPECT_EQ(log_after(s, 2), "b1b2");
+}
+
+TEST_F(open_actors, all_handlers_of_a_message_run_in_the_order_of_registration) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler(&scripted::b);
+        me.add_handler(&scripted::other);
+        me.add_handler(&scripted::a);
+    });
+    EXPECT_EQ(log_after(s, 2), "b1a1b2a2");
+}
+
+TEST_F(open_actors, a_handler_that_is_registered_twice_runs_twice_and_is_removed_one_by_one) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler(&scripted::a);
+        me.add_handler(&scripted::a);
+    });
+    EXPECT_EQ(log_after(s, 1), "a1a1");
+    s.ask(scripted::run{[](scripted& me) { EXPECT_TRUE(me.remove_handler(&scripted::a)); }}).get();
+    EXPECT_EQ(log_after(s, 1), "a1");
+    s.ask(scripted::run{[](scripted& me) {
+         EXPECT_TRUE(me.remove_handler(&scripted::a));
+         EXPECT_FALSE(me.remove_handler(&scripted::a)) << "there is none any more";
+     }}).get();
+    EXPECT_EQ(log_after(s, 1), "");
+}
+
+TEST_F(open_actors, a_handler_may_remove_itself) {
+    auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::once); });
+    EXPECT_EQ(log_after(s, 3), "a1");
+}
+
+TEST_F(open_actors, a_handler_may_put_another_one_in_its_place) {
+    auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::become_b); });
+    EXPECT_EQ(log_after(s, 3), "a1b2b3") << "from the next message on";
+}
+
+TEST_F(open_actors, one_that_is_removed_while_its_message_is_handled_still_gets_it) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler(&scripted::drop_b);
+        me.add_handler(&scripted::b);
+    });
+    EXPECT_EQ(log_after(s, 2), "a1b1a2");
+}
+
+TEST_F(open_actors, one_that_is_registered_while_its_message_is_handled_gets_the_next_one) {
+    auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::grow); });
+    EXPECT_EQ(log_after(s, 3), "a1a2a2a3a3a3a3") << "each of them registers one more, until the third message";
+}
+
+TEST_F(open_actors, registrations_are_known_at_once_step_by_step) {
+    auto s = group.spawn<scripted>();
+    const auto holds = [&](const std::function<bool(scripted&)>& what) {
+        bool held = false;
+        s.ask(scripted::run{[&](scripted& me) { held = what(me); }}).get();
+        return held;
+    };
+    const auto a = &scripted::a, b = &scripted::b;
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a); }));                         // 1
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(b); }));                         // 2
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.remove_handler(a); }));                      // 3
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(a), me.has_handler(a); }));       // 4
+    EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(a) && !me.has_handler(b); }));    // 5
+    EXPECT_EQ(log_after(s, 1), "a1");                                                             // 6
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));       // 7
+    EXPECT_EQ(log_after(s, 1), "a1b1");                                                           // 8
+    EXPECT_TRUE(holds([=](scripted& me) { return me.remove_handler(a) && !me.has_handler(a); })); // 9
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a) && me.has_handler(b); }));    // 10
+    EXPECT_EQ(log_after(s, 1), "b1");                                                             // 11
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.remove_handler(a); }));                      // 12
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(a), me.remove_handler(a); }));    // 13
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a); }));                         // 14
+    EXPECT_TRUE(holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); })); // 15
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));       // 16
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.remove_handler(b); }));    // 17
+    EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(b); })) << "twice, removed once"; // 18
+    EXPECT_EQ(log_after(s, 1), "b1");                                                             // 19
+    EXPECT_TRUE(holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); })); // 20
+    EXPECT_EQ(log_after(s, 1), "");                                                               // 21
+}
+
+TEST_F(open_actors, a_lambda_is_removed_by_its_number) {
+    sennit::handler_id which{};
+    auto s = group.spawn<scripted>([&](scripted& me) {
+        which = me.add_handler([&me](const number& m) { me.log += 'l' + std::to_string(m.n); });
+        EXPECT_TRUE(me.has_handler(which) && me.handles<number>() && !me.handles<text>());
+    });
+    EXPECT_EQ(log_after(s, 1), "l1");
+    s.ask(scripted::run{[&](scripted& me) {
+         EXPECT_TRUE(me.remove_handler(which));
+         EXPECT_FALSE(me.has_handler(which) || me.remove_handler(which) || me.handles<number>());
+     }}).get();
+    EXPECT_EQ(log_after(s, 1), "");
+}
+
+TEST_F(open_actors, a_handler_whose_parameter_is_auto_names_its_message) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler<number>([&me](const auto& m) { me.log += 'g' + std::to_string(m.n); });
+        me.add_handler<text>(std::function<void(const text&)>([&me](const text& m) { me.log += m.what; }));
+    });
+    s.tell(text{"x"});
+    EXPECT_EQ(log_after(s, 1), "xg1");
+}
+
+struct base_message {
+    int n;
+};
+struct derived_message : base_message {};
+
+TEST_F(open_actors, types_match_exactly) {
+    auto s = group.spawn<scripted>(
+        [](scripted& me) { me.add_handler([&me](const base_message& m) { me.log += std::to_string(m.n); }); });
+    const auto before = sennit::dead_letters();
+    s.tell(derived_message{{1}});
+    s.tell(base_message{2});
+    EXPECT_EQ(s.ask(read{}).get(), "2");
+    EXPECT_EQ(sennit::dead_letters(), before + 1);
+}
+
+// ---- values, copies and answers
+
+TEST_F(open_actors, a_message_that_can_only_be_moved_goes_to_its_only_handler) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler([&me](only_moved m) { me.log += std::to_string(*m.n); });
+        EXPECT_THROW(me.add_handler([](const only_moved&) {}), std::logic_error);
+        EXPECT_THROW(me.add_handler([](only_moved&&) {}), std::logic_error);
+    });
+    s.tell(only_moved{std::make_unique<int>(5)});
+    EXPECT_EQ(s.ask(read{}).get(), "5");
+}
+
+TEST_F(open_actors, several_may_look_at_a_message_that_can_only_be_moved) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        for (int i = 0; i < 2; ++i) me.add_handler([&me](const only_moved& m) { me.log += std::to_string(*m.n); });
+    });
+    s.tell(only_moved{std::make_unique<int>(5)});
+    EXPECT_EQ(s.ask(read{}).get(), "55");
+}
+
+TEST_F(open_actors, who_takes_a_message_takes_it_from_nobody_else) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler([&me](text&& m) { me.log += std::exchange(m.what, "gone"); });
+        me.add_handler([&me](text m) { me.log += std::exchange(m.what, "gone"); });
+        me.add_handler([&me](const text& m) { me.log += m.what; });
+    });
+    s.tell(text{"x"});
+    EXPECT_EQ(s.ask(read{}).get(), "xxx");
+}
+
+TEST_F(open_actors, the_first_answer_counts) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler([&me](const read&) { me.log = "never seen"; }); // the handler before it has answered
+        me.add_handler([](const read&) { return std::string("too late"); });
+    });
+    s.tell(number{1});
+    EXPECT_EQ(s.ask(read{}).get(), "");
+}
+
+TEST_F(open_actors, a_question_that_no_handler_answers_fails) {
+    struct ask_this {
+        using reply = int;
+    };
+    auto s = group.spawn<scripted>([](scripted& me) { me.add_handler([](const ask_this&) {}); });
+    EXPECT_THROW(s.ask(ask_this{}).get(), sennit::ask_failed);
+    EXPECT_THROW(s.ask(done{}).get(), sennit::ask_failed) << "no handler at all";
+    EXPECT_EQ(s.ask(read{}).get(), "") << "it lives";
+}
+
+TEST_F(open_actors, an_answer_may_come_later) {
+    struct keeper : sennit::open_actor<keeper> {
+        keeper() {
+            add_handler(&keeper::keep);
+            add_handler(&keeper::give);
+        }
+        void keep(read, sennit::reply_to<std::string> answer) { kept = std::move(answer); }
+        void give(const text& m) { kept.set(m.what); }
+        sennit::reply_to<std::string> kept;
+    };
+    auto k = group.spawn<keeper>();
+    auto wanted = k.ask(read{});
+    k.tell(text{"now"});
+    EXPECT_EQ(wanted.get(), "now");
+}
+
+TEST_F(open_actors, a_handler_learns_who_sent_its_message_and_answers_there) {
+    struct echo : sennit::open_actor<echo> {
+        echo() { add_handler(&echo::back); }
+        void back(const number& m, sennit::any_ref from) { from.tell(text{std::to_string(m.n)}); }
+    };
+    auto e = group.spawn<echo>();
+    sennit::event answered;
+    auto s = group.spawn<scripted>([&](scripted& me) {
+        me.add_handler([&](const text& m) {
+            me.log += m.what;
+            answered.set();
+        });
+        me.add_handler([e](const only_moved& m) { e.tell(number{*m.n}); });
+    });
+    s.tell(only_moved{std::make_unique<int>(7)});
+    answered.wait();
+    EXPECT_EQ(s.ask(read{}).get(), "7");
+    const auto before = sennit::dead_letters();
+    e.tell(number{8}); // from nobody: the answer goes nowhere
+    e.stop();
+    s.stop();
+    group.join();
+    EXPECT_EQ(sennit::dead_letters(), before + 1);
+}
+
+TEST_F(open_actors, an_exception_of_a_handler_ends_the_actor_and_no_other_handler_runs) {
+    std::string seen;
+    auto s = group.spawn<scripted>([&](scripted& me) {
+        me.add_handler([](const number&) { throw std::runtime_error("as wanted"); });
+        me.add_handler([&seen](const number&) { seen = "ran"; });
+    });
+    s.tell(number{1});
+    EXPECT_THROW(group.join(), std::runtime_error);
+    EXPECT_EQ(seen, "");
+}
+
+TEST_F(open_actors, no_handler_runs_behind_one_that_stops) {
+    std::string seen;
+    auto s = group.spawn<scripted>([&](scripted& me) {
+        me.add_handler([&me](const number&) { me.stop(); });
+        me.add_handler([&seen](const number&) { seen = "ran"; });
+    });
+    s.tell(number{1});
+    group.join();
+    EXPECT_EQ(seen, "");
+}
+
+// ---- references that say nothing, or part
+
+TEST_F(open_actors, any_reference_reaches_typed_and_open_actors) {
+    struct typed : sennit::actor<typed, number, read> {
+        void on(number m) { sum += m.n; }
+        std::string on(read) { return std::to_string(sum); }
+        int sum = 0;
+    };
+    const auto t = group.spawn<typed>();
+    const auto o = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::a); });
+    for (const sennit::any_ref& one : {sennit::any_ref(t), sennit::any_ref(o)}) one.tell(number{4});
+    EXPECT_EQ(sennit::any_ref(t).ask(read{}).get(), "4");
+    EXPECT_EQ(sennit::actor_ref<sennit::accepts<read>>(o).ask(read{}).get(), "a4");
+    const auto before = sennit::dead_letters();
+    sennit::any_ref(t).tell(text{"it has no handler"});
+    EXPECT_THROW(sennit::any_ref(t).ask(done{}).get(), sennit::ask_failed);
+    EXPECT_EQ(t.ask(read{}).get(), "4") << "it lives";
+    EXPECT_EQ(sennit::dead_letters(), before + 2);
+}
+
+// ---- default handlers
+
+TEST_F(open_actors, a_default_handler_gets_what_no_handler_is_there_for) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler(&scripted::a);
+        me.set_default_handler(&scripted::unknown);
+    });
+    const auto before = sennit::dead_letters();
+    s.tell(text{"x"});
+    EXPECT_EQ(log_after(s, 1), "u" + std::to_string(sizeof(text)) + "a1");
+    EXPECT_EQ(sennit::dead_letters(), before) << "a default handler is a handler";
+}
+
+TEST_F(open_actors, a_blind_default_handler_sees_type_bytes_sender_and_receiver) {
+    sennit::dead_letter seen{};
+    int copied = 0, as_number = 0;
+    auto s = group.spawn<scripted>([&](scripted& me) {
+        me.set_default_handler([&](const sennit::dead_letter& m) {
+            seen = m;
+            ASSERT_EQ(m.bytes.size(), sizeof copied);
+            std::memcpy(&copied, m.bytes.data(), sizeof copied);
+            if (const number* n = m.as<number>()) as_number = n->n;
+            EXPECT_EQ(m.as<text>(), nullptr);
+        });
+    });
+    auto sender =
+        group.spawn<scripted>([s](scripted& me) { me.add_handler([s](const text&) { s.tell(number{42}); }); });
+    sender.tell(text{"go"});
+    (void)sender.ask(read{}).get();
+    (void)s.ask(read{}).get();
+    EXPECT_EQ(copied, 42);
+    EXPECT_EQ(as_number, 42);
+    EXPECT_EQ(*seen.message, typeid(number));
+    EXPECT_EQ(seen.sender, sender.address());
+    EXPECT_EQ(seen.receiver, s.address());
+}
+
+TEST_F(open_actors, a_default_handler_may_replace_and_remove_itself) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.set_default_handler([&me](const sennit::dead_letter&) {
+            me.log += '1';
+            me.set_default_handler([&me](const sennit::dead_letter&) {
+                me.log += '2';
+                me.set_default_handler(nullptr);
+            });
+            me.log += '-'; // it is still there
+        });
+    });
+    const auto before = sennit::dead_letters();
+    EXPECT_EQ(log_after(s, 4), "1-2");
+    EXPECT_EQ(sennit::dead_letters(), before + 2);
+}
+
+TEST_F(open_actors, a_default_handler_may_register_what_was_missing) {
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.set_default_handler([&me](const sennit::dead_letter& m) {
+            if (const number* n = m.as<number>()) me.a(*n);
+            me.add_handler(&scripted::b);
+        });
+    });
+    EXPECT_EQ(log_after(s, 3), "a1b2b3");
+}
+
+// ---- watching
+
+TEST_F(open_actors, a_watcher_is_told_by_its_handler_or_its_default_handler) {
+    for (const bool known : {true, false}) {
+        auto whom = group.spawn<scripted>();
+        sennit::event told;
+        struct watcher : sennit::open_actor<watcher> {
+            watcher(sennit::any_ref whom, bool known, sennit::event& told) {
+                if (known) add_handler([&told](const sennit::down&) { told.set(); });
+                set_default_handler([&told](const sennit::dead_letter& m) {
+                    if (m.as<sennit::down>()) told.set();
+                });
+                watch(whom);
+            }
+        };
+        auto w = group.spawn<watcher>(whom, known, told);
+        whom.stop();
+        told.wait();
+        EXPECT_TRUE(w.alive());
+        w.stop();
+    }
+    group.join();
+}
+
+TEST_F(open_actors, a_link_ends_who_has_no_handler_for_the_news) {
+    for (const bool has_handler : {true, false}) {
+        struct tied : sennit::open_actor<tied> {
+            tied(sennit::any_ref other, bool listens, sennit::event& told) {
+                if (listens) add_handler([&told](const sennit::down&) { told.set(); });
+                link(other.address());
+            }
+        };
+        sennit::event told;
+        auto bad = group.spawn<scripted>(
+            [](scripted& me) { me.add_handler([](const number&) { throw std::runtime_error("as wanted"); }); });
+        auto t = group.spawn<tied>(bad, has_handler, told);
+        bad.tell(number{1});
+        if (has_handler) {
+            told.wait();
+            EXPECT_TRUE(t.alive());
+            t.stop();
+        }
+        group.join(); // returns only if it has ended, too
+        EXPECT_FALSE(t.alive());
+    }
+}
+
+} // namespace
+} // namespace open_actor_tests
