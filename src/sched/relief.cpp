@@ -18,10 +18,12 @@
 //   2. Sent back while it goes to bed: it sets its bit, then reads `on_duty_`; the watchdog writes `on_duty_`, then
 //      takes the bit. One of the two sees the other.
 //   3. It pours its queue out by posts, and goes on from the sleep in the middle of the loop: what it has in hand lies
-//      on other contexts' stacks, which stay with whoever resumes them.
+//      on other contexts' stacks, which stay with whoever resumes them. And it wakes one, whether it had anything or
+//      not: somebody may have chosen it, and nobody else, for work that it has not looked at.
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
 #include "sys/futex.hpp"
+#include "sys/mutant.hpp"
 
 #include <exception>
 #include <memory>
@@ -32,10 +34,8 @@ namespace sennit::sched {
 // True: on duty again. False: the runtime ends.
 bool worker::stand_down() noexcept {
     local_queue::list all;
-    if (const std::uint32_t count = queue_.give_all(all); count != 0) {
-        runtime_.injected().push_all(all, count);
-        runtime_.wake_one();
-    }
+    if (const std::uint32_t count = queue_.give_all(all); count != 0) runtime_.injected().push_all(all, count);
+    if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
     const std::uint32_t now = bed_.load_rlx(); // owner's own word
     bed_.store(now + 1);
     const base::atomic<std::uint32_t>& word = on_duty_;

@@ -5,6 +5,9 @@
 #include "sched/idle_map.hpp"
 #include "sched/parker.hpp"
 
+#include <array>
+#include <optional>
+
 namespace {
 
 struct setter : sennit::sched::runnable {
@@ -55,6 +58,42 @@ SIM_SCENARIO_WITHIN(relief, is_sent_back_at_any_moment, .preemptions = 2, .stale
         work.done.wait();
     });
     watchdog.join();
+}
+
+// The one that is sent back was chosen for what lies in the shared queue: another one that sleeps takes its place.
+// `errands`: how many pieces it has run before, as the turn in which it looks whether it is sent back may be its next.
+namespace {
+void send_back_one_that_was_woken(unsigned errands) {
+    engine one(1, 2);
+    event ran, begun;
+    setter work(ran);
+    std::optional<sim::thread> blocks;
+    std::array<errand, 3> before;
+    sim::calmly([&] {
+        blocks.emplace([&] {
+            one.run([&] {
+                begun.set();
+                ran.wait(); // blocks the thread
+            });
+        });
+        begun.wait();
+        call(one);
+        call(one);
+    });
+    for (unsigned i = 0; i < errands; ++i) sim::calmly([&] { sennit::sched::schedule(before[i], one->core()); });
+    sim::thread watchdog([&] { one->core().send_back(one->core().worker_at(1)); });
+    sennit::sched::schedule(work, one->core());
+    watchdog.join();
+    blocks->join();
+}
+} // namespace
+SIM_SCENARIO_WITHIN(relief, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    send_back_one_that_was_woken(0);
+}
+SIM_SCENARIO_WITHIN(relief, sent_back_when_it_was_woken_for_its_fair_turn, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    send_back_one_that_was_woken(2);
 }
 
 // In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is woken.
