@@ -147,3 +147,45 @@ SIM_SCENARIO_WITHIN(relief, is_seen_by_sleepers_or_sees_them, .preemptions = 3, 
     sim::check(work.load() == 1, "who wakes finds the work");
     watchdog.join();
 }
+
+// ---- a runtime that grows and shrinks
+
+// It shrinks while work is posted from outside, and its first worker does not get on: nothing is lost, whoever goes.
+SIM_SCENARIO_WITHIN(relief, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    engine one(1, 0, 2);
+    event ran, begun;
+    setter work(ran);
+    std::optional<sim::thread> blocks;
+    sim::calmly([&] {
+        blocks.emplace([&] {
+            one.run([&] {
+                begun.set();
+                ran.wait(); // blocks the thread
+            });
+        });
+        begun.wait();
+        one->resize(3);
+    });
+    sim::thread smaller([&] { one->resize(2); });
+    sennit::sched::schedule(work, one->core());
+    smaller.join();
+    blocks->join();
+    sim::check(one->workers() == 2, "it has shrunk");
+}
+
+// One grows it, another one shrinks it, while there is work for two. Two preemptions take 5,300,000 executions.
+SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 1, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    engine one(1, 0, 1);
+    sim::thread larger([&] { one->resize(2); });
+    sim::thread smaller([&] { one->resize(1); });
+    one.run([&] {
+        errand work;
+        sennit::sched::spawn(work, one->core());
+        sennit::sched::yield();
+        work.done.wait();
+    });
+    larger.join();
+    smaller.join();
+}
