@@ -10,6 +10,7 @@
 #include "sennit/cancelled.hpp"
 #include "sennit/channel.hpp"
 #include "sennit/checkpoint.hpp"
+#include "sennit/checkpoints.hpp"
 #include "sennit/condition_variable.hpp"
 #include "sennit/coroutine.hpp"
 #include "sennit/event.hpp"
