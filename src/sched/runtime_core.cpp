@@ -121,9 +121,16 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     if (!me) return false;
     bool in_fork_stack = false;
     const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
-    if (!owner && side_stack::find(address, true)) {
-        std::snprintf(text, size, "stack overflow in a coroutine on worker %u: %zu KiB are not enough", me->index(),
-                      side_stack_size / 1024);
+    if (const side_stack* beside = owner ? nullptr : side_stack::find(address, true)) {
+        const bool named = *beside->name() != '\0';
+        const fiber_block* whose = fiber_block::current();
+        const bool in_named = whose && *whose->name() != '\0';
+        std::snprintf(text, size,
+                      "stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough (see "
+                      "coroutine_attributes::stack_size)",
+                      named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
+                      in_named ? " of fiber '" : "", in_named ? whose->name() : "", in_named ? "'" : "", me->index(),
+                      (beside->size() + 1023) / 1024);
         return true;
     }
     if (!owner) return false;
