@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/coroutine.hpp"
 
+#include <stdexcept>
+#include <string>
+
 namespace sennit::detail {
+
+coroutine_extra::coroutine_extra(std::string_view called, std::size_t stack) : stack_size(stack) {
+    if (stack > sched::most_side_stack)
+        throw std::invalid_argument("sennit: a coroutine's stack must be at most 1 GiB, not " + std::to_string(stack) +
+                                    " bytes");
+    called.copy(name.data(), name.size() - 1);
+}
 
 // The first turn; or a misuse.
 void coroutine_frame::begin() {
     SENNIT_CHECK(phase_ != phase::ended, "a coroutine is resumed after its end");
     SENNIT_CHECK(phase_ != phase::running, "a coroutine is resumed while it runs, or has itself resumed the caller");
-    stack_ = &sched::side_stack::take(&coroutine_frame::run, this);
+    stack_ = extra_ ? &sched::side_stack::take(&coroutine_frame::run, this, extra_->stack_size, extra_->name.data())
+                    : &sched::side_stack::take(&coroutine_frame::run, this);
 }
 
 // All of a body's life on its stack, which is free when this returns.

@@ -3,6 +3,7 @@
 
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/on_lock.hpp"
 #include "sennit/sched/now.hpp"
 
 #include <mutex>
@@ -19,13 +20,6 @@ constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is h
 }
 
 } // namespace
-
-// What unlock finds in the entry of one who waits.
-struct mutex::attempt {
-    std::uintptr_t who;
-    bool starving; // hand it over
-    bool handed;   // the word says already that it is ours
-};
 
 mutex::~mutex() {
     std::lock_guard guard(lock_); // an unlock of somebody who had it before may be on its way out
@@ -93,6 +87,32 @@ void mutex::unlock_slowly() {
         word_.store_rel(after); // pairs with lock
     }
     if (next) sched::end_wait(next);
+}
+
+// ---- as a case of select. The list's lock is held from `try_now` until it waits or has found another case.
+
+detail::lock_case::lock_case(mutex& wanted) : wanted_(&wanted), mine_{mutex::self(), true, false} {
+    if (wanted.owned()) fail(std::errc::resource_deadlock_would_occur, "sennit: on_lock");
+}
+
+// Takes it, or leaves the bit `waiting` behind: with that, and the lock held, its owner cannot unlock. So it cannot
+// become free before it is known whether we enter the list. If we do not, the next unlock clears the bit.
+bool detail::lock_case::try_now(sched::wake_ups&) noexcept {
+    base::atomic<std::uintptr_t>& word = wanted_->word_;
+    std::uintptr_t seen = word.load_rlx(); // a hint: the CAS decides
+    for (;;) {
+        if ((seen & ~mutex::bits) == 0) {
+            if (word.cas_acq(seen, seen | mine_.who)) return true; // pairs with unlock
+        } else if (word.cas_rlx(seen, seen | mutex::waiting)) {    // orders nothing: it is not ours yet
+            return false;
+        }
+    }
+}
+
+bool detail::lock_case::enlist(sched::wait_entry& entry) noexcept {
+    entry.data = &mine_;
+    sched::enqueue(wanted_->waiters_, entry);
+    return true;
 }
 
 } // namespace sennit

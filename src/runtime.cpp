@@ -29,7 +29,16 @@ runtime::~runtime() {
 }
 
 unsigned runtime::workers() const noexcept {
-    return core_->worker_count();
+    return core_->hands();
+}
+
+void runtime::resize(unsigned workers) {
+    check_not_lost();
+    core_->resize(workers);
+}
+
+std::string_view runtime::name() const noexcept {
+    return core_->options().name;
 }
 
 std::vector<unsigned> processors_of_node(unsigned node) {
@@ -50,10 +59,14 @@ bool runtime::inside() const noexcept {
     return sched::current_runtime() == core_.get();
 }
 
-void runtime::submit(sched::runnable& work) {
+void runtime::check_not_lost() const {
     if (core_->lost_in_fork())
         throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
                                 "sennit: this runtime was made before fork() and has no threads in the child");
+}
+
+void runtime::submit(sched::runnable& work) {
+    check_not_lost();
     sched::schedule(work, *core_);
 }
 

@@ -20,6 +20,7 @@
 #include "sennit/fiber.hpp"
 #include "sennit/monitor.hpp"
 
+#include <chrono>
 #include <concepts>
 #include <utility>
 
@@ -48,6 +49,16 @@ public:
 
     // Waits for the end of `run`; throws what that threw. At most once.
     void join() { thread_.join(); }
+
+    // The same; false when `run` has not ended in time, and it may be joined yet. No point of cancellation.
+    template <class Rep, class Period>
+    bool join_for(const std::chrono::duration<Rep, Period>& duration) {
+        return thread_.join_for(duration);
+    }
+    template <class Clock, class Duration>
+    bool join_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return thread_.join_until(when);
+    }
 
 private:
     T object_;

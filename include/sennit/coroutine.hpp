@@ -12,8 +12,9 @@
 // things that happen at once (`fiber`), nor where a step is a few instructions and suspends at the top level of one
 // function only (`generator`, sennit/generator.hpp: no stack, some ns less).
 //
-// Guarantees. It takes a stack (of 1 MiB of address space, cached) at its first turn. What the body throws travels to
-// the resumer, and `raise` the other way. Destroying a suspended one unwinds its stack by an exception: handlers of
+// Guarantees. It takes a stack (of 1 MiB of address space, cached, or as coroutine_attributes say) at its first turn.
+// What the body throws travels to the resumer, and `raise` the other way. Destroying a suspended one unwinds its stack
+// by an exception: handlers of
 // `...` must let it pass. It may be resumed by another fiber or thread than the last time, one at a time. Its body is
 // part of whoever resumes it: blocking blocks the resumer, a mutex it locks is the resumer's. So it must not suspend
 // while it holds such a lock if another will resume it; nor, which is checked, inside a fork, a nursery or a
@@ -29,11 +30,13 @@
 #include "sennit/sched/small_memory.hpp"
 
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -42,6 +45,13 @@ namespace sennit {
 
 template <class In, class Out>
 class coroutine;
+
+struct coroutine_attributes {
+    std::string_view name{}; // for reports and debuggers; cut to 23 characters
+    // Bytes of stack that it needs, at most 1 GiB; it gets the next power of two from 16 KiB. 0: 1 MiB, which is cached
+    // by the worker; others take a lock at their first turn and end.
+    std::size_t stack_size = 0;
+};
 
 namespace detail {
 
@@ -109,7 +119,11 @@ public:
     // does not run before the first turn. Throws std::bad_alloc.
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, coroutine>)
-    explicit coroutine(F&& body) : frame_(make(std::forward<F>(body))) {}
+    explicit coroutine(F&& body) : frame_(make<block<F, no_extra>>(std::forward<F>(body))) {}
+    // The same; throws std::invalid_argument for too large a stack, too.
+    template <class F>
+    coroutine(const coroutine_attributes& how, F&& body)
+        : frame_(make<block<F, detail::coroutine_extra>>(std::forward<F>(body), how.name, how.stack_size)) {}
     coroutine(coroutine&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
     coroutine& operator=(coroutine&& other) noexcept {
         std::swap(frame_, other.frame_);
@@ -141,11 +155,17 @@ public:
 private:
     template <class, class>
     friend class suspender;
-    template <class F>
+    struct no_extra {};
+    template <class F, class Extra>
     struct block final : detail::coroutine_frame {
-        explicit block(F&& body) : coroutine_frame(type), call(std::forward<F>(body)) {}
+        template <class... How>
+        explicit block(F&& body, const How&... how)
+            : coroutine_frame(type, given(extra)), extra(how...), call(std::forward<F>(body)) {}
+        [[no_unique_address]] Extra extra;
         std::decay_t<F> call;
 
+        static const detail::coroutine_extra* given(const detail::coroutine_extra& it) noexcept { return &it; }
+        static const detail::coroutine_extra* given(const no_extra&) noexcept { return nullptr; }
         static void run(detail::coroutine_frame& frame) {
             auto& me = static_cast<block&>(frame);
             suspender<In, Out> self(frame);
@@ -170,14 +190,14 @@ private:
         static constexpr detail::coroutine_type type{&run, &destroy};
     };
 
-    template <class F>
-    static detail::coroutine_frame* make(F&& body) {
-        static_assert(alignof(block<F>) <= 16, "sennit: a coroutine's body must not be aligned to more than 16 bytes");
-        void* memory = sched::take_memory(sizeof(block<F>));
+    template <class Block, class F, class... How>
+    static detail::coroutine_frame* make(F&& body, const How&... how) {
+        static_assert(alignof(Block) <= 16, "sennit: a coroutine's body must not be aligned to more than 16 bytes");
+        void* memory = sched::take_memory(sizeof(Block));
         try {
-            return ::new (memory) block<F>(std::forward<F>(body));
+            return ::new (memory) Block(std::forward<F>(body), how...);
         } catch (...) {
-            sched::give_memory(memory, sizeof(block<F>));
+            sched::give_memory(memory, sizeof(Block));
             throw;
         }
     }

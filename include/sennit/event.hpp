@@ -13,6 +13,10 @@
 
 namespace sennit {
 
+namespace detail {
+class event_case; // of select
+}
+
 class event {
 public:
     enum class mode : std::uint8_t { manual_reset, auto_reset };
@@ -39,6 +43,7 @@ public:
     }
 
 private:
+    friend class detail::event_case;
     bool wait_before(std::int64_t deadline_ns);
 
     const mode mode_;

@@ -26,6 +26,10 @@
 
 namespace sennit {
 
+namespace detail {
+class lock_case; // of select
+}
+
 class mutex {
 public:
     mutex() noexcept = default;
@@ -58,8 +62,14 @@ protected:
     bool owned() const noexcept { return (word_.load_rlx() & ~bits) == self(); } // true only if we wrote it
 
 private:
+    friend class detail::lock_case;
     static constexpr std::uintptr_t waiting = 1, woken = 2, bits = 3;
-    struct attempt;
+    // What unlock finds in the entry of one who waits.
+    struct attempt {
+        std::uintptr_t who;
+        bool starving; // hand it over
+        bool handed;   // the word says already that it is ours
+    };
 
     static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(sched::current_identity()); }
     bool lock_slowly(std::uintptr_t me, std::int64_t deadline_ns);

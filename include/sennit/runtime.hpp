@@ -3,7 +3,8 @@
 //
 // Use `sennit::run(f)` for the common case: it runs `f` on the default runtime, which starts at first use with one
 // worker for each usable processor and ends with the program. Make a `runtime` of your own for another number of
-// workers, another stack size, or to end the threads at a known point. Several runtimes may exist at once.
+// workers, another stack size, or to end the threads at a known point. Several runtimes may exist at once: each is a
+// group of workers with a ready queue, a name and counts of its own, which runs its own fibers and no others.
 //
 // Thread safety: all members may be called from any thread; construction and destruction as usual.
 // fork(): a child of fork() has none of the workers. There, `run` on a runtime from before throws std::system_error
@@ -19,6 +20,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -53,7 +55,16 @@ public:
         return work.result.take();
     }
 
+    // As asked for last.
     unsigned workers() const noexcept;
+    // Grows or shrinks it, from runtime_options::workers up to most_workers; from any thread, also from its own fibers.
+    // What a worker that goes has in its queue, others run; what it is in the middle of, it ends or leaves first, at
+    // the next point where that blocks: resize does not wait for that. Fibers bound to a worker, and `worker` in
+    // fiber_attributes, are of the first ones, which stay. Throws std::invalid_argument for another number;
+    // std::system_error when a thread is refused, std::bad_alloc: those that came before stay then.
+    // Cost: that of a thread for each worker that was not there before, a few microseconds for others.
+    void resize(unsigned workers);
+    std::string_view name() const noexcept;
     runtime_metrics metrics() const;
 
     // What every fiber does at this moment, as text: see sennit/obs/dump.hpp. From any thread, also from a fiber.
@@ -80,6 +91,7 @@ private:
     };
 
     bool inside() const noexcept;
+    void check_not_lost() const;
     void submit(sched::runnable& work);
 
     std::unique_ptr<sched::runtime_core> core_;

@@ -17,6 +17,9 @@ namespace sennit {
 
 namespace detail {
 
+class acquire_case; // of select
+struct semaphore_access;
+
 class semaphore_core {
 public:
     explicit semaphore_core(std::ptrdiff_t tokens) noexcept : tokens_(tokens) {}
@@ -28,7 +31,8 @@ public:
     bool acquire_before(std::int64_t deadline_ns); // throws cancelled
 
 private:
-    base::spin_lock lock_;
+    friend class acquire_case;
+    base::spin_lock lock_; // guards the two below
     std::ptrdiff_t tokens_;
     sched::wait_list waiters_;
 };
@@ -61,6 +65,7 @@ public:
     }
 
 private:
+    friend detail::semaphore_access;
     detail::semaphore_core core_;
 };
 

@@ -46,6 +46,13 @@ public:
               yielder<T> yield(self, *place);
               function(yield);
           }) {}
+    template <class F>
+    stackful_generator(const coroutine_attributes& how, F&& function)
+        : place_(std::make_unique<T*>()),
+          body_(how, [function = std::forward<F>(function), place = place_.get()](suspender<void, void>& self) mutable {
+              yielder<T> yield(self, *place);
+              function(yield);
+          }) {}
 
     class iterator {
     public:

@@ -137,7 +137,8 @@ std::string describe(const sched::runtime_report& report) {
         ++counts[static_cast<std::size_t>(one.state)];
         known[one.identity] = &one;
     }
-    add(text, "sennit: runtime %p, %zu workers, ", report.runtime, report.workers.size());
+    const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
+    add(text, "sennit: runtime%s %p, %zu workers, ", name.c_str(), report.runtime, report.workers.size());
     if (!report.complete) {
         text += "whose fibers cannot be shown, because these do not stop:";
         for (std::size_t i = 0; i < report.workers.size(); ++i)

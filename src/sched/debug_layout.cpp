@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a debugger needs to find fibers in a process or a core file, also where the library has no debug information:
-// offsets of members, in the order in which tools/gdb/sennit.py names them. Nothing in the library reads it.
+// What a debugger needs to find fibers and coroutines in a process or a core file, also where the library has no debug
+// information: offsets of members, in the order in which tools/gdb/sennit.py names them. Nothing in the library reads
+// it.
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/snapshot.hpp"
 #include "sennit/sched/fiber_block.hpp"
+#include "sennit/sched/side_stack.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <cstddef>
@@ -17,8 +19,17 @@
 namespace sennit::sched {
 
 struct debug_layout {
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '1'}; // changes with the meaning of what follows
-    std::uint64_t offsets[21];
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '2'}; // changes with the meaning of what follows
+    std::uint64_t offsets[27];
+};
+
+struct side_stack::debug {
+    static constexpr std::uint64_t other_sp = offsetof(side_stack, other_sp_);
+    static constexpr std::uint64_t low = offsetof(side_stack, low_);
+    static constexpr std::uint64_t high = offsetof(side_stack, high_);
+    static constexpr std::uint64_t body = offsetof(side_stack, body_);
+    static constexpr std::uint64_t name = offsetof(side_stack, name_);
+    static constexpr std::uint64_t next = offsetof(side_stack, next_made_);
 };
 
 struct snapshot::layout {
@@ -42,12 +53,18 @@ struct snapshot::layout {
                                                     offsetof(fiber_block, made_at_),
                                                     offsetof(fiber_block, self_),
                                                     offsetof(wait_options, what),
-                                                    offsetof(wait_options, on)}};
+                                                    offsetof(wait_options, on),
+                                                    side_stack::debug::other_sp,
+                                                    side_stack::debug::low,
+                                                    side_stack::debug::high,
+                                                    side_stack::debug::body,
+                                                    side_stack::debug::name,
+                                                    side_stack::debug::next}};
 };
 
 } // namespace sennit::sched
 
 extern "C" {
 [[gnu::visibility("default")]] constinit sennit::sched::debug_root sennit_debug_root{
-    nullptr, &sennit::sched::snapshot::layout::table};
+    nullptr, &sennit::sched::snapshot::layout::table, &sennit::sched::newest_side_stack};
 }

@@ -94,13 +94,20 @@ runtime_options completed(runtime_options given) {
     if (given.watchdog_threads > most_watchdog_threads)
         reject("runtime_options::watchdog_threads must be at most " + std::to_string(most_watchdog_threads) + ", not " +
                std::to_string(given.watchdog_threads));
+    if (given.most_workers == 0) given.most_workers = given.workers;
+    if (given.most_workers < given.workers || given.most_workers > max_workers)
+        reject("runtime_options::most_workers must be from the number of workers, " + std::to_string(given.workers) +
+               ", to " + std::to_string(max_workers) + ", not " + std::to_string(given.most_workers));
+    if (given.most_workers != given.workers && given.policy == scheduling::round_robin)
+        reject("a runtime under round_robin does not change its number of workers");
     return given;
 }
 
-// Under `round_robin` no work may change its worker.
+// Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change its worker.
 unsigned reliefs_of(const runtime_options& options) {
     if (options.policy == scheduling::round_robin) return 0;
-    return std::min(options.watchdog_threads, max_workers - options.workers);
+    return options.most_workers - options.workers +
+           std::min(options.watchdog_threads, max_workers - options.most_workers);
 }
 
 std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
@@ -116,9 +123,16 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     if (!me) return false;
     bool in_fork_stack = false;
     const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
-    if (!owner && side_stack::find(address, true)) {
-        std::snprintf(text, size, "stack overflow in a coroutine on worker %u: %zu KiB are not enough", me->index(),
-                      side_stack_size / 1024);
+    if (const side_stack* beside = owner ? nullptr : side_stack::find(address, true)) {
+        const bool named = *beside->name() != '\0';
+        const fiber_block* whose = fiber_block::current();
+        const bool in_named = whose && *whose->name() != '\0';
+        std::snprintf(text, size,
+                      "stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough (see "
+                      "coroutine_attributes::stack_size)",
+                      named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
+                      in_named ? " of fiber '" : "", in_named ? whose->name() : "", in_named ? "'" : "", me->index(),
+                      (beside->size() + 1023) / 1024);
         return true;
     }
     if (!owner) return false;
@@ -196,7 +210,7 @@ bool runtime_core::all_in_bed() const noexcept {
 
 bool runtime_core::begin_spin() noexcept {
     const std::uint32_t spinning = spinning_.fetch_add(1) + 1;
-    if (spinning * 2 <= worker_count() || spinning == 1) return true;
+    if (spinning * 2 <= hands() || spinning == 1) return true;
     spinning_.fetch_sub(1);
     return false;
 }
@@ -282,7 +296,7 @@ void runtime_core::post_home(runnable& what) noexcept {
 
 runtime_metrics runtime_core::metrics() const {
     runtime_metrics sum;
-    sum.workers = worker_count();
+    sum.workers = hands();
     sum.unpinned = unpinned_.load();
     std::size_t spares = 0;
     sum.handed_over = handed_over_.load();

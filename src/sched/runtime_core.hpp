@@ -33,6 +33,11 @@ public:
     unsigned most_crew() const noexcept { return static_cast<unsigned>(workers_.size()); }
     worker& worker_at(unsigned index) noexcept { return *workers_[index]; } // of the crew
 
+    // Those of the crew that work: workers, and the reliefs that `resize` keeps.
+    unsigned hands() const noexcept { return worker_count() + hired_.load_rlx(); } // orders nothing: a number
+    // Calls reliefs for good, or sends such back: docs at runtime::resize.
+    void resize(unsigned workers);
+
     // The watchdog's. False: there is none to be had; `refused` says that the system had no thread or no memory.
     bool call_relief(bool& refused) noexcept;
     void send_back(worker& relief) noexcept;
@@ -112,7 +117,9 @@ private:
     void post_home(runnable& what) noexcept;
     void forget_orphan_slowly(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
-    worker* relief_to_call();
+    worker* relief_to_call(bool for_watchdog);
+    void begin_duty(worker& relief);
+    void end_duty(worker& relief) noexcept;
     void call_reliefs_to_end() noexcept;
 
     const runtime_options options_;
@@ -124,7 +131,8 @@ private:
     std::vector<context*> first_contexts_;
     sys::mutex crew_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
     base::atomic<std::uint32_t> crew_{0};
-    bool watched_ = false; // by the watchdog
+    base::atomic<std::uint32_t> hired_{0}; // reliefs that stay until `resize` sends them back; under the crew's lock
+    bool watched_ = false;                 // by the watchdog
     base::atomic<std::uint64_t> handed_over_{0};
     base::atomic<std::uint64_t> taken_back_{0};
     shared_queue injected_;

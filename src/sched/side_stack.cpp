@@ -9,6 +9,9 @@
 #include "sys/stack.hpp"
 #include "sys/switch.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <mutex>
 #include <utility>
 
@@ -21,17 +24,33 @@ namespace sennit::sched {
 #define SENNIT_NOT_INSTRUMENTED
 #endif
 
+base::atomic<side_stack*> newest_side_stack{nullptr};
+
 namespace {
 
-base::atomic<side_stack*> newest{nullptr}; // the list of all
-base::spin_lock idle_lock;                 // guards the next
-side_stack_cache idle;
+base::atomic<side_stack*>& newest = newest_side_stack;
+constexpr auto usual_class = static_cast<unsigned>(std::countr_zero(side_stack_size));
+constexpr auto least_class = static_cast<unsigned>(std::countr_zero(least_side_stack));
+constexpr auto most_class = static_cast<unsigned>(std::countr_zero(most_side_stack));
+
+base::spin_lock idle_lock;                                                 // guards the next two
+side_stack_cache idle;                                                     // of the usual size
+std::array<side_stack_cache, most_class - least_class + 1> idle_of_others; // by size
 thread_local side_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
 
 // Never destroyed: coroutines may be objects of static duration.
 sys::stack_source& memory() {
     static auto& source = *new sys::stack_source(side_stack_size);
     return source;
+}
+sys::stack_source& memory_of(unsigned size_class) {
+    if (size_class == usual_class) return memory();
+    static base::spin_lock making;
+    static std::array<sys::stack_source*, most_class - least_class + 1> sources{};
+    std::lock_guard guard(making);
+    sys::stack_source*& one = sources[size_class - least_class];
+    if (!one) one = new sys::stack_source(std::size_t{1} << size_class);
+    return *one;
 }
 
 [[gnu::noinline]] void note_first(side_stack* which) noexcept {
@@ -74,7 +93,8 @@ struct noted_bounds {
 
 } // namespace
 
-side_stack::side_stack(std::byte* low, std::byte* high) noexcept : low_(low), high_(high) {
+side_stack::side_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
+    : low_(low), high_(high), size_class_(size_class) {
     other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this), [] { bottom(); }); // SAFETY: an address only
     inner_.low = low;
     inner_.size = static_cast<std::size_t>(high - low);
@@ -86,10 +106,10 @@ side_stack::side_stack(std::byte* low, std::byte* high) noexcept : low_(low), hi
     }
 }
 
-side_stack& side_stack::make() {
-    const sys::stack fresh = memory().take();
+side_stack& side_stack::make(unsigned size_class) {
+    const sys::stack fresh = memory_of(size_class).take();
     // SAFETY: writable memory for the life of the process; its upper end is aligned to 64 bytes, as this class is.
-    auto& made = *::new (fresh.high - sizeof(side_stack)) side_stack(fresh.low, fresh.high);
+    auto& made = *::new (fresh.high - sizeof(side_stack)) side_stack(fresh.low, fresh.high, size_class);
     note_first(&made);
     made.enter(); // up to the wait for its first body
     return made;
@@ -186,31 +206,54 @@ void side_stack_cache::give_all() noexcept {
     while (side_stack* one = take()) idle.keep(*one);
 }
 
+side_stack* side_stack::take_idle(unsigned size_class) noexcept {
+    std::lock_guard guard(idle_lock);
+    return size_class == usual_class ? idle.take() : idle_of_others[size_class - least_class].take();
+}
+
+void side_stack::keep_idle() noexcept {
+    std::lock_guard guard(idle_lock);
+    (size_class_ == usual_class ? idle : idle_of_others[size_class_ - least_class]).keep(*this);
+}
+
 side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
     worker* me = this_worker();
     side_stack* found = me ? me->side_stacks.take() : nullptr;
-    if (!found) {
-        {
-            std::lock_guard guard(idle_lock);
-            found = idle.take();
-        }
-        if (!found) found = &make();
-    }
+    if (!found) found = take_idle(usual_class);
+    if (!found) found = &make(usual_class);
     base::plain_read(found);
     found->body_ = body;
     found->argument_ = argument;
     return *found;
 }
 
+side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name) {
+    const std::size_t room = std::bit_ceil(std::max(size, least_side_stack));
+    const auto size_class = size == 0 ? usual_class : static_cast<unsigned>(std::countr_zero(room));
+    side_stack* found = nullptr;
+    if (size_class == usual_class) {
+        found = &take(body, argument);
+    } else {
+        found = take_idle(size_class);
+        if (!found) found = &make(size_class);
+        base::plain_read(found);
+        found->body_ = body;
+        found->argument_ = argument;
+    }
+    found->name_ = name;
+    return *found;
+}
+
 void side_stack::give(side_stack& ended) noexcept {
     worker* me = this_worker();
+    ended.body_ = nullptr;
+    ended.name_ = nullptr;
     base::plain_write(&ended);
-    if (me && me->side_stacks.size() < tuning::max_spares) {
+    if (me && ended.size_class_ == usual_class && me->side_stacks.size() < tuning::max_spares) {
         me->side_stacks.keep(ended);
         return;
     }
-    std::lock_guard guard(idle_lock);
-    idle.keep(ended);
+    ended.keep_idle();
 }
 
 } // namespace sennit::sched

@@ -51,6 +51,7 @@ void snapshot::reserve() {
     strands <<= room_;
     found_ = {};
     found_.runtime = &of_;
+    found_.name = of_.options().name;
     found_.workers.resize(of_.crew_size());
     found_.strands.reserve(strands);
     found_.frames.reserve(std::min(strands, most_walks) * (most_frames / 4) << room_);

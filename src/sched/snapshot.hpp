@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 #include <vector>
 
@@ -81,6 +82,7 @@ struct worker_report {
 
 struct runtime_report {
     const void* runtime = nullptr;
+    std::string_view name; // the runtime's
     bool complete = false; // false: there are workers only
     std::int64_t taken_ns = 0;
     std::vector<worker_report> workers;

@@ -190,7 +190,7 @@ wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& op
 
 bool others_run() noexcept {
     worker* me = this_worker();
-    return !me || me->runtime().worker_count() > 1;
+    return !me || me->runtime().hands() > 1;
 }
 
 cancel_scope* current_scope() noexcept {

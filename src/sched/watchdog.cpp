@@ -136,7 +136,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
             continue;
         }
         const bool gets_on = !is_stuck(each);
-        if (each.is_relief()) {
+        if (each.is_relief() && !each.is_hired()) {
             ++on_duty;
             if (!relief || gets_on) relief = &each;
         }

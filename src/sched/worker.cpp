@@ -71,7 +71,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
         // Without it an overflow still ends the program, only without its name.
     }
     char name[16];
-    std::snprintf(name, sizeof name, "sennit-%u", me.index_);
+    const std::string& group = me.runtime_.options().name;
+    std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(), me.index_);
     sys::thread::set_name(name);
     sys::allow_halt();
     me.task_.store(sys::this_task());

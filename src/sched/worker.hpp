@@ -148,6 +148,8 @@ public:
 
     // One that the watchdog calls where others do not get on, and sends back: src/sched/relief.cpp.
     bool is_relief() const noexcept { return rank_ == rank::relief; }
+    // Any thread: whether it is one that stays, with or without the watchdog.
+    bool is_hired() const noexcept { return hired_.load() != 0; }
     // Any thread: whether it is one that has been sent back.
     bool stands_down() const noexcept { return is_relief() && on_duty_.load() == 0; }
     counters counted;
@@ -249,7 +251,8 @@ private:
     shared_queue inbox_;                         // what only this worker may run and others made ready
     std::unique_ptr<std::uint64_t[]> seen_runs_; // each worker's runnables, when this one last looked
     parker parker_;
-    base::atomic<std::uint32_t> on_duty_{1}; // a relief's: 0 after it was sent back; the watchdog writes
+    base::atomic<std::uint32_t> on_duty_{1}; // a relief's: 0 after it was sent back; under the registry's lock
+    base::atomic<std::uint32_t> hired_{0};   // a relief's: `resize` has called it; under the same lock
     struct {
         std::uint64_t progress = 0;
         std::int64_t processor_ns = 0; // the thread's time when it got on last

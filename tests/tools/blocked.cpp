@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tools' tests: two fibers that are blocked, and a third that stops the program while they are.
+// For the tools' tests: two fibers that are blocked, a third that is so inside a coroutine, one more coroutine that is
+// suspended, and a fiber that stops the program while they are.
 //     blocked        calls stop_here, where a debugger may look
 //     blocked abort  the same, and leaves a core file
 //     blocked wait   says `ready`, and waits for the end of its input
@@ -14,6 +15,18 @@ namespace {
 // Not static and not inline: the test looks for its name in backtraces.
 [[gnu::noinline]] void waits_for_the_gate(sennit::event& gate) {
     gate.wait();
+    asm volatile("" ::: "memory"); // no tail call
+}
+
+[[gnu::noinline]] void yields_from_the_depth(sennit::suspender<void, int>& self, int depth) {
+    if (depth > 0)
+        yields_from_the_depth(self, depth - 1);
+    else
+        self.suspend(7);
+    asm volatile("" ::: "memory"); // no tail call
+}
+[[gnu::noinline]] void resumes_what_blocks(sennit::coroutine<>& inner) {
+    inner.resume();
     asm volatile("" ::: "memory"); // no tail call
 }
 
@@ -40,7 +53,20 @@ int main(int argc, char** argv) {
             mutex.lock();
             mutex.unlock();
         });
-        while (!begun || !locks) sennit::this_fiber::yield();
+        sennit::coroutine<void, int> parser({.name = "parser", .stack_size = 64 << 10}, [](auto& self) {
+            yields_from_the_depth(self, 3);
+            return 0;
+        });
+        (void)parser.resume();
+        bool inside = false;
+        sennit::coroutine<> waits({.name = "waits inside"}, [&](auto&) {
+            inside = true;
+            waits_for_the_gate(gate);
+        });
+        sennit::fiber third({.name = "third"}, [&] { resumes_what_blocks(waits); });
+        sennit::coroutine<> ended([](auto&) {}); // its stack is idle
+        ended.resume();
+        while (!begun || !locks || !inside) sennit::this_fiber::yield();
         (void)first.get_id(); // numbers
         stop_here();
         if (then == "abort") std::abort();

@@ -5,6 +5,8 @@
     (gdb) sennit fibers         what each fiber does
     (gdb) sennit bt 1048577     where that one stands: its number, name or stack
     (gdb) sennit bt all
+    (gdb) sennit coroutines     those that have begun, suspended or entered
+    (gdb) sennit bt parser      where a suspended one stands: its name, or side N
 
 It needs no debug information of the library: where things are is in a table in the program (src/sched/debug_layout.cpp).
 """
@@ -13,11 +15,11 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit01"
+MAGIC = b"sennit02"
 FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
           "context.high", "context.lent", "worker.current", "worker.task", "worker.hot", "hot.activity", "activity.id",
           "activity.fiber", "activity.waits_for", "activity.outer", "fiber.extra", "fiber.made_at", "fiber.self",
-          "wait.what", "wait.on")
+          "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next")
 # Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
 # bytes lie on it (src/sys/switch_*.hpp).
 MACHINES = {"i386:x86-64": (("rip", "rsp", "rbp"), 0, 8, 16 + 128), "aarch64": (("pc", "sp", "x29"), 16, 0, 32)}
@@ -62,7 +64,7 @@ class Layout:
             root = int(gdb.parse_and_eval("(unsigned long)&sennit_debug_root"))
         except gdb.error:
             raise gdb.GdbError("sennit: this program has no Sennit in it") from None
-        self.runtimes, table = word(root), word(root + 8)
+        self.runtimes, table, self.side_stacks = word(root), word(root + 8), word(root + 16)
         if memory(table, len(MAGIC)) != MAGIC:
             raise gdb.GdbError("sennit: this script and the program's library are of different versions")
         numbers = struct.unpack(f"<{len(FIELDS)}Q", memory(table + len(MAGIC), 8 * len(FIELDS)))
@@ -147,6 +149,35 @@ def strands(layout):
     return found
 
 
+class Coroutine:
+    """A body on a side stack. While it is suspended its place is known; else that of whoever has entered it is, and the
+    body's own belongs to the fiber or thread that runs it."""
+
+    thread = None
+
+    def __init__(self, layout, number, side):
+        self.number = number
+        self.sp = layout.get(side, "side.other_sp")
+        low, high = layout.get(side, "side.low"), layout.get(side, "side.high")
+        name = layout.get(side, "side.name")
+        self.name = text(name, 23) if name else ""
+        self.state = "suspended" if low <= self.sp < high else "entered"
+
+    def line(self):
+        name = f" '{self.name}'" if self.name else ""
+        return f"coroutine{name} [{self.state}] on side {self.number}"
+
+
+def coroutines(layout):
+    """Those that have begun and not ended; numbered in the order in which their stacks were made."""
+    sides, at = [], word(layout.side_stacks)
+    while at:
+        sides.append(at)
+        at = layout.get(at, "side.next")
+    return [Coroutine(layout, number, side) for number, side in enumerate(reversed(sides))
+            if layout.get(side, "side.body")]
+
+
 class FrameId:
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
@@ -185,6 +216,8 @@ def print_backtrace(strand):
     """Shows the frames of one strand."""
     global machine_now
     print(strand.line())
+    if strand.state == "entered":
+        print("    who has entered it:")
     if strand.state.startswith("running"):
         if strand.thread is None:
             print("    its thread is not known to gdb")
@@ -208,7 +241,7 @@ def print_backtrace(strand):
 
 
 class Sennit(gdb.Command):
-    """Fibers: `sennit fibers`, `sennit bt N`, `sennit bt all`."""
+    """Fibers and coroutines: `sennit fibers`, `sennit coroutines`, `sennit bt N`, `sennit bt all`."""
 
     def __init__(self):
         super().__init__("sennit", gdb.COMMAND_STACK, prefix=True)
@@ -225,8 +258,19 @@ class Fibers(gdb.Command):
             print(strand.line())
 
 
+class Coroutines(gdb.Command):
+    """Lists the coroutines that have begun and not ended."""
+
+    def __init__(self):
+        super().__init__("sennit coroutines", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        for one in coroutines(Layout()):
+            print(one.line())
+
+
 class Backtrace(gdb.Command):
-    """Shows where a fiber stands: `sennit bt NUMBER`, its name, `stack N`, or `all`."""
+    """Shows where a fiber or coroutine stands: `sennit bt NUMBER`, its name, `stack N`, `side N`, or `all`."""
 
     def __init__(self):
         super().__init__("sennit bt", gdb.COMMAND_STACK)
@@ -235,12 +279,16 @@ class Backtrace(gdb.Command):
         wanted = argument.strip()
         chosen = [one for one in strands(Layout())
                   if wanted in ("all", str(one.id), one.name, f"stack {one.stack}") and wanted]
+        chosen += [one for one in coroutines(Layout())
+                   if wanted in ("all", one.name, f"side {one.number}") and wanted]
         if not chosen:
-            raise gdb.GdbError("sennit bt: a fiber's number, its name, 'stack N', or all; see sennit fibers")
+            raise gdb.GdbError("sennit bt: a fiber's number, a name, 'stack N', 'side N', or all; see sennit fibers "
+                               "and sennit coroutines")
         for strand in chosen:
             print_backtrace(strand)
 
 
 Sennit()
 Fibers()
+Coroutines()
 Backtrace()

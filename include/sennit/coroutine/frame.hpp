@@ -8,8 +8,11 @@
 #include "sennit/base/check.hpp"
 #include "sennit/sched/side_stack.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string_view>
 
 namespace sennit::detail {
 
@@ -32,9 +35,17 @@ struct coroutine_type {
     void (*destroy)(coroutine_frame*) noexcept; // frees the block
 };
 
+// What a coroutine was given beside its body. Checked when it is made.
+struct coroutine_extra {
+    coroutine_extra(std::string_view name, std::size_t stack); // throws std::invalid_argument
+    std::array<char, 24> name{};
+    std::size_t stack_size;
+};
+
 class coroutine_frame {
 public:
-    explicit coroutine_frame(const coroutine_type& type) noexcept : type_(type) {}
+    explicit coroutine_frame(const coroutine_type& type, const coroutine_extra* extra = nullptr) noexcept
+        : type_(type), extra_(extra) {}
     coroutine_frame(const coroutine_frame&) = delete;
 
     bool ended() const noexcept { return phase_ == phase::ended; }
@@ -90,6 +101,7 @@ private:
     static void run(void* self) noexcept;
 
     const coroutine_type& type_;
+    const coroutine_extra* const extra_; // null: nothing
     sched::side_stack* stack_ = nullptr;
     coroutine_visit* visit_ = nullptr; // of the present or last resumer
     phase phase_ = phase::fresh;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,12 @@ struct runtime_options {
     // docs/guide/runtime.md. They are made when first needed and leave again. 0: no watchdog; none under `round_robin`
     // either. The environment's SENNIT_WATCHDOG goes first: off, or a number.
     unsigned watchdog_threads = 4;
+
+    // Up to how many workers it may grow: runtime::resize. 0: it does not. Not under `round_robin`.
+    unsigned most_workers = 0;
+
+    // For reports, and in the names of its threads; cut there to ten characters. Empty: none.
+    std::string name{};
 };
 
 inline constexpr int deadlock_exit_status = 70;
@@ -60,7 +67,7 @@ std::vector<unsigned> processors_of_node(unsigned node);
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
 struct runtime_metrics {
-    unsigned workers = 0;
+    unsigned workers = 0;            // as asked for last: see runtime::resize
     unsigned unpinned = 0;           // workers that asked to be pinned and were refused
     std::uint64_t published = 0;     // forks made public on request or by force
     std::uint64_t reclaimed = 0;     // of these, taken back by their owner

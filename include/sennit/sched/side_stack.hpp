@@ -58,6 +58,8 @@
 namespace sennit::sched {
 
 inline constexpr std::size_t side_stack_size = std::size_t{1} << 20; // address space; a page is memory once touched
+inline constexpr std::size_t most_side_stack = std::size_t{1} << 30;
+inline constexpr std::size_t least_side_stack = std::size_t{16} << 10;
 
 // Lies at the upper end of its own stack.
 class alignas(base::cache_line) side_stack {
@@ -65,6 +67,9 @@ public:
     // One on which nothing stands; `body(argument)` will run on it when it is first entered. From the calling worker's
     // cache in a few ns, else a lock or a system call. Throws std::bad_alloc.
     static side_stack& take(void (*body)(void*) noexcept, void* argument);
+    // One of at least `size` bytes, up to `most_side_stack`: the next power of two; 0: as above. Takes a lock. `name`
+    // is for reports, and outlives the body; null: none.
+    static side_stack& take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name);
     // The body has returned, and the stack was left by that. From any thread.
     static void give(side_stack& ended) noexcept;
 
@@ -79,12 +84,16 @@ public:
 
     std::byte* low() const noexcept { return low_; }
     std::byte* high() const noexcept { return high_; }
+    std::size_t size() const noexcept { return std::size_t{1} << size_class_; } // some of it is not the body's
+    const char* name() const noexcept { return name_ ? name_ : ""; }
     // The one on which `address` lies, or in the guard of which, with `guard`; null: none. Takes no lock.
     static const side_stack* find(const void* address, bool guard = false) noexcept;
 
     side_stack* next_free = nullptr; // whoever keeps it
+    struct debug;                    // what a debugger is told: src/sched/debug_layout.cpp
 
 private:
+    friend struct debug;
     // What an enterer has that must be the same again when the inside leaves.
     struct surroundings {
         const void* forks;
@@ -98,8 +107,10 @@ private:
         void* tsan_fiber = nullptr;
     };
 
-    side_stack(std::byte* low, std::byte* high) noexcept;
-    static side_stack& make();
+    side_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept;
+    static side_stack& make(unsigned size_class);
+    static side_stack* take_idle(unsigned size_class) noexcept;
+    void keep_idle() noexcept;
     [[noreturn]] static void bottom() noexcept;
     void exchange_exceptions() noexcept;
     void note_enterer() noexcept;
@@ -111,15 +122,19 @@ private:
     surroundings entered_{};
     std::byte* const low_;
     std::byte* const high_;
-    void (*body_)(void*) noexcept = nullptr;
+    void (*body_)(void*) noexcept = nullptr; // null: nobody's
     void* argument_ = nullptr;
+    const char* name_ = nullptr;
     side_stack* next_made_ = nullptr; // set before it is in the list of all
+    const unsigned size_class_;       // the logarithm of its size, before the top is set off
 
     // For sanitizers.
     notes inner_;
     notes outer_;
     [[maybe_unused]] bool passed_ = false; // the newest jump to the inside came from the inside of another
 };
+
+extern base::atomic<side_stack*> newest_side_stack; // the list of all
 
 // Idle ones that a worker keeps, or, behind a lock, all threads together.
 class side_stack_cache {

@@ -28,10 +28,13 @@ struct failure {};
 
 class engine {
 public:
-    explicit engine(unsigned workers, unsigned reliefs = 0) {
+    // `more`: workers that it may grow by.
+    explicit engine(unsigned workers, unsigned reliefs = 0, unsigned more = 0) {
         sim::calmly([&] {
-            runtime_ = std::make_unique<sennit::runtime>(
-                sennit::runtime_options{.workers = workers, .stack_size = small_stack, .watchdog_threads = reliefs});
+            runtime_ = std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = workers,
+                                                                                 .stack_size = small_stack,
+                                                                                 .watchdog_threads = reliefs,
+                                                                                 .most_workers = workers + more});
         });
         sim::when_stuck([this] { return work_that_lies_about(); });
     }

@@ -54,7 +54,7 @@ SIM_SCENARIO_WITHIN(monitor, two_are_entered_in_either_order, .preemptions = 2, 
     sim::check(a.count == 2 && b.count == 2, "both have been in both");
 }
 
-// The first order of three arguments against every other, and four against the reverse.
+// The first order of three arguments against every other.
 namespace {
 void meet(std::array<unsigned, 3> other) {
     std::array<part, 3> all;
@@ -81,14 +81,64 @@ SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_2_0_1, .preemptions = 2, .sta
 SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_2_1_0, .preemptions = 2, .stale_reads = 0) {
     meet({2u, 1u, 0u});
 }
-SIM_SCENARIO_WITHIN(monitor, four_in_opposite_orders, .preemptions = 2, .stale_reads = 0) {
-    part a, b, c, d;
+
+// The same with four, against all 23 others.
+namespace {
+void meet_four(unsigned other) { // its digits are the order
+    std::array<part, 4> all;
     sim::in_threads(2, [&](unsigned i) {
-        auto in = i == 0 ? sennit::enter(a, b, c, d) : sennit::enter(d, c, b, a);
-        a.count = a.count + 1;
-        d.count = d.count + 1;
+        const unsigned order = i == 0 ? 123 : other;
+        auto in = sennit::enter(all[order / 1000], all[order / 100 % 10], all[order / 10 % 10], all[order % 10]);
+        for (auto& each : all) each.count = each.count + 1;
     });
-    sim::check(a.count == 2 && d.count == 2, "both have been in all");
+    for (auto& each : all) sim::check(each.count == 2, "both have been in all");
+}
+} // namespace
+#define MEET_FOUR(name, other)                                                                                         \
+    SIM_SCENARIO_WITHIN(monitor, four_as_0123_and_as_##name, .preemptions = 2, .stale_reads = 0) {                     \
+        meet_four(other);                                                                                              \
+    }
+MEET_FOUR(0132, 132)
+MEET_FOUR(0213, 213)
+MEET_FOUR(0231, 231)
+MEET_FOUR(0312, 312)
+MEET_FOUR(0321, 321)
+MEET_FOUR(1023, 1023)
+MEET_FOUR(1032, 1032)
+MEET_FOUR(1203, 1203)
+MEET_FOUR(1230, 1230)
+MEET_FOUR(1302, 1302)
+MEET_FOUR(1320, 1320)
+MEET_FOUR(2013, 2013)
+MEET_FOUR(2031, 2031)
+MEET_FOUR(2103, 2103)
+MEET_FOUR(2130, 2130)
+MEET_FOUR(2301, 2301)
+MEET_FOUR(2310, 2310)
+MEET_FOUR(3012, 3012)
+MEET_FOUR(3021, 3021)
+MEET_FOUR(3102, 3102)
+MEET_FOUR(3120, 3120)
+MEET_FOUR(3201, 3201)
+MEET_FOUR(3210, 3210)
+#undef MEET_FOUR
+
+// Three threads, each in an order of its own: no two want the monitors in the same order, all six orders take part.
+namespace {
+void three_meet(const std::array<std::array<unsigned, 3>, 3>& orders) {
+    std::array<part, 3> all;
+    sim::in_threads(3, [&](unsigned i) {
+        auto in = sennit::enter(all[orders[i][0]], all[orders[i][1]], all[orders[i][2]]);
+        for (auto& each : all) each.count = each.count + 1;
+    });
+    for (auto& each : all) sim::check(each.count == 3, "all have been in all");
+}
+} // namespace
+SIM_SCENARIO_WITHIN(monitor, three_threads_in_turned_orders, .preemptions = 2, .stale_reads = 0) {
+    three_meet({{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}}});
+}
+SIM_SCENARIO_WITHIN(monitor, three_threads_in_swapped_orders, .preemptions = 2, .stale_reads = 0) {
+    three_meet({{{2, 1, 0}, {1, 0, 2}, {0, 2, 1}}});
 }
 
 // Overlapping pairs: who waits for one holds another.

@@ -2,6 +2,9 @@
 // Reliefs: src/sched/relief.cpp. The scenarios are the watchdog.
 #include "engine.hpp"
 
+#include <array>
+#include <optional>
+
 namespace {
 
 void call(engine& one) {
@@ -43,6 +46,42 @@ SIM_SCENARIO_WITHIN(relief, is_sent_back_at_any_moment, .preemptions = 2, .stale
     watchdog.join();
 }
 
+// The one that is sent back was chosen for what lies in the shared queue: another one that sleeps takes its place.
+// `errands`: how many pieces it has run before, as the turn in which it looks whether it is sent back may be its next.
+namespace {
+void send_back_one_that_was_woken(unsigned errands) {
+    engine one(1, 2);
+    event ran, begun;
+    setter work(ran);
+    std::optional<sim::thread> blocks;
+    std::array<errand, 3> before;
+    sim::calmly([&] {
+        blocks.emplace([&] {
+            one.run([&] {
+                begun.set();
+                ran.wait(); // blocks the thread
+            });
+        });
+        begun.wait();
+        call(one);
+        call(one);
+    });
+    for (unsigned i = 0; i < errands; ++i) sim::calmly([&] { sennit::sched::schedule(before[i], one->core()); });
+    sim::thread watchdog([&] { one->core().send_back(one->core().worker_at(1)); });
+    sennit::sched::schedule(work, one->core());
+    watchdog.join();
+    blocks->join();
+}
+} // namespace
+SIM_SCENARIO_WITHIN(relief, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    send_back_one_that_was_woken(0);
+}
+SIM_SCENARIO_WITHIN(relief, sent_back_when_it_was_woken_for_its_fair_turn, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    send_back_one_that_was_woken(2);
+}
+
 // In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is woken.
 SIM_SCENARIO_WITHIN(relief, does_not_sleep_on_when_sent_back, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::parker bed;
@@ -75,4 +114,46 @@ SIM_SCENARIO_WITHIN(relief, is_seen_by_sleepers_or_sees_them, .preemptions = 3, 
     go_to_bed(bed, map, [&] { return crew.load() == 2 && work.load() == 1; });
     sim::check(work.load() == 1, "who wakes finds the work");
     watchdog.join();
+}
+
+// ---- a runtime that grows and shrinks
+
+// It shrinks while work is posted from outside, and its first worker does not get on: nothing is lost, whoever goes.
+SIM_SCENARIO_WITHIN(relief, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    engine one(1, 0, 2);
+    event ran, begun;
+    setter work(ran);
+    std::optional<sim::thread> blocks;
+    sim::calmly([&] {
+        blocks.emplace([&] {
+            one.run([&] {
+                begun.set();
+                ran.wait(); // blocks the thread
+            });
+        });
+        begun.wait();
+        one->resize(3);
+    });
+    sim::thread smaller([&] { one->resize(2); });
+    sennit::sched::schedule(work, one->core());
+    smaller.join();
+    blocks->join();
+    sim::check(one->workers() == 2, "it has shrunk");
+}
+
+// One grows it, another one shrinks it, while there is work for two. Two preemptions take 5,300,000 executions.
+SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 1, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    engine one(1, 0, 1);
+    sim::thread larger([&] { one->resize(2); });
+    sim::thread smaller([&] { one->resize(1); });
+    one.run([&] {
+        errand work;
+        sennit::sched::spawn(work, one->core());
+        sennit::sched::yield();
+        work.done.wait();
+    });
+    larger.join();
+    smaller.join();
 }

@@ -32,7 +32,15 @@ def check(output):
     expect(output, r"^fiber \S.* 'first' \[blocked in event at 0x[0-9a-f]+\] on stack \d+, made at",
            r"^fiber \S.* 'second' \[blocked in mutex at 0x[0-9a-f]+\] on stack \d+, made at",
            r"^strand \S.* \[running on worker 0\] on stack \d+")
-    after = output[output.index("---first---"):output.index("---all---")]
+    expect(output, r"^coroutine 'parser' \[suspended\] on side \d+$", r"^coroutine 'waits inside' \[entered\] on side \d+$")
+    listed = output[output.index("---coroutines---"):output.index("---first---")]
+    if len(re.findall(r"^coroutine", listed, re.MULTILINE)) != 2:
+        sys.exit(f"check_gdb: other than two coroutines in:\n{listed}")
+    parser = output[output.index("---parser---"):output.index("---inside---")]
+    expect(parser, r"^#\d+ .*suspend", r"(?:^#\d+ .*yields_from_the_depth[^\n]*\n(?:[^#\n][^\n]*\n)*){4}")
+    inside = output[output.index("---inside---"):output.index("---all---")]
+    expect(inside, r"who has entered it", r"^#\d+ .*resumes_what_blocks")
+    after = output[output.index("---first---"):output.index("---parser---")]
     expect(after, r"^#1 .*sennit::sched::", r"^#\d+ .*waits_for_the_gate", r"^#\d+ .*fiber_block::run_queued")
     everything = output[output.index("---all---"):]
     expect(everything, r"^#\d+ .*waits_for_the_gate", r"^#\d+ .*mutex::lock_slowly", r"^#\d+ .*stop_here|^#\d+ .*abort")
@@ -48,7 +56,9 @@ def main():
     if "True" not in gdb([], ["python import gdb.unwinder; print(True)"]):
         print("check_gdb: skipped, this gdb has no Python")
         sys.exit(SKIPPED)
-    look = [f"source {script}", "sennit fibers", "echo ---first---\\n", "sennit bt first", "echo ---all---\\n",
+    look = [f"source {script}", "sennit fibers", "echo ---coroutines---\\n", "sennit coroutines",
+            "echo ---first---\\n", "sennit bt first", "echo ---parser---\\n", "sennit bt parser",
+            "echo ---inside---\\n", "sennit bt waits inside", "echo ---all---\\n",
             "sennit bt all", "echo ---end---\\n"]
     live = gdb([program], ["break stop_here", "run", *look, "continue"])
     if "Breakpoint 1," not in live and re.search(r"ptrace|Could not trace|not permitted", live):

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -394,6 +395,28 @@ TEST_P(waitfor, what_an_active_objects_run_throws_comes_out_of_join) {
         sennit::active<server> one(log);
         one->stop_then_fail();
         EXPECT_THROW(one.join(), std::runtime_error);
+    });
+}
+
+struct patient : sennit::monitor {
+    bool more = true;
+    void stop() {
+        auto in = sennit::enter<&patient::stop>(*this);
+        more = false;
+    }
+    void run() {
+        while (more) sennit::waitfor(sennit::accept<&patient::stop>(*this));
+    }
+};
+
+TEST_P(waitfor, an_active_object_is_joined_in_time_or_later) {
+    runtime.run([] {
+        sennit::active<patient> one;
+        EXPECT_FALSE(one.join_for(0s));
+        EXPECT_FALSE(one.join_until(std::chrono::steady_clock::now() + 1ms));
+        one->stop();
+        EXPECT_TRUE(one.join_for(1h));
+        EXPECT_THROW((void)one.join_for(0s), std::system_error); // at most once
     });
 }
 

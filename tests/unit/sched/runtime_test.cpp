@@ -187,6 +187,12 @@ TEST(fork, leaves_the_child_without_workers_and_says_so) {
         } catch (const std::system_error& error) {
             failures += error.code() != std::errc::operation_not_permitted;
         }
+        try {
+            old.resize(2);
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
         failures += sennit::run([] { return fib(10); }) != 55; // the default runtime is made anew
         {
             sennit::runtime fresh({.workers = 2});

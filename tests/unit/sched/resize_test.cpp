@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runtimes that grow and shrink, and have names. What is promised not to happen would hang a test.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Nobody helps out: what runs at once runs on workers of its own.
+sennit::runtime_options growing(unsigned workers, unsigned most) {
+    return {.workers = workers, .watchdog_threads = 0, .most_workers = most};
+}
+
+// `count` fibers that all stand in a loop at the same time: without so many workers they stand there for ever.
+void expect_at_once(sennit::runtime& runtime, unsigned count) {
+    std::atomic<unsigned> there{0};
+    std::vector<sennit::fiber> all;
+    for (unsigned i = 0; i < count; ++i)
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&] {
+            ++there;
+            while (there.load() < count) {
+            }
+        });
+    for (auto& one : all) one.join();
+}
+
+TEST(resize, more_run_at_once_when_it_has_grown) {
+    sennit::runtime runtime(growing(1, 4));
+    EXPECT_EQ(runtime.workers(), 1u);
+    for (const unsigned workers : {2u, 4u, 3u, 1u, 4u}) {
+        runtime.resize(workers);
+        EXPECT_EQ(runtime.workers(), workers);
+        EXPECT_EQ(runtime.metrics().workers, workers);
+        expect_at_once(runtime, workers);
+    }
+    EXPECT_EQ(runtime.metrics().handed_over, 0u); // that counts the watchdog's calls
+}
+
+TEST(resize, from_one_of_its_own_fibers) {
+    sennit::runtime runtime(growing(1, 2));
+    runtime.run([&] {
+        runtime.resize(2);
+        std::atomic<bool> here{false};
+        sennit::fiber other([&] { here = true; });
+        while (!here.load()) { // keeps the first worker
+        }
+        runtime.resize(1);
+    });
+    EXPECT_EQ(runtime.workers(), 1u);
+}
+
+// The worker that goes runs what would make the others go on: it ends that first.
+TEST(resize, a_worker_that_goes_ends_what_it_runs) {
+    sennit::runtime runtime(growing(1, 2));
+    runtime.resize(2);
+    std::atomic<int> begun{0};
+    std::atomic<bool> go{false};
+    std::atomic<int> ended{0};
+    std::vector<sennit::fiber> both;
+    for (int i = 0; i < 2; ++i)
+        both.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&] {
+            ++begun;
+            while (!go.load()) {
+            }
+            sennit::fiber child([&] { ++ended; }); // on a worker that goes: in a queue that is given to the others
+            child.join();
+            ++ended;
+        });
+    while (begun != 2) std::this_thread::yield();
+    runtime.resize(1);
+    go = true;
+    for (auto& one : both) one.join();
+    EXPECT_EQ(ended, 4);
+}
+
+TEST(resize, loses_nothing_while_it_changes) {
+    const unsigned seed = std::random_device()();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::minstd_rand chance(seed);
+    sennit::runtime runtime({.workers = 1, .most_workers = 4});
+    constexpr int strands = 17, rounds = 200;
+    std::atomic<int> steps{0}, left{strands};
+    std::vector<sennit::fiber> all;
+    sennit::channel<int> ring(strands);
+    for (int i = 0; i < strands; ++i)
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&, i] {
+            for (int round = 0; round < rounds; ++round) {
+                (void)ring.push(i);
+                auto [a, b] = sennit::fork_join([&] { return 1; }, [&] { return ring.pop().has_value() ? 1 : 0; });
+                steps += a + b;
+                if (round % 16 == 0) sennit::this_fiber::sleep_for(1us);
+                if (round % 3 == 0) sennit::this_fiber::yield();
+            }
+            --left;
+        });
+    while (left.load() != 0) {
+        runtime.resize(1 + static_cast<unsigned>(chance() % 4));
+        std::this_thread::yield();
+    }
+    for (auto& one : all) one.join();
+    EXPECT_EQ(steps, 2 * strands * rounds);
+}
+
+struct count_up {
+    int by;
+};
+struct how_much {
+    using reply = int;
+};
+class tally : public sennit::actor<tally, count_up, how_much> {
+    int sum = 0;
+
+public:
+    void on(count_up what) { sum += what.by; }
+    int on(how_much) { return sum; }
+};
+
+// An actor's mail comes to the worker that it was handled on last; also when that has gone.
+TEST(resize, actors_get_their_mail_whoever_handled_the_last_piece) {
+    sennit::runtime runtime(growing(1, 3));
+    runtime.run([&] {
+        sennit::actor_group group;
+        std::vector<sennit::actor_ref<tally>> all;
+        for (int i = 0; i < 8; ++i) all.push_back(group.spawn<tally>());
+        for (unsigned round = 0; round < 60; ++round) {
+            runtime.resize(1 + round % 3);
+            for (auto& one : all) one.tell(count_up{1});
+            if (round % 4 == 0) sennit::this_fiber::yield();
+        }
+        for (auto& one : all) EXPECT_EQ(one.ask(how_much{}).get(), 60);
+    });
+}
+
+TEST(resize, is_within_what_was_said) {
+    sennit::runtime fixed({.workers = 2});
+    EXPECT_THROW(fixed.resize(1), std::invalid_argument);
+    EXPECT_THROW(fixed.resize(3), std::invalid_argument);
+    fixed.resize(2);
+    sennit::runtime runtime(growing(2, 3));
+    EXPECT_THROW(runtime.resize(1), std::invalid_argument);
+    EXPECT_THROW(runtime.resize(0), std::invalid_argument);
+    try {
+        runtime.resize(4);
+        FAIL() << "it is too many";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "sennit: this runtime may have from 2 to 3 workers, not 4");
+    }
+    EXPECT_EQ(runtime.workers(), 2u);
+    EXPECT_THROW(sennit::runtime(growing(4, 3)), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime(growing(4, 1'000'000)), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime({.workers = 1, .policy = sennit::scheduling::round_robin, .most_workers = 2}),
+                 std::invalid_argument);
+}
+
+// ---- a runtime as a group of workers
+
+TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
+    sennit::runtime compute({.workers = 1, .most_workers = 2, .name = "compute"});
+    sennit::runtime io({.workers = 1, .most_workers = 3, .name = "io"});
+    io.resize(3);
+    compute.resize(2);
+    std::atomic<int> strays{0}, ran{0};
+    std::vector<sennit::fiber> all;
+    for (int i = 0; i < 100; ++i) {
+        sennit::runtime& home = i % 2 == 0 ? io : compute;
+        all.emplace_back(sennit::fiber_attributes{.runtime = &home}, [&] {
+            const auto here = [&] { return sennit::sched::current_runtime() == &home.core(); };
+            strays += !here();
+            sennit::this_fiber::yield();
+            auto [a, b] = sennit::fork_join(here, here);
+            strays += !a + !b;
+            sennit::runtime& away = &home == &io ? compute : io;
+            away.run([&] { strays += sennit::sched::current_runtime() != &away.core(); }); // for a stretch
+            strays += !here();
+            ++ran;
+        });
+    }
+    for (auto& one : all) one.join();
+    EXPECT_EQ(strays, 0);
+    EXPECT_EQ(ran, 100);
+    EXPECT_GE(io.metrics().runnables, 100u);
+}
+
+TEST(resize, a_runtime_has_a_name) {
+    sennit::runtime runtime({.workers = 1, .name = "io"}), nameless({.workers = 1});
+    EXPECT_EQ(runtime.name(), "io");
+    EXPECT_EQ(nameless.name(), "");
+    std::ostringstream text;
+    runtime.dump(text);
+    EXPECT_NE(text.str().find("sennit: runtime 'io' 0x"), std::string::npos) << text.str();
+    char thread[16] = "";
+    runtime.run([&] { pthread_getname_np(pthread_self(), thread, sizeof thread); });
+    EXPECT_STREQ(thread, "io-0");
+}
+
+} // namespace
