@@ -21,6 +21,8 @@ PORTED = ("skynet-channel", "fiber-yield", "fiber-create", "channel-rendezvous",
 RINGS = ("thread-ring", "parallel-thread-ring", "ping-pong")
 ACTORS = (*RINGS, "counting-actor", "producer-consumer", "prime-factors", "mixed-scenario", "skynet-actor", "fan-in",
           "spawn-storm", "ring-work")
+SERVANTS = (*RINGS, "counting-actor", "skynet-actor", "fan-in", "spawn-storm")  # of every peer
+PEERS_OF_ACTORS = (*SERVANTS, "ring-work")
 MONITORS = tuple(f"{what}-{count}" for what in ("monitor", "signal", "accept") for count in (1, 2, 4))
 CONTROL = ("resume", "yield", "mutex", "create", *MONITORS)
 
@@ -66,12 +68,14 @@ RUNTIMES = {
         Runtime("boost-fiber-tcmalloc", "C++", "Boost.Fiber, tcmalloc", (*STRANDS, "timer-lateness"), program="boost-fiber", **TCMALLOC),
         Runtime("boost-context", "C++", "Boost.Context", ("resume", "create")),
         Runtime("boost-coroutine2", "C++", "Boost.Coroutine2", ("resume", "create")),
-        Runtime("go", "Go", "Go", FORKS + FIBERS),
+        Runtime("go", "Go", "Go", (*FORKS, *FIBERS, *PEERS_OF_ACTORS)),
         Runtime("java-fjp", "Java", "Java ForkJoinPool"),
         Runtime("java-vt", "Java", "Java virtual threads", FORKS + STRANDS),
         Runtime("tokio", "Rust", "tokio", PORTED),
         Runtime("may", "Rust", "may", PORTED),
-        Runtime("erlang", "Erlang", "Erlang", PORTED),
+        Runtime("ractor", "Rust", "ractor", PEERS_OF_ACTORS),
+        Runtime("caf", "C++", "CAF", PEERS_OF_ACTORS),
+        Runtime("erlang", "Erlang", "Erlang", PORTED + SERVANTS),
         Runtime("haskell", "Haskell", "Haskell (GHC)", PORTED),
         Runtime("libfork", "C++", "libfork"),
         Runtime("toomanycooks", "C++", "TooManyCooks"),
