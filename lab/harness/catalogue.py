@@ -23,6 +23,9 @@ ACTORS = (*RINGS, "counting-actor", "producer-consumer", "prime-factors", "mixed
           "spawn-storm", "ring-work")
 SERVANTS = (*RINGS, "counting-actor", "skynet-actor", "fan-in", "spawn-storm")  # of every peer
 PEERS_OF_ACTORS = (*SERVANTS, "ring-work")
+SAVINA = tuple(f"savina-{name}" for name in (
+    "throughput", "create", "fib", "chameneos", "big", "dictionary", "list", "buffer", "philosophers", "barber", "smokers",
+    "logistic", "bank", "radix", "quicksort", "sieve", "trapezoid", "queens", "matmul", "paths"))
 MONITORS = tuple(f"{what}-{count}" for what in ("monitor", "signal", "accept") for count in (1, 2, 4))
 CONTROL = ("resume", "yield", "mutex", "create", *MONITORS)
 
@@ -47,7 +50,7 @@ RUNTIMES = {
     for r in (
         Runtime("serial", "C++", "plain function"),
         Runtime("sennit", "C++", "Sennit", ours=True),
-        Runtime("sennit-actor", "C++", "Sennit actors", ACTORS, ours=True),
+        Runtime("sennit-actor", "C++", "Sennit actors", ACTORS + SAVINA, ours=True),
         Runtime("sennit-fiber", "C++", "Sennit fibers", (*FIBERS, "yield", "mutex", "create"), ours=True),
         *(Runtime(f"sennit-fiber-{policy}", "C++", f"Sennit fibers, {policy}", FIBERS, ours=True, program="sennit-fiber",
                   environment=(f"SENNIT_SCHEDULING={policy}",)) for policy in ("sharing", "round-robin", "priority")),
@@ -153,6 +156,26 @@ WORKLOADS = {
         Workload("fan-in", "20000000", "200000", 1, MANY),
         Workload("spawn-storm", "1048576", "10000", 1, MANY),
         Workload("ring-work", "2000000", "20000", 1, MANY),
+        Workload("savina-throughput", "10000", "500", 1, MANY),
+        Workload("savina-create", "40000", "4000", 1, MANY),
+        Workload("savina-fib", "25", "15", 1, 40),
+        Workload("savina-chameneos", "200000", "5000", 1, MANY),
+        Workload("savina-big", "20000", "500", 1, 10**6),
+        Workload("savina-dictionary", "10000", "500", 1, 10**6),
+        Workload("savina-list", "4000", "500", 1, 10**5),
+        Workload("savina-buffer", "1000", "20", 1, 10**6),
+        Workload("savina-philosophers", "100000", "1000", 1, 10**7),
+        Workload("savina-barber", "5000", "1500", 1, 10**5),
+        Workload("savina-smokers", "100000", "1000", 1, 10**7),
+        Workload("savina-logistic", "25000", "1000", 1, 10**6),
+        Workload("savina-bank", "50000", "2000", 1, MANY),
+        Workload("savina-radix", "100000", "2000", 1, 10**8),
+        Workload("savina-quicksort", "1000000", "50000", 1, 10**8),
+        Workload("savina-sieve", "1000000", "50000", 3, 10**7),
+        Workload("savina-trapezoid", "10000000", "1000000", 10**6, MANY),
+        Workload("savina-queens", "12", "8", 1, 14),
+        Workload("savina-matmul", "1024", "256", 1, 2048, powers_of=2),
+        Workload("savina-paths", "300", "100", names=("100", "200", "300")),
         *(Workload(name, "10000000", "100000", 1, MANY) for name in ("resume", "yield", "mutex")),
         Workload("create", "100000", "1000", 1, MANY),
         *(Workload(name, "1000000", "10000", 1, MANY) for name in MONITORS),
@@ -174,8 +197,8 @@ def workload_named(name):
 
 
 def workloads_named(text):
-    """Of a list with commas; `fibers`, `actors` and `control` stand for all of those."""
-    families = {"fibers": FIBERS, "actors": ACTORS, "control": CONTROL}
+    """Of a list with commas; `fibers`, `actors`, `savina` and `control` stand for all of those."""
+    families = {"fibers": FIBERS, "actors": ACTORS, "savina": SAVINA, "control": CONTROL}
     names = (name for item in text.split(",") for name in families.get(item, (item,)))
     return list(dict.fromkeys(workload_named(name).name for name in names))
 

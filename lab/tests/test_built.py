@@ -18,6 +18,11 @@ SMALL = {"fib": "12", "skynet": "3", "nqueens": "6", "matmul": "64", "uts": "TT"
          "thread-ring": "1000", "parallel-thread-ring": "2000", "ping-pong": "101", "counting-actor": "1001",
          "producer-consumer": "103", "prime-factors": "20", "mixed-scenario": "2010", "skynet-actor": "1000",
          "fan-in": "205", "spawn-storm": "100", "ring-work": "1000",
+         "savina-throughput": "50", "savina-create": "100", "savina-fib": "12", "savina-chameneos": "300", "savina-big": "20",
+         "savina-dictionary": "50", "savina-list": "50", "savina-buffer": "3", "savina-philosophers": "30",
+         "savina-barber": "1100", "savina-smokers": "50", "savina-logistic": "100", "savina-bank": "300",
+         "savina-radix": "300", "savina-quicksort": "9000", "savina-sieve": "9000", "savina-trapezoid": "1000000",
+         "savina-queens": "6", "savina-matmul": "256", "savina-paths": "100",
          "resume": "100", "yield": "100", "mutex": "100", "create": "100",
          **{f"{what}-{count}": "100" for what in ("monitor", "signal", "accept") for count in (1, 2, 4)}}
 CONTRACT = (  # what to run, threads that it has, answer, tasks
