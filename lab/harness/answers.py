@@ -3,7 +3,7 @@
 
 from itertools import islice
 
-from .catalogue import ACTORS, CONTROL, FIBERS, SAVINA
+from .catalogue import WORKLOADS
 
 QUEENS = (1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512)
 RING = 503  # actors
@@ -103,6 +103,6 @@ def expected(workload, size):
         return n * 20483
     if workload in PARTS:
         return -(-n // PARTS[workload]) * PARTS[workload]
-    if workload == "matmul" or workload in (*FIBERS, *ACTORS, *SAVINA, *CONTROL):
+    if workload in WORKLOADS and workload not in COMPUTED:
         return n
     raise ValueError(workload)

@@ -6,6 +6,7 @@ command -v erlc >/dev/null && command -v erl >/dev/null || { echo "no erlc is no
 cd "$(dirname "$0")" || exit 1
 mkdir -p "$out" || exit 1
 erlc -Werror -o "$out" ./*.erl || { echo "no erlc cannot build it, see the log"; exit 0; }
+echo "version OTP $(erl -noinput -eval 'io:put_chars(erlang:system_info(otp_release)), halt().')"
 # One scheduler a thread; as many processes as the largest size needs.
 cat > "$out/lab-erlang" <<SCRIPT
 #!/usr/bin/env bash

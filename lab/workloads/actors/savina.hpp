@@ -217,8 +217,8 @@ struct trapezoid_size : actor_workload {
     std::int64_t expected() const { return 271'081; }
 };
 
-// savina-queens: n queens, 20 actors; a board with less than four queens makes a message of each square that is left in the
-// next row, one with four is finished in place. The answer is the number of solutions.
+// savina-queens: n queens, 20 actors; a board with less than four queens makes a message of each square that is left in
+// the next row, one with four is finished in place. The answer is the number of solutions.
 struct queens_size : actor_workload {
     explicit queens_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 1, 14); }
     static constexpr std::int64_t workers = 20, threshold = 4;
