@@ -86,7 +86,7 @@ def _until(plan):
 
 def _checkpoint(run, plan, about, folder, builder):
     """Saves what there is after a block. A full disk is told once: the disk may have room again at the end."""
-    told = []
+    told: list[OSError] = []
 
     def write():
         about.update({f"version of {name}": version for name, version in builder.versions.items()})

@@ -64,10 +64,11 @@ class Cxx:
     def why_not(self, name):
         """Why the runtime cannot be built, or None."""
         if self.reasons is None:
-            self._configure()
+            self.reasons = self._configure()
         return self.reasons.get(name, "no port yet")
 
     def _configure(self):
+        """name -> why it cannot be built, or None"""
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "configure.log"
         _say(f"configuring the C++ runtimes ({self.compiler})")
@@ -77,11 +78,12 @@ class Cxx:
             command += ["-G", "Ninja"]
         if not _succeeds(command, log):
             raise NotInstalled(f"CMake failed, see {log}")
-        self.reasons = {}
+        reasons = {}
         for line in (self.folder / "lab" / "available.txt").read_text().splitlines():
             name, there, reason, version = line.split("\t")
-            self.reasons[name] = None if there == "yes" else reason
+            reasons[name] = None if there == "yes" else reason
             self.versions[name] = version
+        return reasons
 
     def build(self, name):
         reason = self.why_not(name)
