@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // CAF, the C++ Actor Framework: event-based actors with behaviours that are lambdas, messages of plain numbers. Its
 // mailboxes have no bound, so a sender of many sends 64, then tells itself to go on, as Sennit's does.
-#include "actors/finish.hpp"
 #include "actors/sizes.hpp"
-#include "fibers/threads.hpp"
-
-#include <caf/all.hpp>
+#include "savina.hpp"
+#include "with_caf.hpp"
 
 #include <vector>
 
 namespace {
 
-using lab::actor_workload;
-using caf_finish = lab::finish_with<lab::threads_base::event>;
-
-struct with_caf {
-    struct settings : caf::actor_system_config {
-        explicit settings(unsigned threads) {
-            set(CAF_VERSION >= 1800 ? "caf.scheduler.max-threads" : "scheduler.max-threads", threads);
-        }
-    };
-    struct meta_objects { // of the library's own types, from 0.18 on
-        meta_objects() {
-#if CAF_VERSION >= 1800
-            caf::core::init_global_meta_objects();
-#endif
-        }
-    };
-
-    meta_objects meta;
-    settings config;
-    caf::actor_system system;
-    explicit with_caf(unsigned threads) : config(threads), system(config) {}
-};
+using lab::actor_workload, lab::caf_finish, lab::with_caf;
 
 // Ends the actors, which may refer to each other in a circle, and waits for that.
 void end(caf::actor_system& system, const std::vector<caf::actor>& actors) {
@@ -282,6 +259,8 @@ struct actors {
         if (name == "fan-in") return measure<with_caf>(fan_in(size), threads);
         if (name == "spawn-storm") return measure<with_caf>(spawn_storm(size), threads);
         if (name == "ring-work") return measure<with_caf>(ring_work(size), threads);
+        if (name == "savina-fib") return measure<with_caf>(lab::savina_fib(size), threads);
+        if (name == "savina-chameneos") return measure<with_caf>(lab::savina_chameneos(size), threads);
         return std::nullopt;
     }
 };

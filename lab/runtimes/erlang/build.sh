@@ -13,6 +13,7 @@ cat > "$out/lab-erlang" <<SCRIPT
 [[ \$# == 3 && \$3 =~ ^[0-9]+\$ ]] || { echo "usage: WORKLOAD SIZE THREADS" >&2; exit 1; }
 most=262144 # processes; their table takes memory
 [[ \$1 == skynet-* || \$1 == fibers-blocked ]] && ((2 * \$2 > most)) && most=\$((2 * \$2))
+[[ \$1 == savina-fib ]] && ((\$2 > 25)) && most=\$((1 << (\$2 < 34 ? \$2 - 7 : 27)))
 ERL_CRASH_DUMP_SECONDS=0 exec erl -noinput +S "\$3:\$3" +P "\$most" -pa "$out" -s lab main -extra "\$1" "\$2"
 SCRIPT
 chmod +x "$out/lab-erlang"

@@ -1,10 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% The workloads of actors: an actor is a process.
 -module(lab_actors).
--export([workload/2, node/2, sending/3, mayfly/2]).
+-export([workload/2, node/2, sending/3, mayfly/2, fib_call/2, creature/3]).
 
 -define(RING, 503).
 -define(SENDERS, 20).
+-define(CREATURES, 100).
 
 %% {what runs it, the answer, the messages}, or none.
 workload("thread-ring", N) -> {fun() -> ring([N]) end, N rem ?RING + 1, N};
@@ -23,7 +24,14 @@ workload("fan-in", N) ->
     Each = parts(N, ?SENDERS),
     {fun() -> fan_in(Each) end, Each * ?SENDERS, Each * ?SENDERS};
 workload("spawn-storm", N) -> {fun() -> storm(N) end, N, N};
+workload("savina-fib", N) ->
+    Value = fib(N, 0, 1),
+    {fun() -> savina_fib(N) end, Value, 2 * Value - 1};
+workload("savina-chameneos", N) -> {fun() -> chameneos(N) end, 2 * N, N};
 workload(_, _) -> none.
+
+fib(0, A, _) -> A;
+fib(N, A, B) -> fib(N - 1, B, A + B).
 
 parts(N, Parts) -> (N + Parts - 1) div Parts.
 
@@ -118,3 +126,52 @@ mayfly(N, Whole) ->
         N -> Whole ! {last, N};
         Number -> spawn(?MODULE, mayfly, [N, Whole]) ! Number + 1
     end.
+
+savina_fib(N) ->
+    spawn(?MODULE, fib_call, [N, self()]),
+    receive {value, Value} -> Value end.
+
+fib_call(N, Above) when N =< 2 -> Above ! {value, 1};
+fib_call(N, Above) ->
+    Me = self(),
+    spawn(?MODULE, fib_call, [N - 1, Me]),
+    spawn(?MODULE, fib_call, [N - 2, Me]),
+    A = receive {value, X} -> X end,
+    B = receive {value, Y} -> Y end,
+    Above ! {value, A + B}.
+
+chameneos(N) ->
+    Me = self(),
+    Mall = spawn(fun() -> mall(N, none, 0) end),
+    _ = [spawn(?MODULE, creature, [I rem 3, Mall, Me]) || I <- lists:seq(0, ?CREATURES - 1)],
+    meetings(?CREATURES, 0).
+
+meetings(0, Sum) -> Sum;
+meetings(Left, Sum) -> receive {met, Count} -> meetings(Left - 1, Sum + Count) end.
+
+%% The second of two is introduced to the first.
+mall(_, _, ?CREATURES) -> ok;
+mall(0, none, Home) ->
+    receive {_, Who} -> Who ! go_home end,
+    mall(0, none, Home + 1);
+mall(Left, none, Home) ->
+    receive {_, Who} -> mall(Left, Who, Home) end;
+mall(Left, Waiting, Home) ->
+    receive Visit -> Waiting ! Visit end,
+    mall(Left - 1, none, Home).
+
+creature(Colour, Mall, Whole) -> creature(Colour, Mall, Whole, 0).
+
+creature(Colour, Mall, Whole, Met) ->
+    Mall ! {Colour, self()},
+    receive
+        go_home -> Whole ! {met, Met};
+        {Other, Who} ->
+            Now = mixed(Colour, Other),
+            Who ! Now,
+            creature(Now, Mall, Whole, Met + 1);
+        Now -> creature(Now, Mall, Whole, Met + 1)
+    end.
+
+mixed(Same, Same) -> Same;
+mixed(A, B) -> 3 - A - B.

@@ -44,6 +44,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"fan-in":               messages(fanSenders, asMany, fanIn),
 	"spawn-storm":          counted(spawnStorm),
 	"ring-work":            messages(workTokens, asMany, ringWork),
+
+	"savina-fib":       newSavinaFib,
+	"savina-chameneos": newSavinaChameneos,
 }
 
 func number(what, text string, low, high int) (int, error) {
