@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass, field
 
 from .build import NotInstalled
-from .catalogue import RUNTIMES, WORKLOADS, Runtime
+from .catalogue import RUNTIMES, WORKLOADS
+from .declared import Runtime
 from .execute import Failed, run_once
 from .progress import progress
 from .sentinel import sentinel

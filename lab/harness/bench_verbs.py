@@ -84,11 +84,12 @@ def _until(plan):
     return f"{count} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s"
 
 
-def _checkpoint(run, plan, about, folder):
+def _checkpoint(run, plan, about, folder, builder):
     """Saves what there is after a block. A full disk is told once: the disk may have room again at the end."""
-    told = []
+    told: list[OSError] = []
 
     def write():
+        about.update({f"version of {name}": version for name, version in builder.versions.items()})
         try:
             report.write_json(run, plan, about, folder)
         except OSError as error:
@@ -104,7 +105,7 @@ def bench(given):
     progress.quiet = given.quiet_log
     print(f"{about['cpu']}, {about['cores']} cores, {_until(plan)}, seed {plan.seed}", file=sys.stderr)
     try:
-        run_plan(plan, builder, run, _checkpoint(run, plan, about, folder))
+        run_plan(plan, builder, run, _checkpoint(run, plan, about, folder, builder))
     except (KeyboardInterrupt, SystemExit):
         if run.blocks:
             _tell(run, plan, about, folder)

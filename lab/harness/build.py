@@ -59,14 +59,16 @@ class Cxx:
         self.compiler = compiler
         self.folder = OUT / Path(compiler).name
         self.reasons = None
+        self.versions = {}
 
     def why_not(self, name):
         """Why the runtime cannot be built, or None."""
         if self.reasons is None:
-            self._configure()
-        return self.reasons.get(name, "unknown to lab/CMakeLists.txt")
+            self.reasons = self._configure()
+        return self.reasons.get(name, "no port yet")
 
     def _configure(self):
+        """name -> why it cannot be built, or None"""
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "configure.log"
         _say(f"configuring the C++ runtimes ({self.compiler})")
@@ -76,10 +78,12 @@ class Cxx:
             command += ["-G", "Ninja"]
         if not _succeeds(command, log):
             raise NotInstalled(f"CMake failed, see {log}")
-        self.reasons = {}
+        reasons = {}
         for line in (self.folder / "lab" / "available.txt").read_text().splitlines():
-            name, there, reason = line.split("\t")
-            self.reasons[name] = None if there == "yes" else reason
+            name, there, reason, version = line.split("\t")
+            reasons[name] = None if there == "yes" else reason
+            self.versions[name] = version
+        return reasons
 
     def build(self, name):
         reason = self.why_not(name)
@@ -93,7 +97,8 @@ class Cxx:
 
 
 def build_script(name):
-    """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no REASON`."""
+    """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no REASON`; a line before that may
+    be `version TEXT`. Returns the command and the version."""
     script = ROOT / "lab" / "runtimes" / name / "build.sh"
     if not script.exists():
         raise NotInstalled("no port yet")
@@ -102,9 +107,10 @@ def build_script(name):
                           stdin=subprocess.DEVNULL, text=True, errors="replace", env=environment(ROOT / "build" / "cache"))
     log = OUT / f"{name}.log"
     log.write_text(done.stdout + done.stderr)
-    verdict, _, rest = (done.stdout.strip().splitlines() or [""])[-1].partition(" ")
+    lines = done.stdout.strip().splitlines() or [""]
+    verdict, _, rest = lines[-1].partition(" ")
     if verdict == "ok" and done.returncode == 0:
-        return [rest]
+        return [rest], next((line.partition(" ")[2] for line in lines if line.startswith("version ")), "")
     raise NotInstalled(rest if verdict == "no" else f"does not build, see {log}")
 
 
@@ -115,7 +121,7 @@ def _under(runtime, command):
         try:
             ctypes.CDLL(runtime.preload)
         except OSError:
-            raise NotInstalled(f"{runtime.preload} is not installed (package {runtime.package})") from None
+            raise NotInstalled(f"{runtime.preload} is not installed (package {' '.join(runtime.packages)})") from None
         given.append(f"LD_PRELOAD={runtime.preload}")
     return ["env", *given, *command] if given else command
 
@@ -125,12 +131,22 @@ class Builder:
 
     def __init__(self, compiler=None):
         self.cxx = Cxx(compiler or default_compiler())
+        self.versions = {}  # of the libraries and languages of what command() or check() found, where they are known
 
     def command(self, name):
         runtime = RUNTIMES[name]
         with _alone():
-            found = self.cxx.build(runtime.program or name) if runtime.language == "C++" else build_script(name)
+            if runtime.language == "C++":
+                found = self.cxx.build(runtime.program or name)
+                self._note(name, self.cxx.versions.get(runtime.program or name))
+            else:
+                found, version = build_script(name)
+                self._note(name, version)
         return _under(runtime, found)
+
+    def _note(self, name, version):
+        if version:
+            self.versions[name] = version
 
     def check(self, name):
         """Whether the runtime can be had. Only building tells that of the languages that fetch packages."""
@@ -141,4 +157,5 @@ class Builder:
             reason = self.cxx.why_not(RUNTIMES[name].program or name)
         if reason:
             raise NotInstalled(reason)
+        self._note(name, self.cxx.versions.get(RUNTIMES[name].program or name))
         _under(RUNTIMES[name], [])

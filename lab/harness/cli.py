@@ -2,11 +2,12 @@
 """The verbs of ./sennit: run and list here, bench in bench_verbs. `check VERB ...` only judges the arguments."""
 
 import json
+import shutil
 import signal
 import sys
 
 from .build import Builder, NotInstalled
-from .catalogue import FIBERS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
+from .catalogue import FORKS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
 from .execute import Failed, run_once
 from .limits import TIME_LIMIT
 from .options import REFUSED, Parser, compiler_named, seconds
@@ -67,7 +68,7 @@ def list_all(given):
     for runtime in RUNTIMES.values():
         try:
             builder.check(runtime.name)
-            state = "available"
+            state = " ".join(["available", builder.versions.get(runtime.name, "")]).rstrip()
         except NotInstalled as reason:
             state = f"not installed: {reason}"
         print(f"  {runtime.name:24} {runtime.language:7} {state}", flush=True)
@@ -75,7 +76,7 @@ def list_all(given):
     for workload in WORKLOADS.values():
         sizes = ", ".join(workload.names) if workload.names else f"{workload.low} to {workload.high}"
         where = ""
-        if workload.name in FIBERS:
+        if workload.name not in FORKS:
             where = "; in " + ", ".join(one.name for one in RUNTIMES.values() if workload.name in one.offers and not one.program)
         print(f"  {workload.name:18} default {workload.default}, sizes {sizes}{where}")
     return 0
@@ -90,12 +91,23 @@ def install_charts(_):
     return REFUSED if reason else 0
 
 
+def print_packages(which):
+    """For ./sennit setup only: Debian packages, one a line; those of tool chains that are there are left out."""
+    for runtime in RUNTIMES.values():
+        there = runtime.commands and all(map(shutil.which, runtime.commands))
+        if runtime.packages and runtime.light == (which == "light") and not there:
+            print("\n".join(runtime.packages))
+    return 0
+
+
 def verb_of(arguments):
     """(parse, act, the arguments of the verb)"""
     if arguments[0] in ("run", "list"):
         return *{"run": (parse_run, run), "list": (parse_list, list_all)}[arguments[0]], arguments[1:]
     if arguments[0] == "charts":
         return lambda _: None, install_charts, []
+    if arguments[0] == "packages":
+        return lambda rest: rest[0], print_packages, arguments[1:]
     from . import bench_verbs  # not for run, whose start counts
     if arguments[1:2] and arguments[1] in bench_verbs.SUBVERBS:
         return *bench_verbs.SUBVERBS[arguments[1]], arguments[2:]

@@ -15,7 +15,7 @@ from .stats import median_interval, outliers
 
 FORMAT, VERSION = "sennit-lab-results", 1
 SCHEMA = Path(__file__).with_name("results.schema.json")
-SAMPLE = ("seconds", "cpu_seconds", "peak_rss_kib", "tasks", "answer")
+SAMPLE = ("seconds", "cpu_seconds", "peak_rss_kib", "tasks", "answer", "voluntary_switches", "involuntary_switches")
 
 
 def _samples(cell):

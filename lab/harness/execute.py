@@ -55,4 +55,5 @@ def run_once(command, runtime, workload, size, threads, time_limit=TIME_LIMIT, m
     if right and outcome.status != 0:
         raise Failed(_why(outcome))
     return {"runtime": runtime, "workload": workload, "size": int(size) if str(size).isdecimal() else size,
-            "threads": threads, "answer": answer, "ok": right, **numbers}
+            "threads": threads, "answer": answer, "ok": right, **numbers,
+            "voluntary_switches": outcome.voluntary_switches, "involuntary_switches": outcome.involuntary_switches}

@@ -23,6 +23,8 @@ class Outcome:
     out: str
     err: str
     limit: str | None  # which limit struck, in words
+    voluntary_switches: int = 0  # of the program's threads, and of children that it waited for
+    involuntary_switches: int = 0
 
 
 def _resident_kib(pid):
@@ -45,7 +47,7 @@ def _members(group):
 
 
 def _end_group(process):
-    """Returns when no member of the group runs any more, so that none disturbs the next run."""
+    """Returns what the leader used, when no member of the group runs any more, so that none disturbs the next run."""
     members = []
     for pid in _members(process.pid):
         try:
@@ -59,7 +61,9 @@ def _end_group(process):
     finally:
         for member in members:
             os.close(member)
-    return process.wait()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used
 
 
 def _watch(process, time_limit, memory_limit_kib):
@@ -94,5 +98,5 @@ def run_limited(command, time_limit=TIME_LIMIT, memory_limit_kib=MEMORY_LIMIT_KI
         try:
             limit = _watch(process, time_limit, memory_limit_kib)
         finally:
-            status = _end_group(process)
-        return Outcome(status, _tail(out), _tail(err), limit)
+            used = _end_group(process)
+        return Outcome(process.returncode, _tail(out), _tail(err), limit, used.ru_nvcsw, used.ru_nivcsw)

@@ -13,7 +13,7 @@ from .table import EXPLANATION, Results, four_digits
 RESULTS = ROOT / "build" / "results"
 COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "low_seconds", "high_seconds",
            "min_seconds", "max_seconds", "outliers", "to_serial", "to_best_peer", "to_best_peer_low", "to_best_peer_high",
-           "median_cpu_seconds", "tasks", "peak_rss_kib", "stopped", "reason")
+           "median_cpu_seconds", "tasks", "peak_rss_kib", "voluntary_switches", "involuntary_switches", "stopped", "reason")
 EACH = ("runtime", "workload", "threads", "samples", "median s", "95 % interval", "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
 
 
@@ -61,6 +61,9 @@ def _csv_row(results, cell):
         row |= {"median_seconds": figures.seconds, "min_seconds": min(cell.seconds()), "max_seconds": max(cell.seconds()),
                 "to_serial": figures.to_serial, "to_best_peer": figures.to_peer, "outliers": sum(outliers(cell.seconds())),
                 "median_cpu_seconds": _cpu(cell), "tasks": cell.samples[0]["tasks"], "peak_rss_kib": _peak(cell)}
+        for key in ("voluntary_switches", "involuntary_switches"):
+            counts = [sample[key] for sample in cell.samples if sample.get(key) is not None]
+            row[key] = median(counts) if counts else None
         row["low_seconds"], row["high_seconds"] = figures.interval
         if figures.interval_to_peer:
             row["to_best_peer_low"], row["to_best_peer_high"] = figures.interval_to_peer

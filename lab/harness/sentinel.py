@@ -29,7 +29,8 @@ def _child(cpu, pipe, rounds):
 
 def sentinel(rounds=ROUNDS):
     """Seconds on the slowest CPU; None where no process could be started."""
-    children, times = [], []
+    children = []
+    times: list[float] = []
     for cpu in sorted(os.sched_getaffinity(0)):
         read, write = os.pipe()
         try:

@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
+from .bench import Cell
 from .stats import compare, median_interval
 
 EXPLANATION = """For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
@@ -38,7 +39,8 @@ class Results:
 
     def __init__(self, cells):
         self.cells = cells
-        self.serial, self.best = {}, {}
+        self.serial: dict[str, Cell] = {}
+        self.best: dict[tuple[str, int], Cell] = {}
         for cell in filter(lambda cell: cell.good, cells):
             if cell.runtime == "serial":
                 self.serial[cell.title] = cell
@@ -54,7 +56,7 @@ class Results:
         serial = self.serial.get(cell.title)
         best = self.best.get((cell.title, cell.threads)) if cell.runtime != "serial" else None
         against = compare(cell.by_block(), best.by_block()) if best and best is not cell else None
-        single = against is not None and min(len(cell.samples), len(best.samples)) < 2
+        single = best is not None and against is not None and min(len(cell.samples), len(best.samples)) < 2
         return Figures(
             seconds,
             seconds / median(serial.seconds()) if serial else None,
@@ -83,7 +85,7 @@ class Results:
 
     def rows(self, titles):
         """Rows of text, the first is the head. Runtimes with most results come first, then the fastest."""
-        by_label = {}
+        by_label: dict[str, dict[str, Cell]] = {}
         for cell in self.cells:
             if cell.status not in NEVER_RUN:
                 by_label.setdefault(cell.label, {})[cell.title] = cell
@@ -99,7 +101,7 @@ class Results:
 
     def reasons(self):
         """A line for each result that is missing."""
-        lines = {}  # as an ordered set
+        lines: dict[str, None] = {}  # as an ordered set
         for cell in self.cells:
             if cell.status == "not installed":
                 lines[f"{cell.title_of_runtime}: not installed: {cell.reason}"] = None

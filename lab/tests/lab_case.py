@@ -34,6 +34,7 @@ class FakeBuilder:
 
     def __init__(self, behaviours):
         self.behaviours = behaviours
+        self.versions = {}
 
     def command(self, name):
         if name not in self.behaviours:

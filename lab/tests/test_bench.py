@@ -80,8 +80,8 @@ class Table(unittest.TestCase):
 
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
-WITH_FORKS = ["serial", "sennit", "onetbb", "openmp", "rayon", "chili", "forte", "std-async", "boost-fiber", "go", "java-fjp",
-              "java-vt", "libfork", "toomanycooks", "citor", "taskflow"]
+WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "forte", "go", "java-fjp", "java-vt", "libfork", "onetbb",
+              "openmp", "rayon", "std-async", "taskflow", "toomanycooks"]
 
 
 class Choice(unittest.TestCase):
@@ -95,7 +95,7 @@ class Choice(unittest.TestCase):
         self.assertEqual(self.chosen("--full"), ([*MAIN_JOB, "uts"], WITH_FORKS))
 
     def test_workloads_bring_the_runtimes_that_have_them(self):
-        policies = [f"sennit-fiber-{how}" for how in ("sharing", "round-robin", "priority", "tcmalloc")]
+        policies = [f"sennit-fiber-{how}" for how in ("priority", "round-robin", "sharing", "tcmalloc")]
         self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "go"]))
 
     def test_fibers_stands_for_all_workloads_of_fibers(self):

@@ -11,15 +11,6 @@ from harness.answers import expected
 from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.execute import Failed, run_once
 
-SMALL = {"fib": "12", "skynet": "3", "nqueens": "6", "matmul": "64", "uts": "TT", "skynet-channel": "100",
-         "fiber-yield": "101", "fiber-create": "100", "channel-rendezvous": "101", "channel-buffered": "1000",
-         "mutex-free": "1000", "mutex-contended": "1003", "condition": "101", "fibers-blocked": "100", "sleepers": "100",
-         "select-two": "101", "timer-lateness": "20", "timers-cancelled": "100",
-         "thread-ring": "1000", "parallel-thread-ring": "2000", "ping-pong": "101", "counting-actor": "1001",
-         "producer-consumer": "103", "prime-factors": "20", "mixed-scenario": "2010", "skynet-actor": "1000",
-         "fan-in": "205", "spawn-storm": "100", "ring-work": "1000",
-         "resume": "100", "yield": "100", "mutex": "100", "create": "100",
-         **{f"{what}-{count}": "100" for what in ("monitor", "signal", "accept") for count in (1, 2, 4)}}
 CONTRACT = (  # what to run, threads that it has, answer, tasks
     (("serial", "fib", "20"), 1, 6765, 21891), (("sennit", "fib", "20"), 2, 6765, 21891),
     (("sennit-fiber", "skynet-channel", "1000"), 2, 499500, 1111), (("std-thread", "condition", "101"), 2, 101, 101),
@@ -59,7 +50,7 @@ class Built(unittest.TestCase):
         tasks = {}
         for program, name in programs():
             for workload in RUNTIMES[name].offers:
-                size = SMALL[workload]
+                size = WORKLOADS[workload].small
                 for threads in (1,) if name == "serial" else (1, 2):
                     with self.subTest(program=str(program.relative_to(ROOT)), workload=workload, threads=threads):
                         result = run_once([str(program)], name, workload, size, threads)
@@ -71,7 +62,7 @@ class Built(unittest.TestCase):
             for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
                 with self.subTest(program=str(program.relative_to(ROOT)), workload=workload):
                     with self.assertRaisesRegex(Failed, f"no workload is called '{workload}'"):
-                        run_once([str(program)], name, workload, SMALL[workload], 1)
+                        run_once([str(program)], name, workload, WORKLOADS[workload].small, 1)
 
 
 if __name__ == "__main__":

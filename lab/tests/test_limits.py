@@ -2,6 +2,7 @@
 """A runtime that misbehaves becomes a reason, and leaves nothing behind."""
 
 import os
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -27,6 +28,14 @@ MISBEHAVIOURS = {
 
 def once(behaviour, **limits):
     return run_once(fake(behaviour), "serial", "fib", "30", 1, **{"time_limit": LONG, **limits})
+
+
+class Switches(unittest.TestCase):
+    def test_context_switches_of_the_child_are_counted(self):
+        waits = run_limited([sys.executable, "-c", "import subprocess; [subprocess.run(['true']) for _ in range(20)]"], LONG)
+        self.assertEqual(waits.status, 0)
+        self.assertGreaterEqual(waits.voluntary_switches, 20)
+        self.assertGreaterEqual(waits.involuntary_switches, 0)
 
 
 class Limits(unittest.TestCase):

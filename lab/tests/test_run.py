@@ -7,7 +7,8 @@ from unittest import mock
 
 from lab_case import FakeBuilder, call
 
-KEYS = ["runtime", "workload", "size", "threads", "answer", "ok", "seconds", "tasks", "peak_rss_kib", "cpu_seconds"]
+KEYS = ["runtime", "workload", "size", "threads", "answer", "ok", "seconds", "tasks", "peak_rss_kib", "cpu_seconds",
+        "voluntary_switches", "involuntary_switches"]
 BAD_INPUT = {
     "run": "required",
     "run serial": "required",
@@ -80,6 +81,7 @@ class Run(unittest.TestCase):
         self.assertEqual((status, len(out), err), (0, 1, []))
         line = json.loads(out[0])
         self.assertEqual(list(line), KEYS)
+        self.assertTrue(all(isinstance(line.pop(f"{how}_switches"), int) for how in ("voluntary", "involuntary")))
         self.assertEqual(line, {"runtime": "sennit", "workload": "fib", "size": 30, "threads": 3, "answer": 832040,
                                 "ok": True, "seconds": 0.25, "tasks": 7, "peak_rss_kib": 1000, "cpu_seconds": 0.5})
 

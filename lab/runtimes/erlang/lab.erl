@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% The lab's port to Erlang: a process for each fiber, a mailbox for a channel; where a channel has a bound, the receiver gives
-%% credit for as many messages. `erl … -extra WORKLOAD SIZE` runs one workload once to warm
-%% up and once timed, and prints one line of JSON; `+S` is the number of threads.
+%% credit for as many messages. The workloads of actors are in lab_actors.erl. `erl … -extra WORKLOAD SIZE` runs one workload
+%% once to warm up and once timed, and prints one line of JSON; `+S` is the number of threads.
 -module(lab).
 -export([main/0, tree/3]).
 
@@ -28,7 +28,14 @@ workload("fiber-create", N) -> {fun() -> create(N, 0) end, N, N};
 workload("channel-rendezvous", N) -> {fun() -> channel(N, 1) end, sum(N), N};
 workload("channel-buffered", N) -> {fun() -> channel(N, 128) end, sum(N), N};
 workload("fibers-blocked", N) -> {fun() -> blocked(N) end, N, N};
-workload(Name, _) ->
+workload("skynet-actor", N) -> workload("skynet-channel", N);
+workload(Name, N) ->
+    case lab_actors:workload(Name, N) of
+        none -> unknown(Name);
+        Found -> Found
+    end.
+
+unknown(Name) ->
     io:format(standard_error, "no workload is called '~s'~n", [Name]),
     halt(1).
 

@@ -63,8 +63,8 @@ func fiberCreate(n int64) int64 {
 	return count
 }
 
-// fibersBlocked: n goroutines, all blocked at once on a channel that is closed then.
-func fibersBlocked(n int64) int64 {
+// crewAtGate: n goroutines that all wait at once for a channel that is closed then; the answer is for how many wait said true.
+func crewAtGate(n int64, wait func(gate <-chan struct{}) bool) int64 {
 	gate := make(chan struct{})
 	var arrived, passed int64
 	var done sync.WaitGroup
@@ -72,8 +72,9 @@ func fibersBlocked(n int64) int64 {
 	for i := int64(0); i < n; i++ {
 		go func() {
 			atomic.AddInt64(&arrived, 1)
-			<-gate
-			atomic.AddInt64(&passed, 1)
+			if wait(gate) {
+				atomic.AddInt64(&passed, 1)
+			}
 			done.Done()
 		}()
 	}
@@ -83,6 +84,14 @@ func fibersBlocked(n int64) int64 {
 	close(gate)
 	done.Wait()
 	return passed
+}
+
+// fibersBlocked: n goroutines, all blocked at once.
+func fibersBlocked(n int64) int64 {
+	return crewAtGate(n, func(gate <-chan struct{}) bool {
+		<-gate
+		return true
+	})
 }
 
 // nap is the same for every runtime: up to 100 ms, spread by a multiplicative hash.

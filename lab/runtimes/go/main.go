@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The lab's port to Go: a goroutine for each child but the last, a WaitGroup for each node; goroutines as fibers.
+// The lab's port to Go: a goroutine for each child but the last, a WaitGroup for each node; goroutines as fibers and actors.
 // `lab-go WORKLOAD SIZE THREADS` runs one workload once to warm up and once timed, and prints one line of JSON.
 package main
 

@@ -4,10 +4,7 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"sort"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -42,27 +39,14 @@ func newTimerLateness(size string) (workload, error) {
 
 // timersCancelled: n goroutines wait for a channel for at most an hour; then it is closed, and each stops its timer.
 func timersCancelled(n int64) int64 {
-	gate := make(chan struct{})
-	var arrived, inTime int64
-	var done sync.WaitGroup
-	done.Add(int(n))
-	for i := int64(0); i < n; i++ {
-		go func() {
-			limit := time.NewTimer(time.Hour)
-			atomic.AddInt64(&arrived, 1)
-			select {
-			case <-gate:
-				atomic.AddInt64(&inTime, 1)
-			case <-limit.C:
-			}
-			limit.Stop()
-			done.Done()
-		}()
-	}
-	for atomic.LoadInt64(&arrived) < n {
-		runtime.Gosched()
-	}
-	close(gate)
-	done.Wait()
-	return inTime
+	return crewAtGate(n, func(gate <-chan struct{}) bool {
+		limit := time.NewTimer(time.Hour)
+		defer limit.Stop()
+		select {
+		case <-gate:
+			return true
+		case <-limit.C:
+			return false
+		}
+	})
 }

@@ -35,6 +35,18 @@ var workloads = map[string]func(size string) (workload, error){
 	"select-two":         summed(selectTwo),
 	"timer-lateness":     newTimerLateness,
 	"timers-cancelled":   counted(timersCancelled),
+
+	"thread-ring":          messages(1, lastOfRing, threadRing),
+	"parallel-thread-ring": messages(ringActors, asMany, parallelThreadRing),
+	"ping-pong":            counted(pingPong),
+	"counting-actor":       summed(countingActor),
+	"skynet-actor":         newSkynetChannel,
+	"fan-in":               messages(fanSenders, asMany, fanIn),
+	"spawn-storm":          counted(spawnStorm),
+	"ring-work":            messages(workTokens, asMany, ringWork),
+
+	"savina-fib":       newSavinaFib,
+	"savina-chameneos": newSavinaChameneos,
 }
 
 func number(what, text string, low, high int) (int, error) {

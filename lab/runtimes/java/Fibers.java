@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -10,16 +11,16 @@ import java.util.function.LongSupplier;
 
 /** The workloads of fibers, with virtual threads. Java has no select. */
 final class Fibers {
-    private static final int MOST = 999_999_999;
+    static final int MOST = 999_999_999;
 
     private Fibers() {}
 
     /** What may be interrupted, which nothing here is. */
-    private interface Body {
+    interface Body {
         void run() throws InterruptedException;
     }
 
-    private interface Job {
+    interface Job {
         long run(long n) throws InterruptedException;
     }
 
@@ -31,11 +32,19 @@ final class Fibers {
         }
     }
 
-    private static Thread start(Body body) {
+    static Thread start(Body body) {
         return Thread.ofVirtual().start(() -> patiently(body));
     }
 
-    private static LongSupplier of(Job job, long n) {
+    /** So many, each with so much room. */
+    @SuppressWarnings("unchecked") // arrays of generic types cannot be made otherwise
+    static <T> BlockingQueue<T>[] queues(int count, int room) {
+        BlockingQueue<T>[] all = new BlockingQueue[count];
+        Arrays.setAll(all, i -> new ArrayBlockingQueue<>(room));
+        return all;
+    }
+
+    static LongSupplier of(Job job, long n) {
         return () -> {
             long[] answer = new long[1];
             patiently(() -> answer[0] = job.run(n));
@@ -132,7 +141,7 @@ final class Fibers {
         return count[0];
     }
 
-    private static long sendAndAdd(BlockingQueue<Long> numbers, long n) throws InterruptedException {
+    static long sendAndAdd(BlockingQueue<Long> numbers, long n) throws InterruptedException {
         long[] sum = new long[1];
         Thread producer = start(() -> {
             for (long i = 0; i < n; i++) {

@@ -16,6 +16,9 @@ record Workload(LongSupplier run, long expected, long tasks) {
 
     private static Workload fibers(String name, String size, Forks forks) {
         Workload found = forks instanceof VirtualThreads ? Fibers.named(name, size) : null;
+        if (found == null && forks instanceof VirtualThreads) {
+            found = Actors.named(name, size);
+        }
         if (found == null) {
             throw new IllegalArgumentException("unknown workload '" + name + "'");
         }

@@ -10,6 +10,7 @@ for javac in ${JAVA_HOME:+"$JAVA_HOME/bin/javac"} "$(command -v javac)" /usr/lib
 done
 [[ -n $best ]] || { echo "no no JDK is installed"; exit 0; }
 ((version >= 21)) || { echo "no needs JDK 21 or newer, found $version"; exit 0; }
+echo "version $("$best" -version 2>&1)"
 cd "$(dirname "$0")" || exit 1
 mkdir -p "$out/$name"
 if "$best" -d "$out/$name" ./*.java 2>&1; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh OUT FEATURE: builds lab-FEATURE below OUT/rust and prints `ok PROGRAM` or `no REASON` as its last line.
+# build.sh OUT FEATURE: builds lab-FEATURE below OUT/rust and prints `version TEXT`, then `ok PROGRAM` or `no REASON` as its last line.
 set -u
 out=$1 feature=$2
 command -v cargo >/dev/null || { echo "no cargo is not installed"; exit 0; }
@@ -10,6 +10,7 @@ cd "$out/rust-src" || exit 1
 # Some of these libraries name a newer compiler than they need; what really does not build is reported.
 if CARGO_TARGET_DIR="$out/rust" RUSTFLAGS="-C target-cpu=native -C llvm-args=-align-loops=64" \
     cargo build --release --ignore-rust-version --features "$feature" --bin "lab-$feature" 2>&1; then
+    echo "version $(grep -A1 "^name = \"$feature\"$" Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p' | head -1), $(rustc --version)"
     echo "ok $out/rust/release/lab-$feature"
 else
     echo "no cargo cannot build it with $(rustc --version), see the log"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's actors.
 #include "../sennit/with_runtime.hpp"
+#include "savina.hpp"
 #include "servants.hpp"
 
 struct actors {
@@ -23,5 +24,5 @@ struct actors {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<actors>(argc, argv);
+    return lab::program<actors, lab::savina_actors>(argc, argv);
 }

@@ -2,30 +2,17 @@
 // Rings of actors, and pairs.
 #pragma once
 
+#include "actors/finish.hpp"
 #include "actors/sizes.hpp"
 
 #include <sennit/actor.hpp>
 #include <sennit/event.hpp>
 
-#include <atomic>
 #include <vector>
 
 namespace lab {
 
-// What the actors of one run tell the program that waits for them.
-struct finish {
-    std::atomic<std::int64_t> answer{0};
-    std::atomic<std::int64_t> left{1};
-    sennit::event done;
-    void one_more(std::int64_t part) {
-        answer += part;
-        if (--left == 0) done.set();
-    }
-    std::int64_t wait() {
-        done.wait();
-        return answer;
-    }
-};
+using finish = finish_with<sennit::event>;
 
 struct token {
     std::int64_t hops;
@@ -98,26 +85,27 @@ class player : public sennit::actor<player, ball> {
 public:
     explicit player(finish& whole) : whole_(whole) {}
     void on(ball m) {
-        if (m.left == 0)
-            whole_.one_more(seen_);
-        else
+        if (m.left > 0) {
+            ++sent_;
             m.from.tell(ball{m.left - 1, self()});
+        }
+        if (m.left <= 1) whole_.one_more(sent_); // the last one that this player sees
     }
 
 private:
     finish& whole_;
-    std::int64_t seen_ = 0;
+    std::int64_t sent_ = 0;
 };
 struct ping_pong : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t run() const {
         finish whole;
+        whole.left = 2;
         sennit::actor_group actors;
         auto a = actors.spawn<player>(whole);
         auto b = actors.spawn<player>(whole);
         b.tell(ball{n, a});
-        whole.wait();
-        return n;
+        return whole.wait();
     }
 };
 

@@ -382,31 +382,32 @@ struct skynet_actor : skynet_actor_size {
 
 class mayfly;
 struct live {
-    std::int64_t left;
+    std::int64_t number;
 };
 class mayfly : public sennit::actor<mayfly, live> {
 public:
-    explicit mayfly(finish& whole) : whole_(whole) {}
+    mayfly(finish& whole, std::int64_t last) : whole_(whole), last_(last) {}
     void on(live m) {
-        if (m.left == 0)
-            whole_.one_more(0);
+        if (m.number == last_)
+            whole_.one_more(m.number);
         else
-            group().spawn<mayfly>(whole_).tell(live{m.left - 1});
+            group().spawn<mayfly>(whole_, last_).tell(live{m.number + 1});
         stop();
     }
 
 private:
     finish& whole_;
+    std::int64_t last_;
 };
 struct spawn_storm : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t run() const {
         finish whole;
         sennit::actor_group actors;
-        actors.spawn<mayfly>(whole).tell(live{n - 1});
+        actors.spawn<mayfly>(whole, n).tell(live{1});
         whole.wait();
         actors.join();
-        return n;
+        return whole.answer;
     }
 };
 

@@ -31,7 +31,8 @@ struct parallel_ring_size : actor_workload {
     std::int64_t tasks() const { return expected(); }
 };
 
-// ping-pong: two actors, n messages there and back together.
+// ping-pong: two actors, n messages there and back together; each message says where to answer. The answer is how many
+// both sent.
 // counting-actor: one actor sends n numbers to another, which adds them up.
 struct counting_size : actor_workload {
     using actor_workload::actor_workload;
@@ -86,7 +87,8 @@ struct fan_in_size : actor_workload {
     std::int64_t tasks() const { return expected(); }
 };
 
-// spawn-storm: n actors, each made, sent one message, and ended, one after the other.
+// spawn-storm: n actors, each made, sent one message, and ended, one after the other; each makes the next one. The
+// answer is the number of the last.
 
 // ring-work: as parallel-thread-ring with 64 tokens, and about a microsecond of work at each hop.
 inline constexpr std::int64_t work_tokens = 64;

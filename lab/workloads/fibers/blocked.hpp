@@ -4,8 +4,7 @@
 #pragma once
 
 #include "count.hpp"
-
-#include <atomic>
+#include "crew.hpp"
 
 namespace lab {
 
@@ -15,19 +14,10 @@ struct fibers_blocked : counted {
     static constexpr bool blocks_many = true;
 
     std::int64_t run() const {
-        typename R::event gate;
-        std::atomic<std::int64_t> arrived = 0, passed = 0;
-        std::vector<typename R::fiber> all(static_cast<std::size_t>(n));
-        for (auto& one : all)
-            one = R::start([&] {
-                arrived.fetch_add(1, std::memory_order_relaxed);
-                gate.wait();
-                passed.fetch_add(1, std::memory_order_relaxed);
-            });
-        while (arrived.load(std::memory_order_relaxed) < n) R::yield();
-        gate.set();
-        for (auto& one : all) one.join();
-        return passed.load(std::memory_order_relaxed);
+        return crew_at_gate<R>(n, [](auto& gate) {
+            gate.wait();
+            return true;
+        });
     }
 };
 

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "count.hpp"
+#include "crew.hpp"
 #include "sleepers.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -55,18 +55,7 @@ struct timers_cancelled : counted {
     static constexpr bool blocks_many = true;
 
     std::int64_t run() const {
-        typename R::event gate;
-        std::atomic<std::int64_t> arrived = 0, in_time = 0;
-        std::vector<typename R::fiber> all(static_cast<std::size_t>(n));
-        for (auto& one : all)
-            one = R::start([&] {
-                arrived.fetch_add(1, std::memory_order_relaxed);
-                if (R::wait_for(gate, std::chrono::hours(1))) in_time.fetch_add(1, std::memory_order_relaxed);
-            });
-        while (arrived.load(std::memory_order_relaxed) < n) R::yield();
-        gate.set();
-        for (auto& one : all) one.join();
-        return in_time.load(std::memory_order_relaxed);
+        return crew_at_gate<R>(n, [](auto& gate) { return R::wait_for(gate, std::chrono::hours(1)); });
     }
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The workloads of fibers: what their answers and numbers of operations are, and the program around them. How each is
-//! done is the runtimes' own: some have functions that wait, some have `async` ones.
+//! The workloads of fibers and actors: what their answers and numbers of operations are, and the program around them. How
+//! each is done is the runtimes' own: some have functions that wait, some have `async` ones.
 
-use crate::usage::{cpu_seconds, peak_rss_kib};
+use crate::report::measured;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Leaves of `skynet-channel`; operations of the others.
 const MOST: u64 = 999_999_999;
@@ -15,11 +14,26 @@ pub trait Fibers {
     fn run(&self, workload: &str, size: u64) -> Option<u64>;
 }
 
+/// Actors of a ring, senders of `fan-in`, tokens of `ring-work`.
+pub const RING: u64 = 503;
+pub const SENDERS: u64 = 20;
+pub const WORK_TOKENS: u64 = 64;
+
+/// What each of so many does, that all together do at least n.
+pub fn parts(n: u64, parts: u64) -> u64 {
+    n.div_ceil(parts)
+}
+
 /// The answer and the number of operations.
 fn known(workload: &str, n: u64) -> (u64, u64) {
+    let rounded = |count| (parts(n, count) * count, parts(n, count) * count);
     match workload {
-        "skynet-channel" => (n * (n - 1) / 2, (10 * n - 1) / 9),
-        "channel-rendezvous" | "channel-buffered" => (n * (n - 1) / 2, n),
+        "skynet-channel" | "skynet-actor" => (n * (n - 1) / 2, (10 * n - 1) / 9),
+        "channel-rendezvous" | "channel-buffered" | "counting-actor" => (n * (n - 1) / 2, n),
+        "thread-ring" => (n % RING + 1, n),
+        "parallel-thread-ring" => rounded(RING),
+        "fan-in" => rounded(SENDERS),
+        "ring-work" => rounded(WORK_TOKENS),
         _ => (n, n),
     }
 }
@@ -33,25 +47,8 @@ fn measure<R: Fibers>(arguments: &[String]) -> Result<(), String> {
     let threads = number(threads, 1024).ok_or("the number of threads is out of range")?;
     let runtime = R::start(threads as usize);
     let none = || format!("no workload is called '{workload}'");
-    if std::env::var_os("LAB_NO_WARMUP").is_none() {
-        runtime.run(workload, size).ok_or_else(none)?;
-    }
-    let cpu_before = cpu_seconds();
-    let start = Instant::now();
-    let answer = runtime.run(workload, size).ok_or_else(none)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let cpu = cpu_seconds() - cpu_before;
-    let peak = peak_rss_kib().ok_or("/proc/self/status has no VmHWM")?;
     let (expected, tasks) = known(workload, size);
-    println!(
-        "{{\"answer\": {answer}, \"expected\": {expected}, \"seconds\": {seconds:.9}, \"cpu_seconds\": {cpu:.6}, \
-         \"tasks\": {tasks}, \"peak_rss_kib\": {peak}}}"
-    );
-    if answer == expected {
-        Ok(())
-    } else {
-        Err(format!("wrong answer: {answer}, not {expected}"))
-    }
+    measured(|| runtime.run(workload, size).ok_or_else(none), expected, tasks)
 }
 
 /// The main function of a runtime's program.

@@ -7,6 +7,7 @@ pub mod fibers;
 mod matmul;
 mod nqueens;
 mod program;
+mod report;
 mod runtime;
 mod sha1;
 mod skynet;

@@ -4,12 +4,11 @@
 use crate::fib::Fib;
 use crate::matmul::Matmul;
 use crate::nqueens::Queens;
+use crate::report::measured;
 use crate::runtime::{Runtime, Workload};
 use crate::skynet::Skynet;
-use crate::usage::{cpu_seconds, peak_rss_kib};
 use crate::uts::Uts;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Bytes of each thread's stack, of which only what is touched takes memory: a waiting `join` runs other tasks on top.
 const STACK: usize = 256 << 20;
@@ -17,25 +16,7 @@ const STACK: usize = 256 << 20;
 fn measure<R: Runtime, W: Workload>(size: &str, threads: usize) -> Result<(), String> {
     let workload = W::parse(size).ok_or_else(|| format!("size out of range: '{size}'"))?;
     let runtime = R::start(threads);
-    if std::env::var_os("LAB_NO_WARMUP").is_none() {
-        workload.run(&runtime);
-    }
-    let cpu_before = cpu_seconds();
-    let start = Instant::now();
-    let answer = workload.run(&runtime);
-    let seconds = start.elapsed().as_secs_f64();
-    let cpu = cpu_seconds() - cpu_before;
-    let peak = peak_rss_kib().ok_or("/proc/self/status has no VmHWM")?;
-    let (expected, tasks) = (workload.expected(), workload.tasks());
-    println!(
-        "{{\"answer\": {answer}, \"expected\": {expected}, \"seconds\": {seconds:.9}, \"cpu_seconds\": {cpu:.6}, \
-         \"tasks\": {tasks}, \"peak_rss_kib\": {peak}}}"
-    );
-    if answer == expected {
-        Ok(())
-    } else {
-        Err(format!("wrong answer: {answer}, not {expected}"))
-    }
+    measured(|| Ok(workload.run(&runtime)), workload.expected(), workload.tasks())
 }
 
 fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {

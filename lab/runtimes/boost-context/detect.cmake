@@ -1,0 +1,5 @@
+find_package(Boost QUIET COMPONENTS context)
+set(lab_found ${Boost_FOUND})
+set(lab_reason "Boost.Context is not installed (package libboost-context-dev)")
+set(lab_links Boost::context)
+set(lab_version "${Boost_VERSION_STRING}")

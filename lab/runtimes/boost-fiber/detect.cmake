@@ -1,0 +1,5 @@
+find_package(Boost QUIET COMPONENTS fiber)
+set(lab_found ${Boost_FOUND})
+set(lab_reason "Boost.Fiber is not installed (package libboost-fiber-dev)")
+set(lab_links Boost::fiber)
+set(lab_version "${Boost_VERSION_STRING}")

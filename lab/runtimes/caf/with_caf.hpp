@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// CAF's scheduler, with as many threads as asked for, and what its actors tell the program that waits for them.
+#pragma once
+
+#include "actors/finish.hpp"
+#include "fibers/threads.hpp"
+
+#include <caf/all.hpp>
+
+namespace lab {
+
+using caf_finish = finish_with<threads_base::event>;
+
+struct with_caf {
+    struct settings : caf::actor_system_config {
+        explicit settings(unsigned threads) {
+            set(CAF_VERSION >= 1800 ? "caf.scheduler.max-threads" : "scheduler.max-threads", threads);
+        }
+    };
+    struct meta_objects { // of the library's own types, from 0.18 on
+        meta_objects() {
+#if CAF_VERSION >= 1800
+            caf::core::init_global_meta_objects();
+#endif
+        }
+    };
+
+    meta_objects meta;
+    settings config;
+    caf::actor_system system;
+    explicit with_caf(unsigned threads) : config(threads), system(config) {}
+};
+
+} // namespace lab

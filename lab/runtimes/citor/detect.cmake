@@ -1,0 +1,1 @@
+lab_headers(citor citor/thread_pool.h)

@@ -1,0 +1,177 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% The workloads of actors: an actor is a process.
+-module(lab_actors).
+-export([workload/2, node/2, sending/3, mayfly/2, fib_call/2, creature/3]).
+
+-define(RING, 503).
+-define(SENDERS, 20).
+-define(CREATURES, 100).
+
+%% {what runs it, the answer, the messages}, or none.
+workload("thread-ring", N) -> {fun() -> ring([N]) end, N rem ?RING + 1, N};
+workload("parallel-thread-ring", N) ->
+    Hops = parts(N, ?RING),
+    All = Hops * ?RING,
+    {fun() ->
+        case ring(lists:duplicate(?RING, Hops)) of
+            ?RING * (?RING + 1) div 2 -> All;
+            _ -> -1
+        end
+     end, All, All};
+workload("ping-pong", N) -> {fun() -> ping_pong(N) end, N, N};
+workload("counting-actor", N) -> {fun() -> counting(N) end, N * (N - 1) div 2, N};
+workload("fan-in", N) ->
+    Each = parts(N, ?SENDERS),
+    {fun() -> fan_in(Each) end, Each * ?SENDERS, Each * ?SENDERS};
+workload("spawn-storm", N) -> {fun() -> storm(N) end, N, N};
+workload("savina-fib", N) ->
+    Value = fib(N, 0, 1),
+    {fun() -> savina_fib(N) end, Value, 2 * Value - 1};
+workload("savina-chameneos", N) -> {fun() -> chameneos(N) end, 2 * N, N};
+workload(_, _) -> none.
+
+fib(0, A, _) -> A;
+fib(N, A, B) -> fib(N - 1, B, A + B).
+
+parts(N, Parts) -> (N + Parts - 1) div Parts.
+
+%% Sends the tokens around the ring, the first from the first actor, and so on; the sum of the numbers of those who have
+%% them last.
+ring(Tokens) ->
+    Me = self(),
+    Nodes = [spawn(?MODULE, node, [Number, Me]) || Number <- lists:seq(1, ?RING)],
+    [First | Others] = Nodes,
+    lists:foreach(fun({Node, Next}) -> Node ! {next, Next} end, lists:zip(Nodes, Others ++ [First])),
+    start(Nodes, Tokens),
+    Sum = last(length(Tokens), 0),
+    _ = [Node ! stop || Node <- Nodes],
+    Sum.
+
+start(_, []) -> ok;
+start([Node | Nodes], [Hops | Tokens]) ->
+    Node ! Hops,
+    start(Nodes, Tokens).
+
+last(0, Sum) -> Sum;
+last(Left, Sum) -> receive {last, Number} -> last(Left - 1, Sum + Number) end.
+
+node(Number, Whole) ->
+    receive {next, Next} -> pass_on(Number, Next, Whole) end.
+
+pass_on(Number, Next, Whole) ->
+    receive
+        0 ->
+            Whole ! {last, Number},
+            pass_on(Number, Next, Whole);
+        stop -> ok;
+        Hops ->
+            Next ! Hops - 1,
+            pass_on(Number, Next, Whole)
+    end.
+
+ping_pong(N) ->
+    Me = self(),
+    Player = fun() -> Me ! {sent, play(0)} end,
+    A = spawn(Player),
+    B = spawn(Player),
+    B ! {A, N},
+    X = receive {sent, First} -> First end,
+    Y = receive {sent, Second} -> Second end,
+    X + Y.
+
+play(Sent) ->
+    receive
+        {_, 0} -> Sent;
+        {From, 1} ->
+            From ! {self(), 0},
+            Sent + 1;
+        {From, Left} ->
+            From ! {self(), Left - 1},
+            play(Sent + 1)
+    end.
+
+counting(N) ->
+    Me = self(),
+    To = spawn(fun() -> Me ! {sum, add(0)} end),
+    spawn(fun() -> sending(To, 0, N), To ! result end),
+    receive {sum, Sum} -> Sum end.
+
+add(Sum) ->
+    receive
+        result -> Sum;
+        Value -> add(Sum + Value)
+    end.
+
+sending(_, N, N) -> ok;
+sending(To, I, N) ->
+    To ! I,
+    sending(To, I + 1, N).
+
+fan_in(Each) ->
+    Me = self(),
+    To = spawn(fun() -> Me ! {seen, count(Each * ?SENDERS, 0)} end),
+    _ = [spawn(?MODULE, sending, [To, 0, Each]) || _ <- lists:seq(1, ?SENDERS)],
+    receive {seen, Count} -> Count end.
+
+count(0, Seen) -> Seen;
+count(Left, Seen) -> receive _ -> count(Left - 1, Seen + 1) end.
+
+storm(N) ->
+    First = spawn(?MODULE, mayfly, [N, self()]),
+    First ! 1,
+    receive {last, Number} -> Number end.
+
+mayfly(N, Whole) ->
+    receive
+        N -> Whole ! {last, N};
+        Number -> spawn(?MODULE, mayfly, [N, Whole]) ! Number + 1
+    end.
+
+savina_fib(N) ->
+    spawn(?MODULE, fib_call, [N, self()]),
+    receive {value, Value} -> Value end.
+
+fib_call(N, Above) when N =< 2 -> Above ! {value, 1};
+fib_call(N, Above) ->
+    Me = self(),
+    spawn(?MODULE, fib_call, [N - 1, Me]),
+    spawn(?MODULE, fib_call, [N - 2, Me]),
+    A = receive {value, X} -> X end,
+    B = receive {value, Y} -> Y end,
+    Above ! {value, A + B}.
+
+chameneos(N) ->
+    Me = self(),
+    Mall = spawn(fun() -> mall(N, none, 0) end),
+    _ = [spawn(?MODULE, creature, [I rem 3, Mall, Me]) || I <- lists:seq(0, ?CREATURES - 1)],
+    meetings(?CREATURES, 0).
+
+meetings(0, Sum) -> Sum;
+meetings(Left, Sum) -> receive {met, Count} -> meetings(Left - 1, Sum + Count) end.
+
+%% The second of two is introduced to the first.
+mall(_, _, ?CREATURES) -> ok;
+mall(0, none, Home) ->
+    receive {_, Who} -> Who ! go_home end,
+    mall(0, none, Home + 1);
+mall(Left, none, Home) ->
+    receive {_, Who} -> mall(Left, Who, Home) end;
+mall(Left, Waiting, Home) ->
+    receive Visit -> Waiting ! Visit end,
+    mall(Left - 1, none, Home).
+
+creature(Colour, Mall, Whole) -> creature(Colour, Mall, Whole, 0).
+
+creature(Colour, Mall, Whole, Met) ->
+    Mall ! {Colour, self()},
+    receive
+        go_home -> Whole ! {met, Met};
+        {Other, Who} ->
+            Now = mixed(Colour, Other),
+            Who ! Now,
+            creature(Now, Mall, Whole, Met + 1);
+        Now -> creature(Now, Mall, Whole, Met + 1)
+    end.
+
+mixed(Same, Same) -> Same;
+mixed(A, B) -> 3 - A - B.

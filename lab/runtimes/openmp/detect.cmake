@@ -1,0 +1,5 @@
+find_package(OpenMP QUIET COMPONENTS CXX)
+set(lab_found ${OpenMP_CXX_FOUND})
+set(lab_reason "the compiler's OpenMP library is not installed")
+set(lab_links OpenMP::OpenMP_CXX)
+set(lab_version "${OpenMP_CXX_VERSION}")

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benchmarks of Savina that Sennit's actors have.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace lab {
+
+struct savina_actors {
+    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads);
+};
+
+} // namespace lab

@@ -1,0 +1,7 @@
+find_package(Taskflow QUIET)
+if(TARGET Taskflow::Taskflow)
+    set(lab_links Taskflow::Taskflow)
+    set(lab_version "${Taskflow_VERSION}")
+else()
+    lab_headers(taskflow taskflow/taskflow.hpp)
+endif()

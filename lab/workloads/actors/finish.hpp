@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the actors of one run tell the program that waits for them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lab {
+
+// Event: wait(), set(): once set, it stays so.
+template <class Event>
+struct finish_with {
+    std::atomic<std::int64_t> answer{0};
+    std::atomic<std::int64_t> left{1};
+    Event done;
+    void one_more(std::int64_t part) {
+        answer += part;
+        if (--left == 0) done.set();
+    }
+    std::int64_t wait() {
+        done.wait();
+        return answer;
+    }
+};
+
+} // namespace lab

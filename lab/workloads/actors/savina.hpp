@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benchmarks of the Savina suite (Imam and Sarkar, AGERE 2014): what each does, its size, its answer, and what it
+// counts as tasks. The parameters are the suite's, also its random numbers, so that answers can be compared; the
+// programs are not. Where the suite's own answer is a sum of floating-point numbers that comes in any order, it is
+// rounded.
+#pragma once
+
+#include "sizes.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lab::savina {
+
+// The suite's random numbers: 16 bits, the lowest of which alternates.
+class random {
+public:
+    explicit random(std::int64_t seed) : value_(static_cast<std::uint64_t>(seed)) {}
+    std::int64_t next() {
+        value_ = (value_ * 1309 + 13849) & 0xFFFF;
+        return static_cast<std::int64_t>(value_);
+    }
+    std::int64_t below(std::int64_t end) { return next() % end; }
+    double fraction() { return 1.0 / static_cast<double>(next() + 1); }
+
+private:
+    std::uint64_t value_;
+};
+inline std::int64_t sum_of_random(std::int64_t seed, std::int64_t count) {
+    random numbers(seed);
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < count; ++i) sum += numbers.next();
+    return sum;
+}
+inline std::int64_t idle_loop(std::int64_t rounds) { // cannot be left out, since what it returns depends on all
+    random numbers(rounds);
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < rounds; ++i) sum += numbers.next();
+    return sum;
+}
+
+// So many actors that each do `n` of something; the answer is how many were done.
+template <std::int64_t Actors>
+struct each_of : actor_workload {
+    using actor_workload::actor_workload;
+    static constexpr std::int64_t actors = Actors;
+    std::int64_t expected() const { return Actors * n; }
+    std::int64_t tasks() const { return Actors * n; }
+};
+
+// ---- small ones
+
+// savina-throughput: 60 actors get n messages each, in turns; for each they compute sin²(37.2).
+using throughput_size = each_of<60>;
+// savina-create: n actors, each for one such computation.
+inline constexpr double angle = 37.2, squared_sine = 0.22910191538134758;
+inline bool computes(double at) {
+    const double sine = std::sin(at);
+    return std::abs(sine * sine - squared_sine) < 1e-12;
+}
+
+// savina-fib: an actor for each call of the naive recursion. The answer is the n-th number.
+struct fib_size : actor_workload {
+    explicit fib_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 1, 40); }
+    std::int64_t expected() const {
+        std::int64_t a = 0, b = 1;
+        for (std::int64_t i = 0; i < n; ++i) a = std::exchange(b, a + b);
+        return a;
+    }
+    std::int64_t tasks() const { return 2 * expected() - 1; } // actors
+};
+
+// savina-chameneos: 100 creatures of three colours meet in pairs, n times in all. The answer is what all count: 2 n.
+inline constexpr std::int64_t creatures = 100;
+struct chameneos_size : actor_workload {
+    using actor_workload::actor_workload;
+    std::int64_t expected() const { return 2 * n; }
+};
+
+// savina-big: 120 actors send n pings each to random ones, and wait for each answer. The answer is the number of
+// answers that came from who was asked.
+using big_size = each_of<120>;
+
+// ---- of sharing
+
+// savina-dictionary: 20 actors ask an actor that owns a map of 524,287 numbers n times each; one in ten writes. The
+// answer is the number of answers, if the map has its size then.
+inline constexpr std::int64_t dictionary_keys = 524'287, write_percent = 10, size_percent = 1;
+using dictionary_size = each_of<20>;
+
+// savina-list: 20 actors ask the owner of a sorted linked list n times each: of a hundred questions ten insert, one
+// asks for the length, the others whether a number is in it. The answer is the length.
+struct list_size : each_of<20> {
+    using each_of::each_of;
+    enum class question { length, insert, contains };
+    random numbers_of(std::int64_t worker) const { return random(worker + n + 11); }
+    static question next(random& numbers) {
+        const std::int64_t drawn = numbers.below(100);
+        if (drawn < size_percent) return question::length;
+        return drawn < size_percent + write_percent ? question::insert : question::contains;
+    }
+    std::int64_t expected() const {
+        std::int64_t length = 0;
+        for (std::int64_t worker = 0; worker < actors; ++worker) {
+            random numbers = numbers_of(worker);
+            for (std::int64_t i = 0; i < n; ++i) {
+                const auto what = next(numbers);
+                if (what != question::length) numbers.next(); // the number in question
+                if (what == question::insert) ++length;
+            }
+        }
+        return length;
+    }
+};
+
+// savina-buffer: 40 producers of n items each, a buffer of 50, 40 consumers; an item costs 2,500 logarithms on either
+// side. The answer is the number of items that arrived, with the right content.
+using buffer_size_of = each_of<40>;
+inline constexpr double item_value = -11482.378824363414;
+inline double item() {
+    random numbers(25);
+    double sum = 0;
+    for (int i = 0; i < 2'500; ++i) sum += std::log(numbers.fraction() + 0.01);
+    return sum;
+}
+inline bool is_item(double value) {
+    return std::abs(value - item_value) < 1e-6;
+}
+
+// savina-philosophers: 20 philosophers eat n times each; one arbitrator knows the forks, who is denied asks again. The
+// answer is the number of meals.
+using philosophers_size = each_of<20>;
+
+// savina-barber: n customers, a waiting room for 1,000, a barber; who finds it full comes again. The answer is the
+// number of haircuts.
+inline constexpr std::int64_t waiting_room = 1'000, barber_rounds = 1'000;
+
+// savina-smokers: an arbiter starts one of 200 smokers at random, n times. The answer is how often one smoked.
+inline constexpr std::int64_t smokers = 200, smoke_rounds = 1'000;
+
+// savina-logistic: ten actors compute n terms of the logistic map each, and ask another for each step. The answer is
+// the sum of the last terms, times 10⁹.
+struct logistic_size : actor_workload {
+    using actor_workload::actor_workload;
+    static constexpr std::int64_t series = 10;
+    static double rate(std::int64_t i) { return 3.46 + 0.0025 * static_cast<double>(i); }
+    static double first(std::int64_t i) { return 0.0025 * static_cast<double>(i); }
+    static double step(double rate, double x) { return rate * x * (1 - x); }
+    static std::int64_t answer(double sum) { return std::llround(sum * 1e9); }
+    std::int64_t expected() const {
+        double sum = 0;
+        for (std::int64_t i = 0; i < series; ++i) {
+            double x = first(i);
+            for (std::int64_t term = 0; term < n; ++term) x = step(rate(i), x);
+            sum += x;
+        }
+        return answer(sum);
+    }
+    std::int64_t tasks() const { return series * n; } // questions
+};
+
+// savina-bank: n transfers between 1,000 accounts; the giving account asks the taking one. Amounts are whole, so the
+// sum over all accounts must stay. The answer is the number of transfers then.
+inline constexpr std::int64_t accounts = 1'000, in_account = 1'000'000, most_transfer = 1'000;
+
+// ---- parallel ones
+
+// savina-radix: n numbers through 60 actors, each of which sorts by one bit. The answer is their sum, if they are in
+// order.
+struct radix_size : actor_workload {
+    using actor_workload::actor_workload;
+    static constexpr std::int64_t seed = 2'048, bits = 60;
+    std::int64_t expected() const { return sum_of_random(seed, n); }
+    std::int64_t tasks() const { return (bits + 1) * n; }
+};
+
+// savina-quicksort: n numbers, an actor for each part of more than 2,048. The answer is their sum, if they are in
+// order.
+struct quicksort_size : actor_workload {
+    using actor_workload::actor_workload;
+    static constexpr std::int64_t seed = 1'024, leaf = 2'048;
+    std::int64_t expected() const { return sum_of_random(seed, n); }
+};
+
+// savina-sieve: the primes below n, in actors that keep 1,000 each. The answer is their number.
+struct sieve_size : actor_workload {
+    explicit sieve_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 3, 10'000'000); }
+    static constexpr std::int64_t kept = 1'000;
+    std::int64_t expected() const {
+        std::vector<bool> composite_numbers(static_cast<std::size_t>(n));
+        std::int64_t count = 0;
+        for (std::int64_t i = 2; i < n; ++i) {
+            if (composite_numbers[static_cast<std::size_t>(i)]) continue;
+            ++count;
+            for (std::int64_t j = i * i; j < n; j += i) composite_numbers[static_cast<std::size_t>(j)] = true;
+        }
+        return count;
+    }
+    std::int64_t tasks() const { return n / 2; } // numbers that are sent to the first
+};
+
+// savina-trapezoid: the integral of a function from 1 to 5 by n trapezoids, by 100 actors. The answer is a million
+// times it.
+struct trapezoid_size : actor_workload {
+    explicit trapezoid_size(const std::string& size) : actor_workload(size) {
+        n = parse_size(size, 1'000'000, most_messages);
+    }
+    static constexpr std::int64_t workers = 100;
+    static constexpr double low = 1, high = 5;
+    static double value(double x) {
+        return std::sin(x * x * x - 1) / (x + 1) * std::sqrt(1 + std::exp(std::sqrt(2 * x)));
+    }
+    static std::int64_t answer(double integral) { return std::llround(integral * 1e6); }
+    std::int64_t expected() const { return 271'081; }
+};
+
+// savina-queens: n queens, 20 actors; a board with less than four queens makes a message of each square that is left in
+// the next row, one with four is finished in place. The answer is the number of solutions.
+struct queens_size : actor_workload {
+    explicit queens_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 1, 14); }
+    static constexpr std::int64_t workers = 20, threshold = 4;
+    std::int64_t expected() const {
+        static constexpr std::int64_t known[] = {1,  1,   0,   0,     2,      10,     4,      40,
+                                                 92, 352, 724, 2'680, 14'200, 73'712, 365'596};
+        return known[n];
+    }
+    std::int64_t tasks() const { return expected(); } // solutions
+};
+
+// savina-matmul: n × n numbers by quadrants down to 128, by 20 actors; a[i][j] is i, b[i][j] is j. The answer is the
+// sum.
+struct matmul_size : actor_workload {
+    explicit matmul_size(const std::string& size) : actor_workload(size) {
+        n = parse_size(size, 1, 2'048);
+        if ((n & (n - 1)) != 0) throw std::invalid_argument("size must be a power of two, not '" + size + "'");
+    }
+    static constexpr std::int64_t workers = 20, leaf = 128;
+    std::int64_t expected() const {
+        const std::int64_t numbers = n * (n - 1) / 2;
+        return n * numbers * numbers;
+    }
+    std::int64_t tasks() const { // quadrants
+        std::int64_t all = 1, level = 1;
+        for (std::int64_t side = n; side > leaf; side /= 2) all += level *= 4;
+        return all;
+    }
+};
+
+// savina-paths: all shortest paths between n nodes, by Floyd and Warshall, in blocks of 50 × 50 that are an actor each.
+// The answer is the sum of the distances.
+struct paths_size : actor_workload {
+    explicit paths_size(const std::string& size) : actor_workload(size) {
+        n = parse_size(size, 100, 300);
+        if (n % 100 != 0) throw std::invalid_argument("size must be one of 100, 200, 300, not '" + size + "'");
+    }
+    static constexpr std::int64_t block = 50, longest_edge = 100;
+    std::int64_t blocks() const { return n / block; } // in a row
+    std::int64_t expected() const { return n == 100 ? 74'952 : n == 200 ? 201'200 : 401'700; }
+    std::int64_t tasks() const { return n * blocks() * blocks(); } // rounds of all blocks
+    std::vector<std::int64_t> graph() const {                      // undirected
+        random numbers(n);
+        std::vector<std::int64_t> edges(static_cast<std::size_t>(n * n));
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = i + 1; j < n; ++j) {
+                const std::int64_t length = numbers.below(longest_edge) + 1;
+                edges[static_cast<std::size_t>(i * n + j)] = edges[static_cast<std::size_t>(j * n + i)] = length;
+            }
+        return edges;
+    }
+};
+
+} // namespace lab::savina

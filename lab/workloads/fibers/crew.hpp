@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A crew: as many fibers as asked for, that all wait at one gate at once, before it is opened.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lab {
+
+// `wait(gate)` is what each does. Returns for how many it said true, once all have ended.
+template <class R, class Wait>
+std::int64_t crew_at_gate(std::int64_t n, Wait wait) {
+    typename R::event gate;
+    std::atomic<std::int64_t> arrived = 0, passed = 0;
+    std::vector<typename R::fiber> all(static_cast<std::size_t>(n));
+    for (auto& one : all)
+        one = R::start([&] {
+            arrived.fetch_add(1, std::memory_order_relaxed);
+            if (wait(gate)) passed.fetch_add(1, std::memory_order_relaxed);
+        });
+    while (arrived.load(std::memory_order_relaxed) < n) R::yield();
+    gate.set();
+    for (auto& one : all) one.join();
+    return passed.load(std::memory_order_relaxed);
+}
+
+} // namespace lab
