@@ -222,7 +222,7 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
     if (inbox_.first) return true;
     if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
     busy_ = false;
-    retire = retired_;
+    retire = std::exchange(retired_, false); // once: mail that comes too late makes further turns
     return false;
 }
 
@@ -246,7 +246,6 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more) noexcept {
 }
 
 void mailbox::retire_slot() noexcept {
-    retired_ = false;
     runtime_.mailboxes().give(*this);
 }
 
