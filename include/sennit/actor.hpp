@@ -18,7 +18,7 @@
 //
 // Use it for many small servants with state of their own, for work that is mostly passing things on, and where a part
 // shall be able to fail alone. Do not use it to share out a computation (fork_join), or where the caller waits for each
-// answer anyway (a mutex and a function are cheaper).
+// answer anyway (a mutex and a function are cheaper). Where the messages are known only when it runs: `open_actor`.
 // Guarantees. At most one handler of an actor runs at a time. Messages from one sender to one receiver are handled in
 // the order they were sent. A handler may block: its fiber-like stack waits, its worker goes on. An exception that
 // leaves a handler ends that actor, and only it; those that watch it, are linked to it or asked it learn of that.

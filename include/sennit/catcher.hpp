@@ -34,9 +34,12 @@ public:
     // With a receiver of its own, in the runtime of the caller (the default one if that is none), or in `where`.
     catcher() : own_(std::make_unique<receiver>()), at_(*own_) { listen(); }
     explicit catcher(runtime& where) : own_(std::make_unique<receiver>(where)), at_(*own_) { listen(); }
-    // On `at`, which must outlive it. An M that can only be moved must have no other handler there.
+    // On `at`, which must outlive it. An M that can only be moved must have no other handler there. At its end it needs
+    // memory for a message to `at`; if there is none, the program ends.
     explicit catcher(receiver& at) : at_(at) { listen(); }
-    ~catcher() { (void)at_.remove_handler(handler_); }
+    ~catcher() {
+        if (!own_) (void)at_.remove_handler(handler_);
+    }
     catcher(const catcher&) = delete;
     catcher& operator=(const catcher&) = delete;
 

@@ -70,7 +70,7 @@ public:
     // In the runtime of the caller; the default one if that is none.
     receiver();
     explicit receiver(runtime& where);
-    // What comes from now on is a dead letter. Not from one of its handlers.
+    // What comes from now on is a dead letter. Not from one of its handlers. As a group's end it needs some memory.
     ~receiver();
     receiver(const receiver&) = delete;
     receiver& operator=(const receiver&) = delete;

@@ -32,6 +32,15 @@ handler_id open_base::register_handler(std::unique_ptr<detail::open_handler> mad
         throw std::logic_error("sennit: a handler that takes a message which cannot be copied must be the only one");
     made->id = handler_id{last_id_ + 1};
     added_.push_back(std::move(made));
+    // For `update`, which must not fail: a message would be lost.
+    if (const std::size_t wanted = in_use_.size() + added_.size(); wanted > in_use_.capacity()) {
+        try {
+            in_use_.reserve(std::max(wanted, 2 * in_use_.capacity()));
+        } catch (...) {
+            added_.pop_back();
+            throw;
+        }
+    }
     changed_ = true;
     return handler_id{++last_id_};
 }
@@ -61,8 +70,7 @@ void open_base::replace_default(default_handler what) noexcept {
     changed_ = default_changed_ = true;
 }
 
-void open_base::update() {
-    in_use_.reserve(in_use_.size() + added_.size()); // throws before anything has changed
+void open_base::update() noexcept {
     changed_ = false;
     for (auto& one : added_) in_use_.push_back(std::move(one));
     added_.clear();
@@ -70,16 +78,18 @@ void open_base::update() {
     if (std::exchange(default_changed_, false)) default_ = std::exchange(next_default_, nullptr);
 }
 
-// False: there is none.
+// False: there is none. By number, since a handler that registers another one may move the list.
 bool open_base::run_handlers(const detail::arrival& what) {
-    const auto after = [&](list::iterator from) {
-        return std::find_if(from, in_use_.end(), [&](const auto& one) { return one->tag == what.tag; });
+    const std::size_t end = in_use_.size();
+    const auto next_from = [&](std::size_t i) {
+        while (i != end && in_use_[i]->tag != what.tag) ++i;
+        return i;
     };
-    auto one = after(in_use_.begin());
-    if (one == in_use_.end()) return false;
-    while (one != in_use_.end() && !ending_) {
-        const auto next = after(one + 1);
-        (*one)->run(*this, what, next == in_use_.end());
+    std::size_t one = next_from(0);
+    if (one == end) return false;
+    while (one != end && !ending_) {
+        const std::size_t next = next_from(one + 1);
+        in_use_[one]->run(*this, what, next == end);
         one = next;
     }
     return true;
@@ -88,8 +98,8 @@ bool open_base::run_handlers(const detail::arrival& what) {
 std::exception_ptr open_base::handle(const detail::arrival& what) noexcept {
     detail::arrivals* const counted = arrivals_;
     std::exception_ptr error;
+    if (changed_) update();
     try {
-        if (changed_) update();
         if (!run_handlers(what)) {
             if (default_)
                 default_(what.seen);

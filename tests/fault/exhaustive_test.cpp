@@ -137,6 +137,7 @@ constexpr scenario scenarios[] = {
     {"timers", &faults::faces::timers, false, false, false, false, true},
     {"actors", &faults::faces::actors, true, false, false, true, true},
     {"bounded_actors", &faults::faces::bounded_actors, true, false, false, true, true},
+    {"open_actors", &faults::faces::open_actors, true, false, false, true, true},
     {"monitors", &faults::faces::monitors, false, false, false, false, true},
     {"accepted_calls", &faults::faces::accepted_calls, false, false, false, false, true},
     {"coroutines", &faults::faces::coroutines, true, false, false, false, true},

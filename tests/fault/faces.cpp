@@ -252,6 +252,50 @@ bool bounded_actors() {
 
 namespace {
 
+struct more {};
+struct opener : sennit::open_actor<opener> {
+    opener() {
+        add_handler(&opener::one_more);
+        add_handler([this](const total&) { return sum; });
+    }
+    void one_more(const more&) {
+        add_handler([this, kept = text()](const add& m) { sum += kept == m.kept ? m.n : 0; });
+    }
+    int sum = 0;
+};
+
+} // namespace
+
+// What cannot be registered ends the actor with that error, and changes nothing at a receiver.
+bool open_actors() {
+    sennit::actor_group all;
+    sennit::receiver here;
+    const enough_for_the_end then;
+    const auto one = all.spawn<opener>();
+    for (int i = 1; i <= 3; ++i) {
+        one.tell(more{});
+        one.tell(add{i, text()});
+    }
+    int sum = 0;
+    try {
+        sum = one.ask(total{}).get();
+    } catch (const sennit::ask_failed&) {
+        all.join();
+        return false;
+    }
+    int seen = 0;
+    const auto which = here.add_handler([&, kept = text()](const add& m) { seen += kept == m.kept ? m.n : 0; });
+    {
+        sennit::catcher<add> caught(here);
+        here.ref().tell(add{5, text()});
+        if (here.wait() != 1 || caught.pop().message.n != 5) return false;
+        (void)faults::stop(); // for its end
+    }
+    return here.remove_handler(which) && seen == 5 && sum == 1 + 2 * 2 + 3 * 3;
+}
+
+namespace {
+
 struct cell : sennit::monitor {
     sennit::condition filled{*this};
     int value = 0;

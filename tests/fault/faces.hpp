@@ -19,6 +19,7 @@ bool a_nursery();
 bool timers();
 bool actors();
 bool bounded_actors();
+bool open_actors();
 bool monitors();
 bool accepted_calls();
 bool coroutines();

@@ -75,7 +75,7 @@ private:
     using list = std::vector<std::unique_ptr<detail::open_handler>>;
     template <class Wanted>
     const std::unique_ptr<detail::open_handler>* first(const Wanted& wanted) const noexcept;
-    void update();
+    void update() noexcept;
     bool run_handlers(const detail::arrival& what);
 
     list in_use_; // in the order of registration; a message goes by these from its beginning to its end

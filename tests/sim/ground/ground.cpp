@@ -185,6 +185,9 @@ unsigned usable_cpus(const std::string&) {
 std::vector<unsigned> affinity_cpus() {
     return {};
 }
+std::optional<std::vector<unsigned>> node_cpus(unsigned, const std::string&) {
+    return {};
+}
 std::optional<double> cgroup_cpu_quota(const std::string&) {
     return {};
 }
