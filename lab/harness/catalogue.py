@@ -17,6 +17,7 @@ LOCKS = ("mutex-free", "mutex-contended", "condition", "sleepers")
 THREADS = ("skynet-channel", "fiber-yield", "fiber-create", "channel-buffered", "fibers-blocked")  # as fibers
 STRANDS = (*THREADS, *LOCKS, "channel-rendezvous")
 FIBERS = (*STRANDS, "select-two", "timer-lateness", "timers-cancelled")
+READY = ("cycle", "churn", "locality", "locality-share", "transfer")  # who is made ready, by whom, and run where
 PORTED = ("skynet-channel", "fiber-yield", "fiber-create", "channel-rendezvous", "channel-buffered", "fibers-blocked")
 RINGS = ("thread-ring", "parallel-thread-ring", "ping-pong")
 ACTORS = (*RINGS, "counting-actor", "producer-consumer", "prime-factors", "mixed-scenario", "skynet-actor", "fan-in",
@@ -46,7 +47,7 @@ RUNTIMES = {
         Runtime("serial", "C++", "plain function"),
         Runtime("sennit", "C++", "Sennit", ours=True),
         Runtime("sennit-actor", "C++", "Sennit actors", ACTORS, ours=True),
-        Runtime("sennit-fiber", "C++", "Sennit fibers", (*FIBERS, "yield", "mutex", "create"), ours=True),
+        Runtime("sennit-fiber", "C++", "Sennit fibers", (*FIBERS, *READY, "yield", "mutex", "create"), ours=True),
         *(Runtime(f"sennit-fiber-{policy}", "C++", f"Sennit fibers, {policy}", FIBERS, ours=True, program="sennit-fiber",
                   environment=(f"SENNIT_SCHEDULING={policy}",)) for policy in ("sharing", "round-robin", "priority")),
         Runtime("sennit-fiber-tcmalloc", "C++", "Sennit fibers, tcmalloc", FIBERS, ours=True, program="sennit-fiber", **TCMALLOC),
@@ -60,13 +61,13 @@ RUNTIMES = {
         Runtime("forte", "Rust", "forte"),
         Runtime("std-async", "C++", "std::async", FORKS + THREADS),
         Runtime("std-thread", "C++", "std::thread",
-                (*THREADS, *LOCKS, "timer-lateness", "yield", "mutex", "create", "monitor-1", "signal-1")),
-        Runtime("pthread", "C++", "pthread (smallest stack)", (*THREADS, "yield", "create")),
+                (*THREADS, *LOCKS, *READY, "timer-lateness", "yield", "mutex", "create", "monitor-1", "signal-1")),
+        Runtime("pthread", "C++", "pthread (smallest stack)", (*THREADS, *READY, "yield", "create")),
         Runtime("boost-fiber", "C++", "Boost.Fiber", (*FORKS, *STRANDS, "timer-lateness")),
         Runtime("boost-fiber-tcmalloc", "C++", "Boost.Fiber, tcmalloc", (*STRANDS, "timer-lateness"), program="boost-fiber", **TCMALLOC),
         Runtime("boost-context", "C++", "Boost.Context", ("resume", "create")),
         Runtime("boost-coroutine2", "C++", "Boost.Coroutine2", ("resume", "create")),
-        Runtime("go", "Go", "Go", FORKS + FIBERS),
+        Runtime("go", "Go", "Go", FORKS + FIBERS + READY),
         Runtime("java-fjp", "Java", "Java ForkJoinPool"),
         Runtime("java-vt", "Java", "Java virtual threads", FORKS + STRANDS),
         Runtime("tokio", "Rust", "tokio", PORTED),
@@ -138,6 +139,11 @@ WORKLOADS = {
         Workload("timers-cancelled", "100000", "10000", 1, 10**7, full=("10000", "100000", "1000000"),
                  memory_limit_kib=12 << 20),
         Workload("select-two", "2000000", "20000", 1, MANY),
+        Workload("cycle", "10000000", "100000", 1, MANY),
+        Workload("churn", "10000000", "100000", 1, MANY),
+        Workload("locality", "1000000", "10000", 1, MANY),
+        Workload("locality-share", "1000000", "10000", 1, MANY),
+        Workload("transfer", "1000", "20", 1, MANY),
         Workload("thread-ring", "50000000", "100000", 1, MANY),
         Workload("parallel-thread-ring", "50000000", "100000", 1, MANY),
         Workload("ping-pong", "50000000", "100000", 1, MANY),
@@ -170,8 +176,8 @@ def workload_named(name):
 
 
 def workloads_named(text):
-    """Of a list with commas; `fibers`, `actors` and `control` stand for all of those."""
-    families = {"fibers": FIBERS, "actors": ACTORS, "control": CONTROL}
+    """Of a list with commas; `fibers`, `ready`, `actors` and `control` stand for all of those."""
+    families = {"fibers": FIBERS, "ready": READY, "actors": ACTORS, "control": CONTROL}
     names = (name for item in text.split(",") for name in families.get(item, (item,)))
     return list(dict.fromkeys(workload_named(name).name for name in names))
 

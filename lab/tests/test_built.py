@@ -18,6 +18,7 @@ SMALL = {"fib": "12", "skynet": "3", "nqueens": "6", "matmul": "64", "uts": "TT"
          "thread-ring": "1000", "parallel-thread-ring": "2000", "ping-pong": "101", "counting-actor": "1001",
          "producer-consumer": "103", "prime-factors": "20", "mixed-scenario": "2010", "skynet-actor": "1000",
          "fan-in": "205", "spawn-storm": "100", "ring-work": "1000",
+         "cycle": "1003", "churn": "1003", "locality": "1003", "locality-share": "1003", "transfer": "5",
          "resume": "100", "yield": "100", "mutex": "100", "create": "100",
          **{f"{what}-{count}": "100" for what in ("monitor", "signal", "accept") for count in (1, 2, 4)}}
 CONTRACT = (  # what to run, threads that it has, answer, tasks

@@ -35,6 +35,11 @@ var workloads = map[string]func(size string) (workload, error){
 	"select-two":         summed(selectTwo),
 	"timer-lateness":     newTimerLateness,
 	"timers-cancelled":   counted(timersCancelled),
+	"cycle":              counted(cycle),
+	"churn":              counted(churn),
+	"locality":           counted(func(n int64) int64 { return locality(n, false) }),
+	"locality-share":     counted(func(n int64) int64 { return locality(n, true) }),
+	"transfer":           counted(transfer),
 }
 
 func number(what, text string, low, high int) (int, error) {
