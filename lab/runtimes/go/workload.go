@@ -35,6 +35,11 @@ var workloads = map[string]func(size string) (workload, error){
 	"select-two":         summed(selectTwo),
 	"timer-lateness":     newTimerLateness,
 	"timers-cancelled":   counted(timersCancelled),
+	"cycle":              counted(cycle),
+	"churn":              counted(churn),
+	"locality":           counted(func(n int64) int64 { return locality(n, false) }),
+	"locality-share":     counted(func(n int64) int64 { return locality(n, true) }),
+	"transfer":           counted(transfer),
 
 	"thread-ring":          messages(1, lastOfRing, threadRing),
 	"parallel-thread-ring": messages(ringActors, asMany, parallelThreadRing),

@@ -9,6 +9,7 @@
 #include <sennit/event.hpp>
 #include <sennit/mutex.hpp>
 #include <sennit/select.hpp>
+#include <sennit/semaphore.hpp>
 
 struct with_sennit_fibers : with_fibers {
     using with_fibers::with_fibers;
@@ -29,6 +30,9 @@ struct with_sennit_fibers : with_fibers {
     using mutex = sennit::mutex;
     using condition_variable = sennit::condition_variable;
     using event = sennit::event;
+    struct semaphore : sennit::counting_semaphore<> {
+        semaphore() : counting_semaphore(0) {}
+    };
 
     template <class T>
     struct buffered : sennit::channel<T> {

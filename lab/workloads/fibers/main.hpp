@@ -7,6 +7,7 @@
 //   fiber, start(f)                  a default constructible, movable handle with join(); a new fiber that runs f
 //   yield(), sleep_for(duration)
 //   mutex, condition_variable        for std::unique_lock, with the names of std
+//   semaphore                        acquire(), release(); begins without a token
 //   event                            wait(), set(): once set, it stays so
 //   wait_for(event, duration)        false when the time is over
 //   buffered<T>, rendezvous<T>       channels with push(T) and T pop(); buffered is made with its capacity
@@ -16,13 +17,17 @@
 #include "../program.hpp"
 #include "blocked.hpp"
 #include "channel.hpp"
+#include "churn.hpp"
 #include "condition.hpp"
 #include "create.hpp"
+#include "cycle.hpp"
+#include "locality.hpp"
 #include "mutex.hpp"
 #include "select_two.hpp"
 #include "skynet_channel.hpp"
 #include "sleepers.hpp"
 #include "timers.hpp"
+#include "transfer.hpp"
 #include "yield.hpp"
 
 namespace lab {
@@ -45,6 +50,13 @@ struct fibers {
         }
         if constexpr (requires { typename R::condition_variable; })
             if (name == "condition") return measure<R>(condition<R>(size), threads);
+        if constexpr (requires { typename R::semaphore; }) {
+            if (name == "cycle") return measure<R>(cycle<R>(size), threads);
+            if (name == "churn") return measure<R>(churn<R>(size), threads);
+            if (name == "locality") return measure<R>(locality<R, false>(size), threads);
+            if (name == "locality-share") return measure<R>(locality<R, true>(size), threads);
+            if (name == "transfer") return measure<R>(transfer<R>(size), threads);
+        }
         if constexpr (requires { typename R::event; })
             if (name == "fibers-blocked") return measure<R>(fibers_blocked<R>(size), threads);
         if constexpr (requires { R::sleep_for(std::chrono::microseconds(1)); })

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <queue>
+#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,10 @@ struct threads_base {
         return f();
     }
     static void yield() { std::this_thread::yield(); }
+
+    struct semaphore : std::counting_semaphore<> {
+        semaphore() : counting_semaphore(0) {}
+    };
 
     class event {
     public:
