@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The right answers, independent of any runtime."""
 
+from collections.abc import Iterator
 from itertools import islice
 
 from .catalogue import WORKLOADS
@@ -19,18 +20,18 @@ TRAPEZOID = 271081  # a million times the integral
 PERIOD = 1 << 16  # of the suite's random numbers, which all occur in it
 
 
-def _savina_random(seed):
+def _savina_random(seed: int) -> Iterator[int]:
     while True:
         seed = (seed * 1309 + 13849) % PERIOD
         yield seed
 
 
-def _sum_of_random(seed, count):
+def _sum_of_random(seed: int, count: int) -> int:
     rounds, rest = divmod(count, PERIOD)
     return rounds * (PERIOD * (PERIOD - 1) // 2) + sum(islice(_savina_random(seed), rest))
 
 
-def _length_of_list(questions):
+def _length_of_list(questions: int) -> int:
     length = 0
     for worker in range(20):
         numbers = _savina_random(worker + questions + 11)
@@ -42,7 +43,7 @@ def _length_of_list(questions):
     return length
 
 
-def _logistic(terms):
+def _logistic(terms: int) -> int:
     total = 0.0
     for series in range(10):
         rate, x = 3.46 + 0.0025 * series, 0.0025 * series
@@ -52,7 +53,7 @@ def _logistic(terms):
     return round(total * 1e9)
 
 
-def _primes_below(end):
+def _primes_below(end: int) -> int:
     is_prime = bytearray([1]) * end
     is_prime[:2] = b"\0\0"
     for i in range(2, int(end**0.5) + 1):
@@ -61,7 +62,7 @@ def _primes_below(end):
     return sum(is_prime)
 
 
-def _fib(n):
+def _fib(n: int) -> int:
     a, b = 0, 1
     for _ in range(n):
         a, b = b, a + b
@@ -74,7 +75,7 @@ COMPUTED = {"savina-fib": _fib, "savina-list": _length_of_list, "savina-logistic
             "savina-radix": lambda n: _sum_of_random(2048, n), "savina-quicksort": lambda n: _sum_of_random(1024, n)}
 
 
-def expected(workload, size):
+def expected(workload: str, size: str) -> int:
     if workload == "uts":
         return UTS_NODES[size]
     if workload == "savina-paths":

@@ -3,13 +3,14 @@
 
 import random
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from .build import NotInstalled
+from .build import Finder, NotInstalled
 from .catalogue import RUNTIMES, WORKLOADS
 from .declared import Runtime
 from .execute import Failed, run_once
-from .progress import progress
+from .progress import Shown, progress
 from .sentinel import sentinel
 from .stats import relative_width
 
@@ -31,44 +32,44 @@ class Cell:
     status: str = "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
     stopped: str | None = None  # why it has no more samples: "repetitions", "precise", "budget" or "most"
 
-    def seconds(self):
+    def seconds(self) -> list[float]:
         return [sample["seconds"] for sample in self.samples]
 
-    def by_block(self):
+    def by_block(self) -> dict[object, float]:
         """block -> seconds; a sample without a block has a key that no other cell has."""
         return {sample.get("block", (id(self), number)): sample["seconds"] for number, sample in enumerate(self.samples)}
 
     @property
-    def good(self):
+    def good(self) -> bool:
         return self.status == "ok" and bool(self.samples)
 
     @property
-    def title(self):
+    def title(self) -> str:
         return f"{self.workload}({self.size})"
 
     @property
-    def title_of_runtime(self):
+    def title_of_runtime(self) -> str:
         return self.kind.title + (f" of {self.build}" if self.build else "")
 
     @property
-    def kind(self):
+    def kind(self) -> Runtime:
         """Of the catalogue; a results file may name a runtime that this version of the lab does not have."""
         name = self.runtime.partition("@")[0]
         return RUNTIMES.get(name) or Runtime(name, "", name)
 
     @property
-    def build(self):
+    def build(self) -> str:
         """`a` in `sennit@a`: one of several builds of the runtime."""
         return self.runtime.partition("@")[2]
 
     @property
-    def label(self):
+    def label(self) -> str:
         name = self.title_of_runtime
         if self.runtime == "serial":
             return name
         return f"{name}, {self.threads} worker" + "s" * (self.threads != 1)
 
-    def stop(self, status, reason):
+    def stop(self, status: str, reason: str) -> None:
         self.status, self.reason = status, reason
 
 
@@ -87,7 +88,7 @@ class Plan:
     precision: float = PRECISION
 
     @property
-    def at_most(self):
+    def at_most(self) -> int:
         return self.reps or self.most
 
 
@@ -99,14 +100,14 @@ class Run:
     state: str = "running"  # else "complete" or "interrupted"
 
 
-def jobs_for(names, quick, full):
+def jobs_for(names: Iterable[str], quick: bool, full: bool) -> Iterator[tuple[str, str]]:
     for name in names:
         workload = WORKLOADS[name]
         sizes = [workload.quick] if quick else workload.full if full and workload.full else [workload.default]
         yield from ((name, size) for size in sizes)
 
 
-def cells_of(plan):
+def cells_of(plan: Plan) -> Iterator[Cell]:
     for workload, size in plan.jobs:
         for name in plan.runtimes:
             threads = [1] if name == "serial" else plan.threads
@@ -119,7 +120,7 @@ def cells_of(plan):
                 yield cell
 
 
-def _commands(cells, builder):
+def _commands(cells: list[Cell], builder: Finder) -> dict[str, list[str]]:
     """How to call each runtime; the cells of those that are not there are told why."""
     commands = {}
     cells = [cell for cell in cells if cell.status == "ok"]
@@ -133,7 +134,7 @@ def _commands(cells, builder):
     return commands
 
 
-def enough(cell, plan):
+def enough(cell: Cell, plan: Plan) -> str | None:
     """Why the cell needs no more samples, or None."""
     if len(cell.samples) >= plan.at_most:
         return "repetitions" if plan.reps else "most"
@@ -144,7 +145,7 @@ def enough(cell, plan):
     return None
 
 
-def _take_sample(cell, command, plan, block, position):
+def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, position: int) -> str:
     """Adds a sample to the cell, or stops it; returns what to say."""
     if cell.status != "ok":
         return f"skipped, {cell.reason}"
@@ -152,31 +153,33 @@ def _take_sample(cell, command, plan, block, position):
         sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, plan.time_limit)
     except Failed as failure:
         cell.stop("DNF", str(failure))
-        return cell.reason
+        return str(failure)
     if not sample["ok"]:
         cell.stop("wrong", f"wrong answer {sample['answer']}")
-        return cell.reason
+        return f"wrong answer {sample['answer']}"
     cell.samples.append(sample | {"block": block, "position": position})
     cell.stopped = enough(cell, plan)
-    return f"{sample['seconds']:.4f} s" + {"budget": ", slow and sampled enough", "precise": ", precise"}.get(cell.stopped, "")
+    why = {"budget": ", slow and sampled enough", "precise": ", precise"}.get(cell.stopped or "", "")
+    return f"{sample['seconds']:.4f} s{why}"
 
 
 class Forecast:
     """How long the rest takes, from how long each cell's runs took: warm-up and start included."""
 
-    def __init__(self, cells, plan):
-        self.cells, self.plan, self.wall = cells, plan, {}
+    def __init__(self, cells: list[Cell], plan: Plan) -> None:
+        self.cells, self.plan = cells, plan
+        self.wall: dict[int, float] = {}
 
-    def took(self, cell, seconds):
+    def took(self, cell: Cell, seconds: float) -> None:
         self.wall[id(cell)] = seconds
 
-    def _runs_left(self, cell):
+    def _runs_left(self, cell: Cell) -> int:
         if cell.status != "ok" or cell.stopped:
             return 0
         wanted = self.plan.reps or self.plan.least  # more are taken where they do not get precise
         return max(1, wanted - len(cell.samples))
 
-    def left(self):
+    def left(self) -> float | None:
         """Seconds, or None before anything ran."""
         if not self.wall:
             return None
@@ -184,7 +187,7 @@ class Forecast:
         return sum(self._runs_left(cell) * self.wall.get(id(cell), usual) for cell in self.cells)
 
 
-def _run_block(number, run, commands, plan, shown, forecast):
+def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan, shown: Shown, forecast: Forecast) -> None:
     """Each cell that is not finished, once, in an order that follows from the seed and the number of the block."""
     order = list(run.cells)
     random.Random(f"{plan.seed} {number}").shuffle(order)
@@ -200,13 +203,13 @@ def _run_block(number, run, commands, plan, shown, forecast):
         shown.end(what, said)
 
 
-def _guard(block):
+def _guard(block: dict) -> None:
     seconds = sentinel()
     if seconds is not None:
         block["sentinel"].append(seconds)
 
 
-def run_plan(plan, builder, run=None, save=lambda: None):
+def run_plan(plan: Plan, builder: Finder, run: Run | None = None, save: Callable[[], None] = lambda: None) -> list[Cell]:
     """All cells, with samples or with a reason. A `run` that was interrupted goes on; `save` is called after each block, and
     where an interruption ends it, which the caller sees, too."""
     run = run or Run()

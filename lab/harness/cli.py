@@ -5,6 +5,9 @@ import json
 import shutil
 import signal
 import sys
+from argparse import Namespace
+from collections.abc import Callable
+from typing import NoReturn
 
 from .build import Builder, NotInstalled
 from .catalogue import FORKS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
@@ -15,7 +18,7 @@ from .options import REFUSED, Parser, compiler_named, seconds
 USAGE = 2  # exit code for bad input
 
 
-def parse_run(arguments):
+def parse_run(arguments: list[str]) -> Namespace:
     parser = Parser("run")
     parser.add_argument("runtime")
     parser.add_argument("workload")
@@ -36,7 +39,7 @@ def parse_run(arguments):
     return given
 
 
-def run(given):
+def run(given: Namespace) -> int:
     what = f"{given.runtime} {given.workload}({given.size})"
     try:
         command = Builder(given.compiler).command(given.runtime)
@@ -54,7 +57,7 @@ def run(given):
     return 0
 
 
-def parse_list(arguments):
+def parse_list(arguments: list[str]) -> Namespace:
     parser = Parser("list")
     parser.add_argument("--compiler")
     given = parser.parse_args(arguments)
@@ -62,7 +65,7 @@ def parse_list(arguments):
     return given
 
 
-def list_all(given):
+def list_all(given: Namespace) -> int:
     builder = Builder(given.compiler)
     print("runtimes")
     for runtime in RUNTIMES.values():
@@ -82,7 +85,7 @@ def list_all(given):
     return 0
 
 
-def install_charts(_):
+def install_charts(_: object) -> int:
     """For ./sennit only: not a verb of its own there."""
     from . import charts
     reason = charts.install()
@@ -91,7 +94,7 @@ def install_charts(_):
     return REFUSED if reason else 0
 
 
-def print_packages(which):
+def print_packages(which: str) -> int:
     """For ./sennit setup only: Debian packages, one a line; those of tool chains that are there are left out."""
     for runtime in RUNTIMES.values():
         there = runtime.commands and all(map(shutil.which, runtime.commands))
@@ -100,7 +103,7 @@ def print_packages(which):
     return 0
 
 
-def verb_of(arguments):
+def verb_of(arguments: list[str]) -> tuple[Callable, Callable, list[str]]:
     """(parse, act, the arguments of the verb)"""
     if arguments[0] in ("run", "list"):
         return *{"run": (parse_run, run), "list": (parse_list, list_all)}[arguments[0]], arguments[1:]
@@ -114,11 +117,11 @@ def verb_of(arguments):
     return bench_verbs.parse_bench, bench_verbs.bench, arguments[1:]
 
 
-def _end(number, _frame):
+def _end(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)  # so that a run in progress is ended, too
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     check = arguments[:1] == ["check"]

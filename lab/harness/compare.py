@@ -5,6 +5,8 @@ import hashlib
 import random
 import subprocess
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
@@ -17,6 +19,7 @@ from .options import REFUSED, Parser, number, seconds
 from .stats import compare, compare_medians
 from .table import aligned, four_digits
 
+Pair = tuple[Cell, Cell, tuple[float, float, float, bool]]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(sennit_compare CXX)
 find_package(sennit REQUIRED PATHS "{prefix}" NO_DEFAULT_PATH)
@@ -27,15 +30,15 @@ add_subdirectory("{lab}" lab)
 class Builds:
     """Instead of a Builder: `sennit@a` is the program of the first folder, `sennit@b` of the second."""
 
-    def __init__(self, folders):
+    def __init__(self, folders: list[Path]) -> None:
         self.folders = dict(zip("ab", folders))
 
-    def command(self, name):
+    def command(self, name: str) -> list[str]:
         runtime, _, build = name.partition("@")
         return [str(programs(self.folders[build], runtime) / f"lab-{runtime}")]
 
 
-def programs(folder, runtime):
+def programs(folder: Path, runtime: str) -> Path:
     """Where the lab's programs of a build folder lie, or those built for an installed Sennit. Raises NotInstalled."""
     for place in (folder / "lab", folder):
         if (place / f"lab-{runtime}").is_file():
@@ -45,7 +48,7 @@ def programs(folder, runtime):
     return _built_for(folder, runtime)
 
 
-def _built_for(prefix, runtime):
+def _built_for(prefix: Path, runtime: str) -> Path:
     place = OUT / "compare" / hashlib.sha256(str(prefix).encode()).hexdigest()[:12]
     (place / "source").mkdir(parents=True, exist_ok=True)
     (place / "source" / "CMakeLists.txt").write_text(PROJECT.format(prefix=prefix, lab=ROOT / "lab"))
@@ -63,7 +66,7 @@ def _built_for(prefix, runtime):
     return place / "lab"
 
 
-def parse(arguments):
+def parse(arguments: list[str]) -> Namespace:
     parser = Parser("compare")
     parser.add_argument("a")
     parser.add_argument("b")
@@ -88,11 +91,11 @@ def parse(arguments):
     return given
 
 
-def _is_results(place):
+def _is_results(place: str) -> bool:
     return Path(place).is_file() or Path(place, "RESULTS.json").is_file()
 
 
-def pairs_of_files(first, second):
+def pairs_of_files(first: Run, second: Run) -> Iterator[Pair]:
     """Cells of the same name in both, and their comparison. The files were made at different times: nothing is paired."""
     others = {(cell.runtime, cell.workload, cell.size, cell.threads): cell for cell in second.cells if cell.good}
     for cell in filter(lambda cell: cell.good, first.cells):
@@ -101,7 +104,7 @@ def pairs_of_files(first, second):
             yield cell, other, compare_medians(other.seconds(), cell.seconds())
 
 
-def measure(given):
+def measure(given: Namespace) -> Run:
     """A run of both builds, in the same blocks."""
     plan = Plan(["sennit", "sennit-fiber"], list(jobs_for(given.workloads, given.quick, False)), given.threads, given.reps, given.seed,
                 given.time_limit, least=LEAST, most=LEAST * MOST_PER_LEAST, precision=PRECISION)
@@ -112,13 +115,13 @@ def measure(given):
     return run
 
 
-def pairs_of_builds(run):
+def pairs_of_builds(run: Run) -> Iterator[Pair]:
     for first, second in zip(run.cells[::2], run.cells[1::2]):
-        if first.good and second.good:
-            yield first, second, compare(second.by_block(), first.by_block())
+        if first.good and second.good and (found := compare(second.by_block(), first.by_block())):
+            yield first, second, found
 
 
-def verdict(ratio, low, high):
+def verdict(ratio: float, low: float, high: float) -> str:
     """In words; ratio is time of B ÷ time of A."""
     if (low, high) == (0.0, float("inf")):
         return "a single sample cannot tell"
@@ -127,7 +130,7 @@ def verdict(ratio, low, high):
     return f"B is {abs(1 - ratio):.1%} {'faster' if ratio < 1 else 'slower'}"
 
 
-def rows(pairs):
+def rows(pairs: list[Pair]) -> Iterator[list[str]]:
     yield ["runtime", "workload", "A, s", "B, s", "B ÷ A", "95 % interval", ""]
     for first, second, (ratio, low, high, _) in pairs:
         seconds_of = [four_digits(median(cell.seconds())) for cell in (first, second)]
@@ -135,7 +138,7 @@ def rows(pairs):
         yield [label, first.title, *seconds_of, f"{ratio:.3f}", f"{low:.3f} to {high:.3f}", verdict(ratio, low, high)]
 
 
-def act(given):
+def act(given: Namespace) -> int:
     if given.files[0]:
         pairs = list(pairs_of_files(*given.runs))
         missing = []

@@ -18,14 +18,14 @@ SCHEMA = Path(__file__).with_name("results.schema.json")
 SAMPLE = ("seconds", "cpu_seconds", "peak_rss_kib", "tasks", "answer", "voluntary_switches", "involuntary_switches")
 
 
-def _samples(cell):
+def _samples(cell: Cell) -> list[dict]:
     marks = outliers(cell.seconds())
     return [{key: sample.get(key) for key in SAMPLE} |
             {"block": sample.get("block", number), "position": sample.get("position", 0), "outlier": mark}
             for number, (sample, mark) in enumerate(zip(cell.samples, marks))]
 
 
-def _cell(cell):
+def _cell(cell: Cell) -> dict:
     seconds = cell.seconds() if cell.good else []
     return {"runtime": cell.runtime, "title": cell.title_of_runtime, "language": cell.kind.language, "ours": cell.kind.ours,
             "workload": cell.workload, "size": cell.size, "threads": cell.threads, "status": cell.status, "reason": cell.reason,
@@ -33,14 +33,14 @@ def _cell(cell):
             "interval": median_interval(seconds) if seconds else None, "samples": _samples(cell)}
 
 
-def document(run, plan, about):
+def document(run: Run, plan: Plan, about: dict) -> dict:
     """The dictionary of the file; marks what is noisy and what is far off."""
     mark_noisy(run.blocks)
     return {"format": FORMAT, "version": VERSION, "state": run.state, "machine": about, "plan": asdict(plan),
             "blocks": run.blocks, "cells": [_cell(cell) for cell in run.cells]}
 
 
-def save(results, path):
+def save(results: dict, path: Path) -> None:
     """All of it or nothing: a full disk or a kill leaves the former file. Raises OSError."""
     new = path.with_name(path.name + ".new")
     try:
@@ -52,7 +52,7 @@ def save(results, path):
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def load(path):
+def load(path: str | Path) -> dict:
     """The dictionary of a results file, or of the one in a folder. Raises UsageError."""
     path = Path(path)
     path = path / "RESULTS.json" if path.is_dir() else path
@@ -71,7 +71,7 @@ def load(path):
     return results
 
 
-def restore(results):
+def restore(results: dict) -> tuple[Run, Plan, dict]:
     """(run, plan, about) of a document, to go on with them."""
     plan = Plan(**results["plan"] | {"jobs": [tuple(job) for job in results["plan"]["jobs"]]})
     kept = {"runtime", "workload", "size", "threads", "samples", "reason", "status", "stopped"}

@@ -7,7 +7,7 @@ import signal
 
 from .answers import expected
 from .catalogue import WORKLOADS
-from .limits import TIME_LIMIT, run_limited
+from .limits import TIME_LIMIT, Outcome, run_limited
 
 
 BESIDES = ("late_us_p50", "late_us_p99")  # what some workloads say, and `./sennit run` passes on
@@ -17,21 +17,22 @@ class Failed(Exception):
     """The run gave no result; the text says why, for the table."""
 
 
-def _why(outcome):
+def _why(outcome: Outcome) -> str:
     detail = (outcome.err.strip().splitlines() or ["without a word"])[-1][:160]
     if outcome.status < 0:
         return f"ended by signal {-outcome.status} ({signal.strsignal(-outcome.status)}): {detail}"
     return f"ended with status {outcome.status}: {detail}"
 
 
-def _number(found, key):
+def _number(found: dict, key: str) -> float:
     value = found[key]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
         raise ValueError(key)
     return value
 
 
-def run_once(command, runtime, workload, size, threads, time_limit=TIME_LIMIT, memory_limit_kib=None):
+def run_once(command: list[str], runtime: str, workload: str,
+             size: str, threads: int, time_limit: float = TIME_LIMIT, memory_limit_kib: int | None = None) -> dict:
     """The dictionary of the contract. Raises Failed; a wrong answer is not an exception but `ok` false."""
     if memory_limit_kib is None:
         memory_limit_kib = WORKLOADS[workload].memory_limit_kib

@@ -2,13 +2,16 @@
 """Runs a program in a process group of its own, under a limit of time and one of memory; leaves nothing behind."""
 
 import os
+import resource
 import select
 import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 TIME_LIMIT, QUICK_TIME_LIMIT = 30.0, 10.0  # seconds a run, warm-up included
 MEMORY_LIMIT_KIB = 4 << 20  # of the whole group
@@ -27,14 +30,14 @@ class Outcome:
     involuntary_switches: int = 0
 
 
-def _resident_kib(pid):
+def _resident_kib(pid: int) -> int:
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * (os.sysconf("SC_PAGE_SIZE") // 1024)
     except (OSError, IndexError):
         return 0  # it ended meanwhile
 
 
-def _members(group):
+def _members(group: int) -> Iterator[int]:
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
             continue
@@ -46,7 +49,7 @@ def _members(group):
             yield int(entry.name)
 
 
-def _end_group(process):
+def _end_group(process: subprocess.Popen) -> resource.struct_rusage:
     """Returns what the leader used, when no member of the group runs any more, so that none disturbs the next run."""
     members = []
     for pid in _members(process.pid):
@@ -66,18 +69,20 @@ def _end_group(process):
     return used
 
 
-def _watch(process, time_limit, memory_limit_kib):
+def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int) -> str | None:
     """Waits for the end of the process, or names the limit that it reached."""
     end = time.monotonic() + time_limit
     ended = os.pidfd_open(process.pid)  # wakes at once; waiting in steps would disturb short runs
     try:
-        for poll in range(1 << 62):
+        poll = 0
+        while True:
             left = end - time.monotonic()
             if left <= 0:
                 return f"did not finish within {time_limit:g} s"
             if select.select([ended], [], [], min(POLL, left))[0]:
                 return None
-            whole = poll % GROUP_EVERY == GROUP_EVERY - 1
+            poll += 1
+            whole = poll % GROUP_EVERY == 0
             used = sum(map(_resident_kib, _members(process.pid))) if whole else _resident_kib(process.pid)
             if used > memory_limit_kib:
                 return f"stopped at the memory limit of {memory_limit_kib // 1024} MiB"
@@ -85,12 +90,12 @@ def _watch(process, time_limit, memory_limit_kib):
         os.close(ended)
 
 
-def _tail(file):
+def _tail(file: IO[bytes]) -> str:
     file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_MOST))
     return file.read().decode(errors="replace")
 
 
-def run_limited(command, time_limit=TIME_LIMIT, memory_limit_kib=MEMORY_LIMIT_KIB):
+def run_limited(command: list[str], time_limit: float = TIME_LIMIT, memory_limit_kib: int = MEMORY_LIMIT_KIB) -> Outcome:
     """Raises OSError when the program cannot be started. Whatever ends this call also ends the group."""
     # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold us up.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

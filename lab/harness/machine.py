@@ -14,7 +14,7 @@ from .catalogue import usable_cpus
 TOOL_CHAINS = {"rustc": ["rustc", "--version"], "go": ["go", "version"]}
 
 
-def _first_line(command):
+def _first_line(command: list[str]) -> str | None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=ROOT, timeout=30)
         return done.stdout.splitlines()[0] if done.returncode == 0 else None
@@ -22,39 +22,44 @@ def _first_line(command):
         return None
 
 
-def _java():
+def _version(line: str) -> list[int]:
+    """Of `openjdk 25.0.1 …`."""
+    return [int(part) for part in re.findall(r"\d+", line.split(" ")[1])]
+
+
+def _java() -> str | None:
     """The newest JDK that is there, which is the one that runtimes/java/build.sh takes."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
     commands = [str(home / "bin" / "java") for home in [*homes, *Path("/usr/lib/jvm").glob("*")]] + ["java"]
-    lines = [line for line in (_first_line([command, "--version"]) for command in commands) if line]
-    return max(lines, key=lambda line: [int(part) for part in re.findall(r"\d+", line.split(" ")[1])], default=None)
+    lines = [line for command in commands if (line := _first_line([command, "--version"]))]
+    return max(lines, key=_version) if lines else None
 
 
-def _field(path, key):
+def _field(path: str, key: str) -> str | None:
     for line in Path(path).read_text().splitlines():
         if line.startswith(key):
             return line.split(":", 1)[1].strip()
     return None
 
 
-def _system():
+def _system() -> str | None:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME")
     except OSError:
         return None
 
 
-def _flags():
+def _flags() -> str | None:
     """Those of every C++ program of the lab, the same for all."""
     found = re.search(r"target_compile_options\(lab-\$\{name\} PRIVATE ([^)]*)\)", (ROOT / "lab" / "CMakeLists.txt").read_text())
     return found.group(1) if found else None
 
 
-def _allocator():
+def _allocator() -> str:
     return os.environ.get("LD_PRELOAD") or " ".join(platform.libc_ver())
 
 
-def machine(compiler):
+def machine(compiler: str) -> dict:
     """A dictionary; what cannot be found out is None."""
     about = {
         "cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),

@@ -4,6 +4,7 @@
 import argparse
 import re
 import shutil
+from typing import NoReturn
 
 from .catalogue import RUNTIMES, UsageError, runtime_named
 
@@ -13,14 +14,14 @@ REFUSED = 1  # exit code: what was asked for could not be done
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
-    def __init__(self, verb):
+    def __init__(self, verb: str) -> None:
         super().__init__(prog=f"sennit {verb}", allow_abbrev=False, add_help=False)
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise UsageError(f"{self.prog.split()[1]}: {message}; see ./sennit --help")
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -30,20 +31,20 @@ def seconds(text):
     return value
 
 
-def number(text, name, low, high):
+def number(text: str, name: str, low: int, high: int) -> int:
     if not re.fullmatch("[0-9]{1,10}", text) or not low <= int(text) <= high:
         raise UsageError(f"{name} must be a number from {low} to {high}, not '{text}'")
     return int(text)
 
 
-def compiler_named(name):
+def compiler_named(name: str | None) -> str | None:
     """None stands for the standard one, which is installed when it is missing."""
     if name is not None and name != "g++" and not shutil.which(name):
         raise UsageError(f"the compiler '{name}' is not installed")
     return name
 
 
-def runtimes_named(text, workloads):
+def runtimes_named(text: str | None, workloads: list[str]) -> list[str]:
     """Those that are named, else all that have one of the workloads."""
     if text is None:
         return [runtime.name for runtime in RUNTIMES.values() if set(workloads) & set(runtime.offers)]

@@ -3,6 +3,7 @@
 
 import json
 import re
+from argparse import Namespace
 from pathlib import Path
 
 from . import charts, seed_tables
@@ -14,12 +15,12 @@ FOLDER = Path(__file__).with_name("page")
 PARTS = ("page.css", "data.js", "draw.js", "page.js")
 
 
-def _number(value):
+def _number(value: object) -> object:
     """Six significant digits are more than any clock gives; they keep a page of 50,000 samples small."""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def _compact(results):
+def _compact(results: dict) -> dict:
     """The same document with samples as lists, in the order that data.js names."""
     cells = []
     for cell in results["cells"]:
@@ -29,11 +30,11 @@ def _compact(results):
     return results | {"cells": cells}
 
 
-def _json(data):
+def _json(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
-def page(documents, echarts):
+def page(documents: list[dict], echarts: str | None) -> str:
     """The text of the page; `echarts` is its text, or None for tables only."""
     parts = {name: (FOLDER / name).read_text(encoding="utf-8") for name in PARTS}
     parts["data"] = _json([_compact(results) for results in documents])
@@ -43,11 +44,11 @@ def page(documents, echarts):
     return re.sub(r"/\*\{([\w.-]+)\}\*/", lambda found: parts[found.group(1)], template)
 
 
-def write_page(documents, path):
+def write_page(documents: list[dict], path: str | Path) -> None:
     Path(path).write_text(page(documents, charts.echarts()), encoding="utf-8")
 
 
-def parse(arguments):
+def parse(arguments: list[str]) -> Namespace:
     parser = Parser("page")
     parser.add_argument("files", nargs="+")
     parser.add_argument("--out", default="RESULTS.html")
@@ -58,7 +59,7 @@ def parse(arguments):
     return given
 
 
-def act(given):
+def act(given: Namespace) -> int:
     write_page(given.documents, given.out)
     print(f"written: {given.out}")
     return 0

@@ -2,6 +2,7 @@
 """What is shown on standard error while runs go on: a bar on a terminal that has rich, else plain lines, or one line a block."""
 
 import sys
+from typing import Self, TextIO
 
 try:
     import rich.console
@@ -10,7 +11,7 @@ except ImportError:  # it only makes the output nicer
     rich = None
 
 
-def in_words(seconds):
+def in_words(seconds: float | None) -> str:
     """A time that is left, as coarse as it is known."""
     if seconds is None:
         return ""
@@ -23,30 +24,30 @@ def in_words(seconds):
 class Lines:
     """A line a run; on a terminal one line that is rewritten. `most` is the number of blocks that there can be."""
 
-    def __init__(self, most, stream=None):
+    def __init__(self, most: int, stream: TextIO | None = None) -> None:
         self.most, self.number, self.stream = most, 0, stream or sys.stderr
         self.terminal = self.stream.isatty()
         self.left = ""
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self._rewrite("")
 
-    def _rewrite(self, text):
+    def _rewrite(self, text: str) -> None:
         if self.terminal:
             self.stream.write(f"\r\x1b[K{text}")
             self.stream.flush()
 
-    def block(self, number):
+    def block(self, number: int) -> None:
         self.number = number
 
-    def begin(self, what, left=None):
+    def begin(self, what: str, left: float | None = None) -> None:
         self.left = in_words(left)
         self._rewrite(f"[{self.number}/{self.most}] {what} ... {self.left}")
 
-    def end(self, what, result):
+    def end(self, what: str, result: str) -> None:
         self._rewrite("")
         left = f" ({self.left})" if self.left else ""
         print(f"[{self.number}/{self.most}]{left} {what}: {result}", file=self.stream, flush=True)
@@ -55,15 +56,15 @@ class Lines:
 class Quiet(Lines):
     """For logs: a line a block, and one for each run that gave no time."""
 
-    def block(self, number):
+    def block(self, number: int) -> None:
         super().block(number)
         left = f", {self.left}" if self.left else ""
         print(f"block {number} of at most {self.most}{left}", file=self.stream, flush=True)
 
-    def _rewrite(self, text):
+    def _rewrite(self, text: str) -> None:
         pass
 
-    def end(self, what, result):
+    def end(self, what: str, result: str) -> None:
         if not result[:1].isdigit() and not result.startswith("skipped"):
             print(f"{what}: {result}", file=self.stream, flush=True)
 
@@ -71,31 +72,32 @@ class Quiet(Lines):
 class Bar:
     """rich's bar below the lines of the runs that are over; it counts blocks."""
 
-    def __init__(self, most):
+    def __init__(self, most: int) -> None:
         columns = (rich.progress.BarColumn(), rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(),
                    rich.progress.TextColumn("{task.description}", markup=False))
         self.bar = rich.progress.Progress(*columns, console=rich.console.Console(stderr=True))
         self.task = self.bar.add_task("", total=most)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.bar.start()
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.bar.stop()
 
-    def block(self, number):
+    def block(self, number: int) -> None:
         self.bar.update(self.task, completed=number - 1)
 
-    def begin(self, what, left=None):
+    def begin(self, what: str, left: float | None = None) -> None:
         self.bar.update(self.task, description=f"{what}  {in_words(left)}")
 
-    def end(self, what, result):
+    def end(self, what: str, result: str) -> None:
         self.bar.console.print(f"{what}: {result}", markup=False, highlight=False)
 
 
+Shown = Lines | Bar
 quiet = False  # set by --quiet-log
 
 
-def progress(most):
+def progress(most: int) -> Shown:
     return Quiet(most) if quiet else Bar(most) if rich and sys.stderr.isatty() else Lines(most)

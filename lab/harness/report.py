@@ -2,8 +2,11 @@
 """Writes RESULTS.md, RESULTS.csv, RESULTS.json and RESULTS.html."""
 
 import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from statistics import median
 
+from .bench import Cell, Plan, Run
 from .build import ROOT
 from .document import document, save
 from .page import write_page
@@ -17,14 +20,16 @@ COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "media
 EACH = ("runtime", "workload", "threads", "samples", "median s", "95 % interval", "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
 
 
-def _line(row):
+def _line(row: Iterable[str]) -> str:
     return "| " + " | ".join(row) + " |\n"
 
 
-def _each(results):
+def _each(results: Results) -> Iterator[tuple[str, ...]]:
     """A line for each cell that has a result."""
-    for cell in filter(lambda cell: cell.good, results.cells):
+    for cell in results.cells:
         figures = results.figures(cell)
+        if not figures:
+            continue
         low, high = figures.interval
         to_peer = "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
         yield (cell.title_of_runtime, cell.title, str(cell.threads), str(len(cell.samples)), four_digits(figures.seconds),
@@ -32,15 +37,15 @@ def _each(results):
                str(sum(outliers(cell.seconds())) or ""))
 
 
-def _cpu(cell):
+def _cpu(cell: Cell) -> float:
     return median(sample["cpu_seconds"] for sample in cell.samples)
 
 
-def _peak(cell):
+def _peak(cell: Cell) -> int:
     return max(sample["peak_rss_kib"] for sample in cell.samples)
 
 
-def markdown(results, about, blocks=()):
+def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
     head, *rows = results.rows(results.titles())
     text = "# Results\n\n"
     text += "".join(f"* {key}: {value}\n" for key, value in about.items() if value is not None)
@@ -53,7 +58,7 @@ def markdown(results, about, blocks=()):
     return text + ("\nNo result:\n\n" + "".join(f"* {reason}\n" for reason in reasons) if reasons else "")
 
 
-def _csv_row(results, cell):
+def _csv_row(results: Results, cell: Cell) -> dict:
     row = {"runtime": cell.runtime, "workload": cell.workload, "size": cell.size, "threads": cell.threads,
            "status": cell.status, "samples": len(cell.samples), "stopped": cell.stopped, "reason": cell.reason}
     figures = results.figures(cell)
@@ -70,14 +75,14 @@ def _csv_row(results, cell):
     return row
 
 
-def write_json(run, plan, about, folder):
+def write_json(run: Run, plan: Plan, about: dict, folder: Path) -> dict:
     """What `bench --resume` reads; returns what was written."""
     results = document(run, plan, about)
     save(results, folder / "RESULTS.json")
     return results
 
 
-def write_files(run, plan, about, folder):
+def write_files(run: Run, plan: Plan, about: dict, folder: Path) -> None:
     """The folder exists. `latest` beside it leads to it when it lies below build/results."""
     results = Results(run.cells)
     written = write_json(run, plan, about, folder)

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks data against a JSON Schema, as much of it as results.schema.json uses; the standard library has none."""
 
+from collections.abc import Iterator
+
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "const", "enum", "minimum", "required", "properties",
          "additionalProperties", "items", "minItems", "maxItems"}
 
 
-def _is(value, name):
+def _is(value: object, name: str) -> bool:
     if name in ("number", "integer"):
         return isinstance(value, int if name == "integer" else (int, float)) and not isinstance(value, bool)
     return isinstance(value, TYPES[name])
 
 
-def problems(value, schema, root=None, where="the file"):
+def problems(value: object, schema: dict, root: dict | None = None, where: str = "the file") -> Iterator[str]:
     """Yields a line for each thing that is wrong. Raises ValueError for a keyword that this module does not know."""
     root = root or schema
     if unknown := set(schema) - KNOWN:
@@ -40,7 +42,7 @@ def problems(value, schema, root=None, where="the file"):
             yield from problems(item, schema["items"], root, f"{where}[{number}]")
 
 
-def _of_object(value, schema, root, where):
+def _of_object(value: dict, schema: dict, root: dict, where: str) -> Iterator[str]:
     for key in schema.get("required", ()):
         if key not in value:
             yield f"{where} has no '{key}'"

@@ -5,6 +5,8 @@ import functools
 import os
 import sys
 import tomllib
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from .bench import Cell, Plan, Run, run_plan
@@ -30,20 +32,20 @@ rows of one column compare. A published figure is printed where its source can b
 
 
 @functools.cache
-def tables():
+def tables() -> list[dict]:
     """As in the file; each row has `name` and either `reason` or what measures it."""
     return tomllib.loads(DESCRIPTION.read_text(encoding="utf-8"))["table"]
 
 
-def _threads(row, most):
+def _threads(row: dict, most: int) -> int:
     return 1 if row["runtime"] == "serial" else most if row["threads"] == "all" else row["threads"]
 
 
-def _has_allocator(results, row):
+def _has_allocator(results: dict, row: dict) -> bool:
     return ("tcmalloc" in (results["machine"]["allocator"] or "")) == (row.get("allocator") == "tcmalloc")
 
 
-def find(row, documents):
+def find(row: dict, documents: list[dict]) -> dict | None:
     """The cell that measures a row, of the document that comes last; with all threads, the one with most. Or None."""
     found = None
     for results in filter(lambda results: _has_allocator(results, row), documents):
@@ -54,7 +56,7 @@ def find(row, documents):
     return found
 
 
-def _why_not(row):
+def _why_not(row: dict) -> str | None:
     """Why this version of the lab cannot measure the row, or None."""
     if "reason" in row:
         return row["reason"]
@@ -63,7 +65,7 @@ def _why_not(row):
     return None
 
 
-def _here(table, row, documents):
+def _here(table: dict, row: dict, documents: list[dict]) -> list[str]:
     """[here, interval, threads] of a row; a reason where there is no figure, so that no cell is empty without one."""
     cell = None if _why_not(row) else find(row, documents)
     if cell is None or cell["median"] is None:
@@ -79,18 +81,18 @@ def _here(table, row, documents):
     return [four_digits(cell["median"] * scale), f"{low} to {high}, {len(cell['samples'])} runs", str(cell["threads"])]
 
 
-def _rows(table, documents):
+def _rows(table: dict, documents: list[dict]) -> Iterator[list[str]]:
     for row in table["rows"]:
         yield [row["name"], row.get("published", "–"), *_here(table, row, documents)]
 
 
-def for_page(documents):
+def for_page(documents: list[dict]) -> list[dict]:
     """What RESULTS.html shows: tables of text."""
     return [{"title": f"{table['title']}: {table['unit']} {PER[table['per']]}", "source": f"{table['source']}; {table['machine']}",
              "head": HEAD, "rows": list(_rows(table, documents))} for table in tables()]
 
 
-def markdown(documents):
+def markdown(documents: list[dict]) -> str:
     text = INTRODUCTION
     for results in documents:
         about = results["machine"]
@@ -105,7 +107,7 @@ def markdown(documents):
     return text
 
 
-def cells_to_measure(most):
+def cells_to_measure(most: int) -> list[Cell]:
     """A cell for each row that can be measured here, each once, with the allocator of this process."""
     tcmalloc = "tcmalloc" in os.environ.get("LD_PRELOAD", "")
     wanted = {}
@@ -116,7 +118,7 @@ def cells_to_measure(most):
     return list(wanted.values())
 
 
-def parse(arguments):
+def parse(arguments: list[str]) -> Namespace:
     parser = Parser("seed-tables")
     parser.add_argument("files", nargs="*")
     parser.add_argument("--out", default=str(OUT))
@@ -132,7 +134,7 @@ def parse(arguments):
     return given
 
 
-def measure(given):
+def measure(given: Namespace) -> dict:
     """Every row that can be measured here, into RESULTS.json of the folder."""
     folder = Path(given.measure).absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +143,7 @@ def measure(given):
                 [usable_cpus()], given.reps, 1, given.time_limit)
     about = machine(default_compiler()) | {"seed": plan.seed}
 
-    def write():
+    def write() -> None:
         save(document(run, plan, about), folder / "RESULTS.json")
 
     print(f"{len(run.cells)} rows to measure", file=sys.stderr)
@@ -152,7 +154,7 @@ def measure(given):
     return load(folder)
 
 
-def act(given):
+def act(given: Namespace) -> int:
     documents = list(given.documents)
     if given.measure:
         documents.append(measure(given))

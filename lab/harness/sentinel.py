@@ -5,12 +5,13 @@ import os
 import struct
 import time
 from statistics import median
+from typing import NoReturn
 
 ROUNDS = 200_000  # some 10 ms of this interpreter
 NOISY = 1.15  # times the median of all sentinels of the results: other programs took at least an eighth of a CPU
 
 
-def _work(rounds):
+def _work(rounds: int) -> float:
     begin = time.perf_counter()
     value = 1
     for _ in range(rounds):
@@ -18,7 +19,7 @@ def _work(rounds):
     return time.perf_counter() - begin
 
 
-def _child(cpu, pipe, rounds):
+def _child(cpu: int, pipe: int, rounds: int) -> NoReturn:
     """In a process of its own, which ends here whatever happens."""
     try:
         os.sched_setaffinity(0, {cpu})
@@ -27,7 +28,7 @@ def _child(cpu, pipe, rounds):
         os._exit(0)
 
 
-def sentinel(rounds=ROUNDS):
+def sentinel(rounds: int = ROUNDS) -> float | None:
     """Seconds on the slowest CPU; None where no process could be started."""
     children = []
     times: list[float] = []
@@ -51,7 +52,7 @@ def sentinel(rounds=ROUNDS):
     return max(times, default=None)
 
 
-def mark_noisy(blocks):
+def mark_noisy(blocks: list[dict]) -> None:
     """Sets `noisy` of each block: a sentinel beside it was slow. Nothing is dropped for it."""
     times = [seconds for block in blocks for seconds in block["sentinel"]]
     usual = median(times) if times else 0

@@ -7,7 +7,11 @@ The same samples always give the same interval.
 
 import math
 import random
+from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist, median
+
+Interval = tuple[float, float]  # low, high
+ByBlock = Mapping[object, float]  # block -> seconds
 
 RESAMPLES = 2000
 MANY = 100  # samples
@@ -15,14 +19,14 @@ FAR_OFF = 3.5  # scaled median deviations; the limit of Iglewicz and Hoaglin, Ho
 FEWEST_FOR_OUTLIERS = 5  # with fewer nothing can be called usual
 
 
-def _interval(draw, confidence, seed, resamples):
+def _interval(draw: Callable[[random.Random], float], confidence: float, seed: int, resamples: int) -> Interval:
     rng = random.Random(seed)
     values = sorted(draw(rng) for _ in range(resamples))
     cut = int((1 - confidence) / 2 * resamples)
     return values[cut], values[-1 - cut]
 
 
-def median_interval(samples, confidence=0.95, seed=1, resamples=RESAMPLES):
+def median_interval(samples: Sequence[float], confidence: float = 0.95, seed: int = 1, resamples: int = RESAMPLES) -> Interval:
     """(low, high) around the median. A single sample gives itself twice.
 
     Of many samples it is the interval of the order statistics, which the bootstrap then only approximates, slowly.
@@ -36,7 +40,7 @@ def median_interval(samples, confidence=0.95, seed=1, resamples=RESAMPLES):
     return _interval(lambda rng: median(rng.choices(samples, k=len(samples))), confidence, seed, resamples)
 
 
-def relative_width(samples):
+def relative_width(samples: Sequence[float]) -> float:
     """Half of the interval of the median, as a part of the median: 0.02 is ±2 %. Fewer than two samples: infinite."""
     middle = median(samples) if samples else 0
     if len(samples) < 2 or middle <= 0:
@@ -45,18 +49,18 @@ def relative_width(samples):
     return (high - low) / 2 / middle
 
 
-def ratio_interval(ours, theirs, confidence=0.95, seed=1):
+def ratio_interval(ours: Sequence[float], theirs: Sequence[float], confidence: float = 0.95, seed: int = 1) -> Interval:
     """Of median(ours) / median(theirs), the samples being unrelated."""
     return _interval(lambda rng: median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs))),
                      confidence, seed, RESAMPLES)
 
 
-def paired_ratios(ours, theirs):
+def paired_ratios(ours: ByBlock, theirs: ByBlock) -> list[float]:
     """ours[block] / theirs[block] of the blocks that both have; the arguments are dictionaries."""
     return [ours[block] / theirs[block] for block in ours if theirs.get(block)]
 
 
-def compare(ours, theirs):
+def compare(ours: ByBlock, theirs: ByBlock) -> tuple[float, float, float, bool] | None:
     """(ratio, low, high, is paired) of two dictionaries block -> seconds; None where one of them is empty.
 
     Where both have two blocks in common, the ratios within each block count: what slowed a block slowed both. Otherwise
@@ -70,14 +74,14 @@ def compare(ours, theirs):
     return compare_medians(list(ours.values()), list(theirs.values()))
 
 
-def compare_medians(ours, theirs):
+def compare_medians(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float, float, bool]:
     """The same of samples that have nothing to do with each other. A single sample has no interval: 0 to infinity."""
     ratio = median(ours) / median(theirs)
     low, high = ratio_interval(ours, theirs) if min(len(ours), len(theirs)) > 1 else (0.0, float("inf"))
     return ratio, low, high, False
 
 
-def no_difference(ours, theirs):
+def no_difference(ours: Sequence[float], theirs: Sequence[float]) -> bool | None:
     """True when the interval of the ratio holds 1: no difference is shown. None: one sample cannot tell."""
     if len(ours) < 2 or len(theirs) < 2:
         return None
@@ -85,7 +89,7 @@ def no_difference(ours, theirs):
     return low <= 1 <= high
 
 
-def outliers(samples):
+def outliers(samples: Sequence[float]) -> list[bool]:
     """For each sample whether it lies far from the median. They are marked and kept."""
     middle = median(samples) if samples else 0
     deviation = median(abs(value - middle) for value in samples) / 0.6745 if samples else 0

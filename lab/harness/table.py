@@ -24,11 +24,11 @@ class Figures:
     to_peer: float | None
     same_as_peer: bool | None  # None: one sample cannot tell
     is_best_peer: bool
-    interval_to_peer: tuple | None = None  # of the ratio within blocks, which to_peer is not
-    interval: tuple | None = None  # of the median seconds
+    interval_to_peer: tuple[float, float] | None  # of the ratio within blocks, which to_peer is not
+    interval: tuple[float, float]  # of the median seconds
 
 
-def four_digits(value):
+def four_digits(value: float) -> str:
     """Four significant digits, without an exponent."""
     digits = 3 - math.floor(math.log10(value)) if value > 0 else 3
     return f"{value:.{min(max(digits, 0), 9)}f}"
@@ -37,7 +37,7 @@ def four_digits(value):
 class Results:
     """Comparisons between cells."""
 
-    def __init__(self, cells):
+    def __init__(self, cells: list[Cell]) -> None:
         self.cells = cells
         self.serial: dict[str, Cell] = {}
         self.best: dict[tuple[str, int], Cell] = {}
@@ -49,7 +49,7 @@ class Results:
                 if key not in self.best or median(cell.seconds()) < median(self.best[key].seconds()):
                     self.best[key] = cell
 
-    def figures(self, cell):
+    def figures(self, cell: Cell) -> Figures | None:
         if not cell.good:
             return None
         seconds = median(cell.seconds())
@@ -66,7 +66,7 @@ class Results:
             against[1:3] if against and not single else None,
             median_interval(cell.seconds()))
 
-    def _row(self, label, row, titles):
+    def _row(self, label: str, row: dict[str, Cell], titles: list[str]) -> list[str]:
         texts = [label]
         for title in titles:
             cell = row.get(title)
@@ -80,17 +80,17 @@ class Results:
                          f"{shown.to_peer:.2f}{SAME_MARK[shown.same_as_peer]}")
         return texts
 
-    def titles(self):
+    def titles(self) -> list[str]:
         return list(dict.fromkeys(cell.title for cell in self.cells))
 
-    def rows(self, titles):
+    def rows(self, titles: list[str]) -> list[list[str]]:
         """Rows of text, the first is the head. Runtimes with most results come first, then the fastest."""
         by_label: dict[str, dict[str, Cell]] = {}
         for cell in self.cells:
             if cell.status not in NEVER_RUN:
                 by_label.setdefault(cell.label, {})[cell.title] = cell
 
-        def order(item):
+        def order(item: tuple[str, dict[str, Cell]]) -> tuple[int, float]:
             done = [median(cell.seconds()) for cell in item[1].values() if cell.good]
             return -len(done), geometric_mean(done) if done else 0
 
@@ -99,7 +99,7 @@ class Results:
             head += [title, "÷ serial", "÷ peer"]
         return [head, *(self._row(label, row, titles) for label, row in sorted(by_label.items(), key=order))]
 
-    def reasons(self):
+    def reasons(self) -> list[str]:
         """A line for each result that is missing."""
         lines: dict[str, None] = {}  # as an ordered set
         for cell in self.cells:
@@ -112,14 +112,14 @@ class Results:
         return list(lines)
 
 
-def aligned(rows):
+def aligned(rows: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(text.rjust(width) if i else text.ljust(width) for i, (text, width) in enumerate(zip(row, widths)))
              for row in rows]
     return [lines[0].rstrip(), "-" * len(lines[0]), *(line.rstrip() for line in lines[1:])]
 
 
-def plain(results, width):
+def plain(results: Results, width: int) -> str:
     """For a terminal: as many workloads side by side as the width holds."""
     blocks, titles = [], results.titles()
     while titles:

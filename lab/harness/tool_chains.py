@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 
-def _copy_cargo_settings(user, ours):
+def _copy_cargo_settings(user: Path, ours: Path) -> None:
     """A registry mirror may be set there. (cargo reads `config` only where there is no `config.toml`.)"""
     ours.mkdir(parents=True, exist_ok=True)
     for name in ("config.toml", "config"):
@@ -16,7 +16,7 @@ def _copy_cargo_settings(user, ours):
             (ours / name).unlink(missing_ok=True)
 
 
-def environment(cache):
+def environment(cache: Path) -> dict[str, str]:
     env = dict(os.environ)
     home = Path(env.get("HOME") or "/")
     settings = Path(env.get("XDG_CONFIG_HOME") or home / ".config")

@@ -88,6 +88,13 @@ class Command(unittest.TestCase):
         self.assertRegex(err[1], r"^apt-get .*update \[noninteractive\] \[\]$")
         self.assertRegex(err[2], r"^apt-get .*install -y .*ninja-build libtbb-dev \[noninteractive\] \[\]$")
 
+    def test_all_peers_are_what_the_runtimes_declare(self):
+        status, _, err = self.call("setup", "--peers", "all", MISSING="libcaf-dev libboost-coroutine-dev libtbb-dev")
+        self.assertEqual(status, 0, err)
+        wanted = [line.split(": ")[1:] for line in err if line.startswith("sennit: installing")]
+        self.assertEqual(wanted, [["installing Debian packages for Sennit and the light peers", "libtbb-dev "],
+                                  ["installing Debian packages for the other peers", "libboost-coroutine-dev libcaf-dev "]])
+
     def test_other_users_install_through_sudo(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000")
         self.assertEqual(status, 0)

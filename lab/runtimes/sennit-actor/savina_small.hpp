@@ -189,7 +189,7 @@ struct begin_with {
     pingers all;
 };
 struct ping_from {
-    std::int64_t who;
+    sennit::actor_ref<pinger> who; // who may know the others before the one that is asked does
 };
 struct pong_from {
     std::int64_t who;
@@ -202,7 +202,7 @@ public:
         all_ = m.all;
         ping();
     }
-    void on(ping_from m) { one(m.who).tell(pong_from{number_}); }
+    void on(ping_from m) { m.who.tell(pong_from{number_}); }
     void on(pong_from m) {
         right_ += m.who == asked_;
         if (--left_ > 0)
@@ -212,10 +212,9 @@ public:
     }
 
 private:
-    const sennit::actor_ref<pinger>& one(std::int64_t i) const { return (*all_)[static_cast<std::size_t>(i)]; }
     void ping() {
         asked_ = numbers_.below(static_cast<std::int64_t>(all_->size()));
-        one(asked_).tell(ping_from{number_});
+        (*all_)[static_cast<std::size_t>(asked_)].tell(ping_from{self()});
     }
     finish& whole_;
     std::int64_t number_, left_, asked_ = 0, right_ = 0;
