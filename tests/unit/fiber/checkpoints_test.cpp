@@ -90,15 +90,11 @@ TEST_F(checkpoints, let_timers_and_work_from_outside_come) {
 
 TEST_F(checkpoints, end_a_loop_that_is_cancelled) {
     runtime.run([] {
-        long passes = 0;
         EXPECT_THROW(sennit::with_timeout(1ms,
-                                          [&] {
-                                              SENNIT_WHILE(true) {
-                                                  ++passes;
-                                              }
+                                          [] {
+                                              SENNIT_WHILE(true) {}
                                           }),
                      sennit::timed_out);
-        EXPECT_GT(passes, 0);
         sennit::nursery family;
         family.start([] {
             SENNIT_WHILE(true) {}
