@@ -30,6 +30,18 @@ func start(f func()) <-chan struct{} {
 	return done
 }
 
+// together starts body(0) to body(count-1) and waits for them.
+func together(count int64, body func(me int64)) {
+	ended := make([]<-chan struct{}, count)
+	for me := range ended {
+		me := int64(me)
+		ended[me] = start(func() { body(me) })
+	}
+	for _, one := range ended {
+		<-one
+	}
+}
+
 // fiberYield: two goroutines that yield to each other.
 func fiberYield(n int64) int64 {
 	half := func(share int64, done *int64) <-chan struct{} {

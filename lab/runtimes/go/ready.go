@@ -150,14 +150,7 @@ func locality(n int64, share bool) int64 {
 			}
 		}
 	}
-	ended := make([]<-chan struct{}, strands)
-	for f := range ended {
-		f := int64(f)
-		ended[f] = start(func() { body(f) })
-	}
-	for _, one := range ended {
-		<-one
-	}
+	together(strands, body)
 	sum := int64(0)
 	for _, one := range arrays {
 		for _, word := range one {
@@ -192,13 +185,6 @@ func transfer(n int64) int64 {
 			}
 		}
 	}
-	ended := make([]<-chan struct{}, strands)
-	for f := range ended {
-		f := int64(f)
-		ended[f] = start(func() { body(f) })
-	}
-	for _, one := range ended {
-		<-one
-	}
+	together(strands, body)
 	return elections
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channels.hpp"
+#include "thread_or_fiber.hpp"
 
 #include <sennit/fiber.hpp>
 #include <sennit/nursery.hpp>
@@ -33,24 +34,8 @@ concept selectable = requires(Case&& one) { sennit::select(std::forward<Case>(on
 using time_case = decltype(sennit::after(0ns, nothing));
 static_assert(selectable<time_case> && !selectable<time_case&> && !selectable<int>); // a case serves once
 
-// Every test runs on a plain thread and in a fiber; two workers, so that partners move.
-class select_cases : public testing::TestWithParam<bool> {
-protected:
-    sennit::runtime runtime{{.workers = 2}};
-    template <class F>
-    void go(F body) {
-        if (GetParam())
-            sennit::fiber({.runtime = &runtime}, std::move(body)).join();
-        else
-            body();
-    }
-    template <class F>
-    sennit::fiber partner(F body) {
-        return sennit::fiber({.runtime = &runtime}, std::move(body));
-    }
-};
-INSTANTIATE_TEST_SUITE_P(by, select_cases, testing::Bool(),
-                         [](const auto& test) { return std::string(test.param ? "fiber" : "thread"); });
+class select_cases : public thread_or_fiber {};
+INSTANTIATE_TEST_SUITE_P(by, select_cases, testing::Bool(), name_of_strand);
 
 TEST_P(select_cases, does_one_case_and_tells_its_number) {
     go([] {

@@ -2,6 +2,7 @@
 // waituntil, and the cases over locks, semaphores and events, in waituntil and in select.
 #include "channels.hpp"
 #include "race.hpp"
+#include "thread_or_fiber.hpp"
 
 #include <sennit/async.hpp>
 #include <sennit/fiber.hpp>
@@ -30,24 +31,8 @@ namespace {
 using namespace std::chrono_literals;
 using sennit::channel_status;
 
-// Every test runs on a plain thread and in a fiber.
-class waituntil : public testing::TestWithParam<bool> {
-protected:
-    sennit::runtime runtime{{.workers = 2}};
-    template <class F>
-    void go(F body) {
-        if (GetParam())
-            sennit::fiber({.runtime = &runtime}, std::move(body)).join();
-        else
-            body();
-    }
-    template <class F>
-    sennit::fiber partner(F body) {
-        return sennit::fiber({.runtime = &runtime}, std::move(body));
-    }
-};
-INSTANTIATE_TEST_SUITE_P(by, waituntil, testing::Bool(),
-                         [](const auto& test) { return std::string(test.param ? "fiber" : "thread"); });
+class waituntil : public thread_or_fiber {};
+INSTANTIATE_TEST_SUITE_P(by, waituntil, testing::Bool(), name_of_strand);
 
 // Three futures of which those in `ready` are ready, and clauses that note themselves in `log`.
 struct three_futures {
