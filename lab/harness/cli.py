@@ -81,7 +81,7 @@ def list_all(given: Namespace) -> int:
         where = ""
         if workload.name not in FORKS:
             where = "; in " + ", ".join(one.name for one in RUNTIMES.values() if workload.name in one.offers and not one.program)
-        print(f"  {workload.name:18} default {workload.default}, sizes {sizes}{where}")
+        print(f"  {workload.name:21} default {workload.default}, sizes {sizes}{where}")
     return 0
 
 

@@ -33,8 +33,8 @@ type token struct {
 
 // someWork takes about a microsecond.
 func someWork(seed uint64) uint64 {
-	for i := 0; i < 800; i++ {
-		seed = seed*6364136223846793005 + 1442695040888963407
+	for i := 0; i < 530; i++ {
+		seed = (seed^seed>>33)*6364136223846793005 + 1442695040888963407
 	}
 	return seed
 }

@@ -43,8 +43,8 @@ final class Actors {
     private static final Token END = new Token(-1, 0);
 
     private static long someWork(long seed) {
-        for (int i = 0; i < 800; i++) {
-            seed = seed * 6364136223846793005L + 1442695040888963407L;
+        for (int i = 0; i < 530; i++) {
+            seed = (seed ^ seed >>> 33) * 6364136223846793005L + 1442695040888963407L;
         }
         return seed;
     }

@@ -72,8 +72,8 @@ struct RingState {
 }
 
 fn some_work(mut seed: u64) -> u64 {
-    for _ in 0..800 {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    for _ in 0..530 {
+        seed = (seed ^ seed >> 33).wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     }
     seed
 }
