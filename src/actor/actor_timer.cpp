@@ -171,10 +171,10 @@ timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int6
 }
 
 void hold(timer_node& one) noexcept {
-    one.references.fetch_add_rlx(1); // orders nothing: the caller has one
+    one.references.fetch_add(1);
 }
 void let_go(timer_node& one) noexcept {
-    if (one.references.fetch_sub_acq_rel(1) != 1) return; // pairs with itself: the last one sees what all did
+    if (one.references.fetch_sub(1) != 1) return;
     if (one.left) one.load.drop(*one.left);
     one.~timer_node();
     sched::give_memory(&one, sizeof(timer_node));

@@ -282,7 +282,7 @@ void mailbox::end_life() noexcept {
 
 // The address of the life that did not begin may have been given to others.
 void mailbox::release_unused() noexcept {
-    generation_.store_rel(generation_.load_rlx() + 2); // owner: nobody else changes it; pairs with generation
+    generation_.store(generation_.load_rlx() + 2); // owner: nobody else changes it
     runtime_.mailboxes().give(*this);
 }
 

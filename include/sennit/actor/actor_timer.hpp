@@ -72,8 +72,9 @@ public:
         if (node_) detail::let_go(*node_);
     }
 
-    // True: a message that was still to be handled never will be. False: it was handled, or its handler has begun, or
-    // there is nothing to cancel any more. From a repeating timer none begins from here on.
+    // True: the message never will be handled; of a repeating timer, none but the one that the receiver may have in
+    // hand at this moment, if that is somebody else. False: it was handled, or is in hand, or there is nothing to
+    // cancel any more.
     bool cancel() noexcept { return node_ && detail::cancel(*node_); }
     // Whether a message is still to be handled. May be outdated when it returns.
     bool pending() const noexcept { return node_ && detail::pending(*node_); }

