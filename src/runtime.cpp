@@ -4,13 +4,9 @@
 #include "obs/start.hpp"
 #include "sched/runtime_core.hpp"
 #include "sennit/sched/verbs.hpp"
-#include "sys/topology.hpp"
 
 #include <mutex>
-#include <stdexcept>
-#include <string>
 #include <system_error>
-#include <utility>
 
 namespace sennit {
 
@@ -39,12 +35,6 @@ void runtime::resize(unsigned workers) {
 
 std::string_view runtime::name() const noexcept {
     return core_->options().name;
-}
-
-std::vector<unsigned> processors_of_node(unsigned node) {
-    auto found = sys::node_cpus(node);
-    if (!found) throw std::invalid_argument("sennit: there is no NUMA node " + std::to_string(node));
-    return *std::move(found);
 }
 
 runtime_metrics runtime::metrics() const {

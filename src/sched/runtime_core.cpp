@@ -323,3 +323,13 @@ runtime_metrics runtime_core::metrics() const {
 }
 
 } // namespace sennit::sched
+
+namespace sennit {
+
+std::vector<unsigned> processors_of_node(unsigned node) {
+    auto found = sys::node_cpus(node);
+    if (!found) throw std::invalid_argument("sennit: there is no NUMA node " + std::to_string(node));
+    return *std::move(found);
+}
+
+} // namespace sennit

@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace open_actor_tests {
@@ -215,6 +216,38 @@ TEST_F(open_actors, types_match_exactly) {
     s.tell(base_message{2});
     EXPECT_EQ(s.ask(read{}).get(), "2");
     EXPECT_EQ(sennit::dead_letters(), before + 1);
+}
+
+TEST_F(open_actors, each_message_of_many_senders_meets_the_handler_of_its_turn) {
+    struct swaps : sennit::open_actor<swaps> {
+        swaps() {
+            add_handler(&swaps::even);
+            add_handler([this](const read&) { return log; });
+        }
+        void even(const number&) {
+            right = right && turn++ % 2 == 0;
+            remove_handler(&swaps::even);
+            add_handler(&swaps::odd);
+            if (turn == 1200) log = right ? "right" : "wrong";
+        }
+        void odd(const number&) {
+            right = right && turn++ % 2 == 1;
+            remove_handler(&swaps::odd);
+            add_handler(&swaps::even);
+            if (turn == 1200) log = right ? "right" : "wrong";
+        }
+        int turn = 0;
+        bool right = true;
+        std::string log;
+    };
+    const auto s = group.spawn<swaps>();
+    std::vector<std::thread> senders;
+    for (int t = 0; t < 4; ++t)
+        senders.emplace_back([&] {
+            for (int i = 0; i < 300; ++i) s.tell(number{i});
+        });
+    for (auto& one : senders) one.join();
+    EXPECT_EQ(s.ask(read{}).get(), "right") << "no message met none, or both";
 }
 
 // ---- values, copies and answers

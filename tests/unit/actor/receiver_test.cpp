@@ -195,6 +195,25 @@ TEST_F(receivers, what_add_handler_throws_reaches_its_caller) {
     EXPECT_EQ(here.wait(), 1u);
 }
 
+TEST_F(receivers, handlers_change_while_messages_come_from_everywhere) {
+    int always = 0, sometimes = 0;
+    here.add_handler([&](const number&) { ++always; });
+    std::vector<std::thread> senders;
+    for (int t = 0; t < 3; ++t)
+        senders.emplace_back([&] {
+            for (int i = 0; i < 300; ++i) here.ref().tell(number{i});
+        });
+    for (int i = 0; i < 50; ++i) {
+        const auto which = here.add_handler([&](const number&) { ++sometimes; });
+        EXPECT_TRUE(here.remove_handler(which));
+    }
+    for (auto& one : senders) one.join();
+    here.wait_for_all(900);
+    EXPECT_EQ(always, 900);
+    EXPECT_LE(sometimes, 900) << "at most one of them at a time";
+    EXPECT_EQ(here.count(), 0u) << "changes are not counted";
+}
+
 // ---- senders
 
 struct answers : sennit::open_actor<answers> {
