@@ -222,6 +222,7 @@ bool worker::look_outside() noexcept {
         stand_down();
     about_now_ns_ = sys::coarse_now_ns();
     expire_timers();
+    if (!SENNIT_MUTANT("help while there is work")) help_others();
     if (runnable* outside = pop_outside()) {
         run(*outside);
         return true;
@@ -230,6 +231,21 @@ bool worker::look_outside() noexcept {
     runnable* item = queue_.pop_fairly();
     if (item) run(*item);
     return item != nullptr;
+}
+
+// Who always has something ready never searches. But what lies behind a worker that does not get on must not wait until
+// somebody does: at each tick of the coarse clock, a few ms, we look at the others' queues as well.
+void worker::help_others() noexcept {
+    if (!steals_ || (about_now_ns_ == helped_ns_ && !tuning::simulated)) return;
+    helped_ns_ = about_now_ns_;
+    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
+        worker& other = runtime_.worker_at(i);
+        if (&other == this) continue;
+        const std::uint64_t runs = other.counted.runnables.read();
+        const bool stuck = runs == seen_runs_[i];
+        seen_runs_[i] = runs;
+        if (stuck && ((!other.queue_.empty() && rob(other)) || (other.inbox_.offers() && take_offer(other)))) return;
+    }
 }
 
 // ---- the own queue -------------------------------------------------------------------------------------------------

@@ -180,6 +180,7 @@ private:
     bool run_next() noexcept;
     bool look_outside() noexcept;
     bool expire_timers() noexcept;
+    void help_others() noexcept;
     void posted_slowly(std::uint32_t queued) noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     // What others made ready for this worker or for any.
@@ -233,6 +234,7 @@ private:
     base::atomic<std::size_t> spare_count_{0};      // owner writes
     unsigned until_fair_ = tuning::fair_period - 1; // picks; 0: the next one is fair
     std::int64_t about_now_ns_ = 0;
+    std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
     base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
     base::atomic<sys::task_id> task_{0}; // the thread's number; set once by the thread
     base::random random_;

@@ -165,3 +165,31 @@ SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 
     larger.join();
     smaller.join();
 }
+
+// ---- who always has something ready
+
+// One worker is blocked, with what would free it in its queue; the other one has a fiber that yields for ever: no
+// worker sleeps, and the watchdog is off. It looks at the other's queue all the same.
+SIM_SCENARIO_WITHIN(relief, a_worker_that_never_searches_helps, .preemptions = 1, .stale_reads = 0,
+                    .preempt_in = "worker.cpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+    engine two(2);
+    event yields, ran;
+    setter work(ran);
+    sennit::base::atomic<std::uint32_t> freed{0};
+    sim::thread other([&] {
+        two.run([&] {
+            yields.set();
+            while (freed.load() == 0) {
+                sennit::sched::yield();
+                sennit::sys::cpu_relax(); // lets the explorer go on with others
+            }
+        });
+    });
+    two.run([&] {
+        yields.wait(); // on the other worker, or this one would not be here
+        sennit::sched::spawn(work, two->core());
+        ran.wait(); // blocks the thread
+        freed.store(1);
+    });
+    other.join();
+}
