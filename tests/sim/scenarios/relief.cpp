@@ -170,7 +170,7 @@ SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 
 
 // One worker is blocked, with what would free it in its queue; the other one has a fiber that yields for ever: no
 // worker sleeps, and the watchdog is off. It looks at the other's queue all the same.
-SIM_SCENARIO_WITHIN(relief, a_worker_that_never_searches_helps, .preemptions = 1, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(relief, a_worker_that_never_searches_helps, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "worker.cpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     engine two(2);
     event yields, ran;
