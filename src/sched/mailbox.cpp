@@ -41,18 +41,16 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
         inbox_.put(one);
         return !std::exchange(busy_, true);
     };
-    // a hint, owner's metric: pairs with nothing
-    if (handled.load_rlx() == 0)
-        [[unlikely]] // its first mail: new work, newest first; a metric, and no more than a hint
-        (void)me.post_spawned_if(*this, put);
+    const bool fresh = handled.load_rlx() == 0; // a metric, and no more than a hint
+    if (fresh) [[unlikely]]
+        (void)me.post_spawned_if(*this, put); // new work: newest first
     else
         (void)me.post_ready_if(*this, put);
     return mine;
 }
 
 void mailbox::deliver_from_afar(mail& one) noexcept {
-    // pairs with nothing: the CAS decides
-    mail* newest = remote_.load_rlx(); // the CAS decides
+    mail* newest = remote_.load_rlx(); // pairs with nothing: the CAS decides
     do {
         one.next = newest;
     } while (!remote_.cas(newest, &one));
@@ -320,8 +318,7 @@ delivery deliver(address to, mail& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) [[unlikely]]
         return undeliverable(to, one, delivery::dead);
-    // pairs with begin_life: written before the life
-    if (box->bounds.load_rlx() != 0) [[unlikely]] { // written before the life began
+    if (box->bounds.load_rlx() != 0) [[unlikely]] { // pairs with begin_life: older
         const delivery may = box->admit(one);
         if (may != delivery::sent) return undeliverable(to, one, may);
     }

@@ -10,9 +10,8 @@
 // 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
 //    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
 // 2. Everybody else pushes on `remote_`, then looks at `owner_`. 0: done, whoever has it begins a turn with it and
-// looks
-//    after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's inbox,
-//    from which an idle worker takes it if the owner does not get on.
+//    looks after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's
+//    inbox, from which an idle worker takes it if the owner does not get on.
 // 3. The notice clears `noticed_`, then looks: idle: makes it busy, and itself the owner, under that owner's lock, and
 //    runs a turn. Busy: leaves it.
 // 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
