@@ -29,7 +29,6 @@
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/actor_group.hpp"
 #include "sennit/actor/actor_ref.hpp"
-#include "sennit/actor/memory.hpp"
 #include "sennit/actor/open_actor.hpp"
 
 #include <type_traits>
@@ -101,15 +100,7 @@ private:
         (void)(... || ((how = found<Ms>(message, asked)) != nullptr));
         return how;
     }
-    static void destroy(actor_base& base, exit_reason why) noexcept {
-        Self& me = static_cast<Self&>(base);
-        if constexpr (requires { me.stopped(why); }) me.stopped(why);
-        me.~Self();
-        detail::give_memory_for<Self, Self>(&me);
-    }
-    static inline const detail::actor_type type_of_self{&typeid(Self), &detail::take_memory_for<Self, Self>,
-                                                        &detail::give_memory_for<Self, Self>, &actor::destroy,
-                                                        &actor::find};
+    static inline const detail::actor_type type_of_self = detail::type_of_actor<Self>(&actor::find);
 };
 
 } // namespace sennit

@@ -2,6 +2,7 @@
 // What every actor has: an address, a group, and an end. For the library; programs derive from `actor`.
 #pragma once
 
+#include "sennit/actor/memory.hpp"
 #include "sennit/actor/message.hpp"
 #include "sennit/sched/mail.hpp"
 
@@ -109,5 +110,22 @@ private:
     void expect_news();
     sched::mailbox* box_ = nullptr;
 };
+
+namespace detail {
+
+template <class Self>
+void destroy_actor(actor_base& ended, exit_reason why) noexcept {
+    Self& me = static_cast<Self&>(ended);
+    if constexpr (requires { me.stopped(why); }) me.stopped(why);
+    me.~Self();
+    give_memory_for<Self, Self>(&me);
+}
+
+template <class Self>
+constexpr actor_type type_of_actor(sched::mail::function (*find)(const void* message, bool asked)) noexcept {
+    return {&typeid(Self), &take_memory_for<Self, Self>, &give_memory_for<Self, Self>, &destroy_actor<Self>, find};
+}
+
+} // namespace detail
 
 } // namespace sennit

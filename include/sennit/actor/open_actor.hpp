@@ -25,7 +25,6 @@
 
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/actor_ref.hpp"
-#include "sennit/actor/memory.hpp"
 #include "sennit/actor/open_base.hpp"
 
 #include <concepts>
@@ -209,15 +208,7 @@ protected:
 
 private:
     friend class actor_group;
-    static void destroy(actor_base& base, exit_reason why) noexcept {
-        Self& me = static_cast<Self&>(base);
-        if constexpr (requires { me.stopped(why); }) me.stopped(why);
-        me.~Self();
-        detail::give_memory_for<Self, Self>(&me);
-    }
-    static inline const detail::actor_type type_of_self{&typeid(Self), &detail::take_memory_for<Self, Self>,
-                                                        &detail::give_memory_for<Self, Self>, &open_actor::destroy,
-                                                        nullptr};
+    static inline const detail::actor_type type_of_self = detail::type_of_actor<Self>(nullptr);
 };
 
 } // namespace sennit
