@@ -17,13 +17,25 @@ function(sennit_test_program name)
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests/support")
     set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
     if(SENNIT_UNITY_TESTS)
-        set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     endif()
     if(CMAKE_CROSSCOMPILING)
         target_compile_definitions(${name} PRIVATE SENNIT_EMULATED=1)
     endif()
     target_compile_options(${name} PRIVATE ${SENNIT_TEST_FLAGS})
     sennit_warnings(${name})
+endfunction()
+
+# sennit_shared_headers(<target> <group> <header>...): where headers are to be compiled once, the first target of the group,
+# which must all have the same flags, compiles these, and the others use the result.
+function(sennit_shared_headers target group)
+    get_property(first GLOBAL PROPERTY sennit_shared_headers_${group})
+    if(SENNIT_PRECOMPILED_HEADERS AND first)
+        target_precompile_headers(${target} REUSE_FROM ${first})
+    elseif(SENNIT_PRECOMPILED_HEADERS)
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+        set_property(GLOBAL PROPERTY sennit_shared_headers_${group} ${target})
+    endif()
 endfunction()
 
 # sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds>): all `*_test.cpp` of the folder as one
@@ -37,6 +49,7 @@ function(sennit_gtest_folder name)
     file(GLOB support CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
     sennit_test_program(${name} ${sources} ${support})
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+    sennit_shared_headers(${name} test_programs <gtest/gtest.h> <sennit/sennit.hpp>)
     math(EXPR timeout "${arg_TIMEOUT} * ${SENNIT_TIMEOUT_FACTOR}")
     # qemu-user cannot run itself again, adds a line to the last words of a program, takes MADV_GUARD_INSTALL for done
     # without doing it, and loses its own threads in fork().

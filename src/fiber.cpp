@@ -57,7 +57,7 @@ void fiber::check_joinable() const {
 void fiber::join() {
     check_joinable();
     block_->join();
-    const holder ended{std::exchange(block_, nullptr)};
+    const ending ended(*this);
     if (ended.block->error) std::rethrow_exception(ended.block->error);
 }
 
@@ -66,14 +66,34 @@ bool fiber::join_before(std::int64_t deadline_ns) {
     if (block_->join({.deadline_ns = deadline_ns, .cancellable = false, .what = "fiber::join"}) !=
         sched::wake_reason::source)
         return false;
-    const holder ended{std::exchange(block_, nullptr)};
+    const ending ended(*this);
     if (ended.block->error) std::rethrow_exception(ended.block->error);
     return true;
 }
 
-void fiber::detach() {
+void fiber::check_detachable() const {
     if (!block_) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "sennit: fiber::detach");
+}
+
+void fiber::detach() & {
+    check_detachable();
+    stop_ = block_->stop_source(); // nobody could ask for it later
+    past_ = past::ended;
     std::exchange(block_, nullptr)->let_go();
+}
+
+void fiber::detach() && {
+    check_detachable();
+    std::exchange(block_, nullptr)->let_go();
+}
+
+std::stop_source fiber::get_stop_source() {
+    if (block_) return block_->stop_source();
+    if (past_ != past::none && !stop_.stop_possible()) { // it has ended, and nobody had asked
+        stop_ = std::stop_source();
+        if (past_ == past::stopped) stop_.request_stop();
+    }
+    return stop_;
 }
 
 void fiber::stop_and_join() noexcept {
@@ -89,7 +109,7 @@ void fiber::stop_and_join() noexcept {
 namespace this_fiber {
 
 void yield() noexcept {
-    if (!sched::yield()) sched::yield_thread();
+    sched::yield();
 }
 
 int priority() noexcept {

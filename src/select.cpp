@@ -48,20 +48,22 @@ public:
         return none;
     }
 
-    // With the locks held, which are free afterwards.
+    // With the locks held, which are free afterwards. Begins with a case at random: of several that wait in one channel
+    // its partner takes the first.
     std::size_t wait() {
-        std::size_t entered = 0;
         std::int64_t deadline = sched::never;
         std::size_t timed = none;
-        for (; entered < cases_.size(); ++entered) {
-            select_case& one = *cases_[entered];
+        std::size_t next = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
+        for (std::size_t left = cases_.size(); left > 0; --left) {
+            const std::size_t which = std::exchange(next, next + 1 < cases_.size() ? next + 1 : 0);
+            select_case& one = *cases_[which];
             if (!one.enabled) continue;
             if (one.deadline_ns() < deadline) {
                 deadline = one.deadline_ns();
-                timed = entered;
+                timed = which;
             }
-            sched::wait_entry& entry = *std::construct_at(entry_at(entered), point_, static_cast<unsigned>(entered));
-            if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(entered));
+            sched::wait_entry& entry = *std::construct_at(entry_at(which), point_, static_cast<unsigned>(which));
+            if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(which));
         }
         const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
         const sched::wake_reason why =

@@ -15,6 +15,7 @@
 
 #include "sennit/fiber.hpp"
 #include "sennit/future.hpp"
+#include "sennit/sched/here.hpp"
 
 #include <functional>
 #include <tuple>
@@ -39,29 +40,35 @@ struct call_once_with {
     }
 };
 
+// `made_at`: see sched/here.hpp.
+template <class F, class... A>
+auto async_from(const void* made_at, launch policy, F&& function, A&&... arguments) {
+    using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;
+    using closure = detail::call_once_with<std::decay_t<F>, std::decay_t<A>...>;
+    auto task =
+        make_task<result, closure>(made_at, std::in_place, std::forward<F>(function), std::forward<A>(arguments)...);
+    task->start(policy);
+    return future_access::make<result>(std::move(task));
+}
+
 } // namespace detail
 
 template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
-auto async(launch policy, F&& function, A&&... arguments) {
-    using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;
-    using closure = detail::call_once_with<std::decay_t<F>, std::decay_t<A>...>;
-    auto task =
-        detail::make_task<result, closure>(std::in_place, std::forward<F>(function), std::forward<A>(arguments)...);
-    task->start(policy);
-    return detail::future_access::make<result>(std::move(task));
+[[gnu::always_inline]] inline auto async(launch policy, F&& function, A&&... arguments) {
+    return detail::async_from(sched::here(), policy, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
 template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
-auto async(F&& function, A&&... arguments) {
-    return sennit::async(launch::enqueue, std::forward<F>(function), std::forward<A>(arguments)...);
+[[gnu::always_inline]] inline auto async(F&& function, A&&... arguments) {
+    return detail::async_from(sched::here(), launch::enqueue, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
 template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
-auto spawn(F&& function, A&&... arguments) {
-    return sennit::async(launch::enqueue, std::forward<F>(function), std::forward<A>(arguments)...);
+[[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {
+    return detail::async_from(sched::here(), launch::enqueue, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
 } // namespace sennit

@@ -71,21 +71,33 @@ public:
 
     // success or closed. An unbounded channel's may throw std::bad_alloc; the value is lost then.
     channel_status push(T value) { return push_before(value, sched::never); }
-    // The value is moved from on success only.
+    // The value is moved from on success only; so it is in the timed forms.
     channel_status try_push(T&& value) {
-        sched::wake_ups woken;
+        sched::claimed receiver;
         lock_with_room();
-        std::lock_guard guard(lock_, std::adopt_lock);
-        return closed_ ? channel_status::closed : offer(value, woken) ? channel_status::success : channel_status::full;
+        const channel_status how = closed_                  ? channel_status::closed
+                                   : offer(value, receiver) ? channel_status::success
+                                                            : channel_status::full;
+        lock_.unlock();
+        sched::end_wait(receiver);
+        return how;
     }
     channel_status try_push(const T& value) { return try_push(T(value)); }
     template <class Rep, class Period>
     channel_status push_for(T&& value, const std::chrono::duration<Rep, Period>& duration) {
         return push_before(value, sched::deadline_in(duration));
     }
+    template <class Rep, class Period>
+    channel_status push_for(const T& value, const std::chrono::duration<Rep, Period>& duration) {
+        return push_for(T(value), duration);
+    }
     template <class Clock, class Duration>
     channel_status push_until(T&& value, const std::chrono::time_point<Clock, Duration>& when) {
         return push_before(value, sched::deadline_of(when));
+    }
+    template <class Clock, class Duration>
+    channel_status push_until(const T& value, const std::chrono::time_point<Clock, Duration>& when) {
+        return push_until(T(value), when);
     }
 
     // Nothing: closed and drained.
@@ -97,15 +109,16 @@ public:
     // `to` is written on success only.
     channel_status try_pop(T& to) {
         std::optional<T> value;
-        sched::wake_ups woken;
-        std::unique_lock guard(lock_);
-        if (!take(value, woken)) {
-            if (!closed_) return channel_status::empty;
-            guard.unlock();
+        sched::claimed sender;
+        lock_.lock();
+        const bool taken = take(value, sender), closed = closed_;
+        lock_.unlock();
+        sched::end_wait(sender);
+        if (!taken) {
+            if (!closed) return channel_status::empty;
             throw_error();
             return channel_status::closed;
         }
-        guard.unlock();
         to = std::move(*value);
         return channel_status::success;
     }
@@ -184,41 +197,52 @@ private:
     };
     using receiving = std::optional<T>; // stays empty when the channel is closed
 
-    // ---- with the lock held. False: nothing was done.
-    bool offer(T& value, sched::wake_ups& woken) noexcept {
+    // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other` then.
+    bool offer(T& value, sched::claimed& other) noexcept {
         if (const sched::claimed one = sched::claim_first(receivers_)) {
             static_cast<receiving*>(one.entry->data)->emplace(std::move(value));
-            woken.add(one);
+            other = one;
             return true;
         }
-        if (values_.size() >= std::min(capacity_, values_.room())) return false;
+        if (values_.size() == values_.room()) return false;
         values_.push(std::move(value));
         return true;
     }
-    bool take(std::optional<T>& to, sched::wake_ups& woken) noexcept {
+    bool take(std::optional<T>& to, sched::claimed& other) noexcept {
         if (values_.size() > 0) {
             to.emplace(values_.pop());
-            if (const sched::claimed one = claim_sender(woken)) values_.push(std::move(*sent_by(one)));
+            if ((other = sched::claim_first(senders_))) values_.push(std::move(*sent_by(other)));
             return true;
         }
-        const sched::claimed one = claim_sender(woken); // a rendezvous
-        if (one) to.emplace(std::move(*sent_by(one)));
-        return static_cast<bool>(one);
-    }
-    sched::claimed claim_sender(sched::wake_ups& woken) noexcept {
-        const sched::claimed one = sched::claim_first(senders_);
-        woken.add(one);
-        return one;
+        other = sched::claim_first(senders_); // a rendezvous
+        if (other) to.emplace(std::move(*sent_by(other)));
+        return static_cast<bool>(other);
     }
     static T* sent_by(const sched::claimed& one) noexcept { return static_cast<sending*>(one.entry->data)->value; }
 
     channel_status push_before(T& value, std::int64_t deadline_ns) {
-        sched::wake_ups woken;
         lock_with_room();
-        if (closed_ || offer(value, woken)) {
-            const bool closed = closed_;
+        if (values_.size() < values_.room() && receivers_.empty() && !closed_) { // nearly always, where there is room
+            values_.push(std::move(value));
             lock_.unlock();
-            return closed ? channel_status::closed : channel_status::success;
+            return channel_status::success;
+        }
+        return meet_to_push(value, deadline_ns);
+    }
+    // As those below: with the lock held, which is free then; out of the way of what needs no other side.
+    [[gnu::noinline]] channel_status meet_to_push(T& value, std::int64_t deadline_ns) {
+        sched::claimed receiver;
+        if (!closed_ && offer(value, receiver)) {
+            lock_.unlock();
+            sched::end_wait(receiver);
+            return channel_status::success;
+        }
+        return wait_to_push(value, deadline_ns);
+    }
+    channel_status wait_to_push(T& value, std::int64_t deadline_ns) {
+        if (closed_) {
+            lock_.unlock();
+            return channel_status::closed;
         }
         sending mine{&value};
         switch (
@@ -233,14 +257,24 @@ private:
     }
 
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
-        {
-            sched::wake_ups woken;
-            lock_.lock();
-            if (take(to, woken)) {
-                lock_.unlock();
-                return channel_status::success;
-            }
+        lock_.lock();
+        if (values_.size() > 0 && senders_.empty()) { // nearly always, where values lie
+            to.emplace(values_.pop());
+            lock_.unlock();
+            return channel_status::success;
         }
+        return meet_to_pop(to, deadline_ns);
+    }
+    [[gnu::noinline]] channel_status meet_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
+        sched::claimed sender;
+        if (take(to, sender)) {
+            lock_.unlock();
+            sched::end_wait(sender);
+            return channel_status::success;
+        }
+        return wait_to_pop(to, deadline_ns);
+    }
+    channel_status wait_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
         if (!closed_) {
             switch (sched::block(receivers_, lock_, {.deadline_ns = deadline_ns, .what = "channel::pop", .on = this},
                                  &to)) {

@@ -138,7 +138,7 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
         me->~fiber_with_closure();
         sched::give_memory(me, sizeof(fiber_with_closure));
     }
-    static constexpr sched::fiber_type type{&body, &destroy, &typeid(F)};
+    static constexpr sched::fiber_type type{&body, &destroy, &typeid(F), &typeid(outcome<result_type>)};
 };
 
 // Throws std::bad_alloc, what apply_to throws, and what copying the closure throws.
@@ -218,19 +218,20 @@ public:
                       "sennit: a fiber's function must be callable with copies of the arguments, or with a "
                       "std::stop_token before them");
         auto* block = detail::make_fiber(how, made_at.value, std::forward<F>(function), std::forward<A>(arguments)...);
-        using result = typename std::remove_pointer_t<decltype(block)>::result_type;
-        result_type_ = &typeid(detail::outcome<result>); // typeid drops references
         block_ = block;
         launch(how ? how->policy : sennit::launch::enqueue);
     }
 
-    fiber(fiber&& other) noexcept : block_(std::exchange(other.block_, nullptr)), result_type_(other.result_type_) {}
+    fiber(fiber&& other) noexcept
+        : block_(std::exchange(other.block_, nullptr)), stop_(std::move(other.stop_)),
+          past_(std::exchange(other.past_, past::none)) {}
     // As std::jthread: an assigned-to fiber that is joinable is asked to stop and joined first.
     fiber& operator=(fiber&& other) noexcept {
         if (this != &other) {
             stop_and_join();
             block_ = std::exchange(other.block_, nullptr);
-            result_type_ = other.result_type_;
+            stop_ = std::move(other.stop_);
+            past_ = std::exchange(other.past_, past::none);
         }
         return *this;
     }
@@ -241,7 +242,8 @@ public:
 
     void swap(fiber& other) noexcept {
         std::swap(block_, other.block_);
-        std::swap(result_type_, other.result_type_);
+        stop_.swap(other.stop_);
+        std::swap(past_, other.past_);
     }
     friend void swap(fiber& a, fiber& b) noexcept { a.swap(b); }
 
@@ -259,9 +261,9 @@ public:
     template <class R>
     R join() {
         check_joinable();
-        if (typeid(detail::outcome<R>) != *result_type_) throw std::bad_cast();
+        if (typeid(detail::outcome<R>) != block_->result_type()) throw std::bad_cast();
         block_->join();
-        const holder ended{std::exchange(block_, nullptr)};
+        const ending ended(*this);
         return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
     }
 
@@ -275,8 +277,11 @@ public:
         return join_before(detail::deadline_of(when));
     }
 
-    // The fiber goes on by itself. An exception that leaves it ends the program, with its name.
-    void detach();
+    // The fiber goes on by itself. An exception that leaves it ends the program, with its name. Throws
+    // std::system_error(invalid_argument) when not joinable; std::bad_alloc, and it stays joinable, when there is no
+    // memory for the stop state that is left here. A fiber that is a temporary object leaves none.
+    void detach() &;
+    void detach() &&;
 
     // Its priority (0 if it was given none), and another one. Takes effect at once where it is ready and waits its
     // turn.
@@ -291,15 +296,30 @@ public:
         detail::change_properties<P>(block_, change);
     }
 
-    // As std::jthread. The first of them may throw std::bad_alloc when the function takes no token.
-    std::stop_source get_stop_source() { return block_ ? block_->stop_source() : std::stop_source(std::nostopstate); }
+    // As std::jthread, also once it is joined or detached; without a stop state where there is, and was, no fiber. The
+    // first of them may throw std::bad_alloc when the function takes no token.
+    std::stop_source get_stop_source();
     std::stop_token get_stop_token() { return get_stop_source().get_token(); }
-    bool request_stop() { return block_ && block_->request_stop(); }
+    bool request_stop() {
+        return block_ ? block_->request_stop() : past_ != past::stopped && get_stop_source().request_stop();
+    }
 
 private:
-    struct holder {
-        sched::fiber_block* block;
-        ~holder() { block->dispose(); }
+    enum class past : std::uint8_t {
+        none,    // no fiber was joined or detached here
+        ended,   // one was; its stop state is in `stop_`, if anybody has asked for it
+        stopped, // the same; it was asked to stop, when nobody had asked for the state
+    };
+    // Takes the block of one that has ended, and frees it at last. What is known of its stop state stays.
+    struct ending {
+        explicit ending(fiber& joined) noexcept : block(std::exchange(joined.block_, nullptr)) {
+            joined.past_ = block->stop_wanted() ? past::stopped : past::ended;
+            if (block->has_stop_state()) [[unlikely]]
+                joined.stop_ = block->stop_source();
+        }
+        ~ending() { block->dispose(); }
+        ending(const ending&) = delete;
+        sched::fiber_block* const block;
     };
 
     void launch(sennit::launch policy) noexcept {
@@ -307,11 +327,13 @@ private:
                                                      : sched::fiber_block::start::enqueue);
     }
     void check_joinable() const;
+    void check_detachable() const;
     bool join_before(std::int64_t deadline_ns);
     void stop_and_join() noexcept;
 
     sched::fiber_block* block_ = nullptr;
-    const std::type_info* result_type_ = nullptr;
+    std::stop_source stop_{std::nostopstate};
+    past past_ = past::none;
 };
 
 } // namespace sennit

@@ -33,6 +33,7 @@
 #include "sennit/future/detail/task.hpp"
 #include "sennit/future/detail/value.hpp"
 #include "sennit/sched/deadline.hpp"
+#include "sennit/sched/here.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <chrono>
@@ -91,11 +92,11 @@ protected:
     state_type& state() const { return future_access::state(*this); }
 
     template <class Self, class F>
-    static auto continued(Self& self, F&& function) {
+    static auto continued(const void* made_at, Self& self, F&& function) {
         using closure = continue_with<std::decay_t<F>, Self>;
         using result = typename unwrapped<std::invoke_result_t<std::decay_t<F>, Self>>::type;
         state_type& source = self.state(); // lives on in the closure
-        auto task = make_task<result, closure>(std::forward<F>(function), std::move(self));
+        auto task = make_task<result, closure>(made_at, std::forward<F>(function), std::move(self));
         task->start_after(source);
         return future_access::make<result>(std::move(task));
     }
@@ -125,7 +126,7 @@ public:
     future& operator=(future&&) noexcept = default;
 
     // A future of what the inner one will hold.
-    explicit future(future<future<T>>&& nested)
+    [[gnu::always_inline]] explicit future(future<future<T>>&& nested)
         : future(nested.then([](future<future<T>> ready) { return ready.get(); })) {}
 
     // Blocks until it is ready; returns the value or throws the error. There is no state any more then.
@@ -138,8 +139,8 @@ public:
     // any more then, unless it throws.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>, future>
-    auto then(F&& function) {
-        return base::continued(*this, std::forward<F>(function));
+    [[gnu::always_inline]] auto then(F&& function) {
+        return base::continued(sched::here(), *this, std::forward<F>(function));
     }
 
     shared_future<T> share() noexcept { return shared_future<T>(std::move(*this)); }
@@ -171,9 +172,9 @@ public:
     // Calls `function(copy of *this)` once this is ready, and returns a future of the result.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>, shared_future>
-    auto then(F&& function) const {
+    [[gnu::always_inline]] auto then(F&& function) const {
         shared_future copy = *this;
-        return base::continued(copy, std::forward<F>(function));
+        return base::continued(sched::here(), copy, std::forward<F>(function));
     }
 };
 

@@ -65,7 +65,12 @@ class receive_case : public select_case {
 public:
     explicit receive_case(channel<T>& from) noexcept : from_(&from) {}
     base::spin_lock* lock() noexcept override { return &from_->lock_; }
-    bool try_now(sched::wake_ups& woken) noexcept override { return from_->take(value_, woken) || from_->closed_; }
+    bool try_now(sched::wake_ups& woken) noexcept override {
+        sched::claimed sender;
+        const bool taken = from_->take(value_, sender);
+        woken.add(sender);
+        return taken || from_->closed_;
+    }
     bool enlist(sched::wait_entry& entry) noexcept override {
         entry.data = &value_;
         sched::enqueue(from_->receivers_, entry);
@@ -90,7 +95,11 @@ public:
     base::spin_lock* lock() noexcept override { return &to_->lock_; }
     bool try_now(sched::wake_ups& woken) noexcept override {
         request_.closed = to_->closed_;
-        return request_.closed || to_->offer(value_, woken);
+        if (request_.closed) return true;
+        sched::claimed receiver;
+        const bool sent = to_->offer(value_, receiver);
+        woken.add(receiver);
+        return sent;
     }
     bool enlist(sched::wait_entry& entry) noexcept override {
         request_.value = &value_;

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <vector>
 
@@ -176,6 +177,8 @@ private:
 } // namespace
 
 void start_trace(const std::string& path) {
+    if (!sched::tracing::compiled_in)
+        throw std::invalid_argument("sennit: SENNIT_TRACE: this library was built with SENNIT_TRACE_HOOKS=OFF");
     std::FILE* file = std::fopen(path.c_str(), "we"); // now, while there is somebody to tell
     if (!file) throw std::system_error(errno, std::generic_category(), "sennit: SENNIT_TRACE: cannot write " + path);
     std::fclose(file);

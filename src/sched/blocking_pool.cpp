@@ -142,9 +142,11 @@ blocking_pool::~blocking_pool() {
             sys::futex_wake(one->called, 1);
         }
         reap();
-        std::lock_guard guard(mutex_);
-        all = count_ == 0 && ended_.empty();
-        if (!all) sys::yield_thread();
+        {
+            std::lock_guard guard(mutex_);
+            all = count_ == 0 && ended_.empty();
+        }
+        if (!all) sys::yield_thread(); // without the lock, which the last ones want
     }
 }
 

@@ -27,7 +27,7 @@ struct alignas(base::destructive_distance) counters {
     counter failed_steals; // rounds over all victims that found nothing
     counter robbed;        // runnables taken from a worker that did not come to them
     counter suspensions;   // contexts that left their worker
-    counter switches;      // stack switches
+    counter exchanges;     // stack switches besides those of suspensions
     counter parks;         // times the worker went to sleep
     counter runnables;     // runnables run; others see by it whether the worker gets on
 };

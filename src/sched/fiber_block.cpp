@@ -193,11 +193,6 @@ std::uint64_t fiber_block::id() noexcept {
     return number_of(self_);
 }
 
-fiber_block* fiber_block::current() noexcept {
-    activity* me = current_activity();
-    return me ? static_cast<fiber_block*>(me->fiber) : nullptr;
-}
-
 fiber_extra& fiber_block::extra() {
     if (!extra_) extra_ = ::new (take_memory(sizeof(fiber_extra))) fiber_extra;
     return *extra_;

@@ -37,11 +37,15 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
         const std::uint64_t runs = other.counted.runnables.read();
-        const bool stuck = since_a_while && runs == seen_runs_[i];
+        const bool gets_on = runs != seen_runs_[i];
+        const bool stuck = since_a_while && !gets_on;
         seen_runs_[i] = runs;
-        const std::uint32_t size = other.queue_.size();
+        const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
-            if (!other.inbox_.offers()) continue;
+            if (!other.inbox_.offers()) {
+                if (gets_on) seen = sight::single_pieces; // one after the other, too short to be seen
+                continue;
+            }
             if (stuck && take_offer(other)) return sight::work;
             seen = sight::single_pieces;
             continue;
@@ -50,7 +54,7 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
             seen = sight::single_pieces;
         else if (rob(other))
             return sight::work;
-        else if (!other.queue_.empty()) {
+        else if (other.queue_.in_sight() != 0) {
             sys::yield_thread(); // another thief or the owner is inside, perhaps without its processor
             return sight::work;
         }

@@ -17,6 +17,7 @@
 // and carries nothing: whoever comes for them comes by the lock. So where there is a membarrier its stores are relaxed.
 #pragma once
 
+#include "sched/hand.hpp"
 #include "sched/owner_lock.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/base/intrusive_queue.hpp"
@@ -74,15 +75,20 @@ public:
         return add(1);
     }
 
-    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then `pop`
-    // gives `next`, if `run` is its function. Returns how many runnables are left.
-    template <class F>
-    std::uint32_t end_and_pop(runnable& item, F&& again, void (*run)(runnable*) noexcept, runnable*& next) noexcept {
+    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then `handed` may
+    // give `next`, if it is told that nothing was ready before `item`; else `pop` does, if `run` is its function.
+    // Returns how many runnables are left.
+    template <class F, class H>
+    std::uint32_t end_and_pop(runnable& item, F&& again, H&& handed, void (*run)(runnable*) noexcept,
+                              runnable*& next) noexcept {
         owner_section section(lock_);
+        const bool first_in_hand = size_.load_rlx() == 0; // the owner's own
+        next = handed(first_in_hand);
         if (again()) {
             ready_.push_back(item);
             add(1);
         }
+        if (next) return size_.load_rlx(); // the owner's own
         const bool ready = ready_goes_first();
         runnable* first = ready ? ready_.front() : spawned_.back();
         if (first && first->run == run) {
@@ -90,6 +96,12 @@ public:
             took(1);
         }
         return size_.load_rlx(); // the owner's own
+    }
+    // Inside the lock: `item` goes behind all others, as what was woken or what was spawned.
+    void push_inside(runnable& item, bool spawned) noexcept {
+        if (spawned) item.order = next_order_++;
+        (spawned ? spawned_ : ready_).push_back(item);
+        add(1);
     }
     // For what else the owner's lock guards.
     template <class F>
@@ -119,16 +131,15 @@ public:
     std::uint64_t present() const noexcept { return next_order_; }
     // The same if it was woken or yielded and `run` is its function.
     runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
-        if (size() == 0) return nullptr;
         owner_section inside(lock_);
         runnable* item = ready_.front();
         if (!item || item->run != run || !ready_goes_first()) return nullptr;
+        ready_.pop_front();
         took(1);
-        return ready_.pop_front();
+        return item;
     }
     // True when `item` was the newest spawned one; it is the caller's then.
     bool pop_newest_if(const runnable& item) noexcept {
-        if (size() == 0) return false;
         owner_section inside(lock_);
         if (spawned_.back() != &item) return false;
         spawned_.pop_back();
@@ -153,9 +164,7 @@ public:
             lock_.leave();
             return nullptr;
         }
-        ready_.pop_front();
-        ready_.push_back(self);
-        return item;
+        return &ready_.exchange_front(self);
     }
     void end_exchange() noexcept { lock_.leave(); } // harmless outside one
 
@@ -173,8 +182,11 @@ public:
 
     // ---- any other thread
     // Moves the older half to `out`, one at least; returns how many, zero when the queue is empty or nobody is let in.
-    std::uint32_t steal(list& out) noexcept {
-        if (size() == 0 || !lock_.claim()) return 0;
+    // `first` is called inside before that: it may push.
+    template <class F>
+    std::uint32_t steal(list& out, F&& first) noexcept {
+        if (in_sight() == 0 || !lock_.claim()) return 0;
+        first();
         const std::uint32_t count = take((size() + 1) / 2, out);
         lock_.release();
         return count;
@@ -189,9 +201,19 @@ public:
         return true;
     }
 
+    std::uint32_t steal(list& out) noexcept {
+        return steal(out, [] {});
+    }
+
     // ---- anybody
+    // With what lies in the owner's hand.
+    std::uint32_t in_sight() const noexcept { return size() + (in_hand.holds_some() ? 1 : 0); }
     std::uint32_t size() const noexcept { return size_.load(); }
     bool empty() const noexcept { return size() == 0; }
+
+    hand in_hand; // who may do what: hand.hpp
+
+    bool fenced() const noexcept { return lock_.fenced(); }
 
 private:
     std::uint32_t add(std::uint32_t count) noexcept {

@@ -15,11 +15,11 @@ namespace sennit::sched {
 
 // On its way: whoever has it next begins a turn, and writes itself down as the owner.
 void disown(runnable& item) noexcept {
-    static_cast<mailbox&>(item).owner_.store_rlx(0); // who still sees the old owner comes by that one's lock
+    static_cast<mailbox&>(item).owner_.store_rlx(nullptr); // who still sees the old owner comes by that one's lock
 }
 
-mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, std::uint16_t owner) noexcept
-    : runnable(&mailbox::begin_turns), generation_(generation), owner_(owner), runtime_(runtime), slot_(slot),
+mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner) noexcept
+    : runnable(&mailbox::begin_turns), generation_(generation), slot_(slot), owner_(&owner), runtime_(runtime),
       notice_(*this) {
     owned = true;
     notice_.movable = true;
@@ -29,17 +29,17 @@ mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t genera
 
 // False: this worker is not the owner.
 inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
-    if (owner_.load_rlx() != me.home()) return false; // a hint; decided inside the lock
+    if (owner_.load_rlx() != &me) return false; // a hint; decided inside the lock
     bool mine = true;
     const auto put = [&]() noexcept {
-        if (owner_.load_rlx() != me.home()) { // under the lock
+        if (owner_.load_rlx() != &me) { // under the lock
             mine = false;
             return false;
         }
         if (remote_.load_rlx() && !SENNIT_MUTANT("older mail goes first")) [[unlikely]] // take_remote acquires
             take_remote(inbox_);
         inbox_.put(one);
-        return !std::exchange(busy_, true);
+        return becomes_busy();
     };
     const bool fresh = handled.load_rlx() == 0; // a metric, and no more than a hint
     if (fresh) [[unlikely]]
@@ -50,27 +50,36 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
 }
 
 void mailbox::deliver_from_afar(mail& one) noexcept {
+    push_remote(one);
+    tell_owner();
+}
+
+void mailbox::push_remote(mail& one) noexcept {
     mail* newest = remote_.load_rlx(); // pairs with nothing: the CAS decides
     do {
         one.next = newest;
     } while (!remote_.cas(newest, &one));
-    const std::uint16_t owner = owner_.load();
-    if (owner == 0) return;
+}
+
+void mailbox::tell_owner() noexcept {
+    worker* const owner = owner_.load();
+    if (!owner) return;
     if (noticed_.load() != 0 || noticed_.exchange(1) != 0) return;
-    notice_.home = owner;
+    notice_.home = owner->home();
     runtime_.post(notice_);
 }
 
 // For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
 // follows one message stays together. False: it could not be done, or need not.
-bool mailbox::move_here(mail& one, worker& me, std::uint16_t owner) noexcept {
+bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
-    const bool in = runtime_.worker_at(owner - 1u).queue().claimed([&]() noexcept {
-        if (owner_.load_rlx() != owner || busy_) return; // under the lock
+    const bool in = owner.queue().claimed([&]() noexcept {
+        take_from_hand(owner);
+        if (owner_.load_rlx() != &owner || busy_.load_rlx()) return; // under the lock
         if (remote_.load()) take_remote(inbox_);
         inbox_.put(one);
-        busy_ = true;
-        owner_.store(me.home());
+        busy_.store_rlx(true); // under the lock
+        owner_.store(&me);
         moved_here = true;
     });
     if (!in || !moved_here) return false;
@@ -103,21 +112,91 @@ void mailbox::read_notice(runnable* self) noexcept {
 // True: it was idle, and is busy and this worker's now.
 bool mailbox::wake_up_here(worker& me) noexcept {
     for (;;) {
-        const std::uint16_t owner = owner_.load();
-        if (owner == 0) return false;
+        worker* const owner = owner_.load();
+        if (!owner) return false;
         bool idle = false, same = false;
         const auto change = [&]() noexcept {
-            same = owner_.load_rlx() == owner; // under the lock
+            if (owner != &me) take_from_hand(*owner); // or what lies there would come too late
+            same = owner_.load_rlx() == owner;        // under the lock
             if (!same) return;
-            idle = !std::exchange(busy_, true);
-            if (idle) owner_.store(me.home());
+            idle = becomes_busy();
+            if (idle) owner_.store(&me);
         };
-        if (owner == me.home())
+        if (owner == &me)
             me.queue().inside(change);
-        else if (!runtime_.worker_at(owner - 1u).queue().claimed(change))
+        else if (!owner->queue().claimed(change))
             yield_thread(); // another thief, or the owner, is inside
         if (same) return idle;
     }
+}
+
+// ---- the hand ------------------------------------------------------------------------------------------------------
+
+// A handler's worker is the owner, and nothing else is ready there. False: that is not so.
+[[gnu::always_inline]] inline bool mailbox::hand_on(std::uint32_t generation, mail& one, worker& me) noexcept {
+    local_queue& queue = me.queue();
+    // all of these are hints: it is decided when the mail leaves the hand
+    if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
+    if (queue.size() != 0 || !me.is_local(*this) || !queue.in_hand.is_open()) return false;
+    one.generation = generation;
+    one.sender = me.self().serves->self(); // a turn runs, or the hand would be closed
+    queue.in_hand.put(one, *this);
+    if (me.somebody_sleeps() && !me.runtime().watched()) [[unlikely]]
+        me.posted_slowly(1);
+    return true;
+}
+
+// Inside the lock of `owner`'s queue: what lay in the hand goes before what others have sent since. True: it was idle,
+// and has to go into that queue.
+inline bool mailbox::receive(mail& one, worker& owner) noexcept {
+    if (owner_.load_rlx() != &owner) [[unlikely]] { // under the lock
+        deliver_from_afar(one);
+        return false;
+    }
+    inbox_.put(one);
+    return becomes_busy();
+}
+
+// No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only the sender's
+// handler has run there since. It is still the victim's, as all that change that come here first.
+bool mailbox::take_from_hand(worker& victim) noexcept {
+    mail* one = victim.queue().in_hand.held();
+    if (!one) return false;
+    mailbox& to = *one->target;
+    const bool was_idle = to.receive(*one, victim);
+    // a metric, and no more than a hint
+    if (was_idle) victim.queue().push_inside(to, to.handled.load_rlx() == 0);
+    victim.queue().in_hand.emptied();
+    return was_idle;
+}
+
+// The hand is open then, or closed as it was. In the own thread.
+[[gnu::noinline]] void mailbox::empty_hand(worker& me) noexcept {
+    local_queue& queue = me.queue();
+    bool pushed = false;
+    queue.inside([&]() noexcept { pushed = take_from_hand(me); }); // where a thief may have been
+    if (pushed) me.posted(queue.size());
+}
+
+void worker::let_go() noexcept {
+    if (queue_.in_hand.held() && !SENNIT_MUTANT("hand is emptied before a context is left")) mailbox::empty_hand(*this);
+    queue_.in_hand.close();
+}
+
+// At a turn's end, inside the lock. `at_once`: nothing else is ready. Null: there is nothing to begin at once; then
+// what was there lies in the queue.
+inline mailbox* mailbox::next_from_hand(worker& me, bool at_once, mail*& given) noexcept {
+    mail* one = me.queue().in_hand.held();
+    if (!one) return nullptr;
+    mailbox& to = *one->target;
+    if (!at_once || !to.may_begin_with_it(me)) [[unlikely]] {
+        (void)take_from_hand(me);
+        return nullptr;
+    }
+    me.queue().in_hand.emptied();
+    given = one;
+    to.busy_.store_rlx(true); // under the lock
+    return &to;
 }
 
 // ---- a turn --------------------------------------------------------------------------------------------------------
@@ -127,21 +206,55 @@ void mailbox::begin_turns(runnable* self) noexcept {
 }
 
 inline void mailbox::take_over(worker& me) noexcept {
-    if (owner_.load_rlx() != me.home()) [[unlikely]] // only the owner's thread, or who has it in hand, changes it
+    if (owner_.load_rlx() != &me) [[unlikely]] // only the owner's thread, or who has it in hand, changes it
         take_from_another(me);
 }
 
 // From the worker that ran the turn's beginning, or, in transit, from nobody.
 void mailbox::take_from_another(worker& me) noexcept {
     for (;;) {
-        const std::uint16_t owner = owner_.load();
-        if (owner == me.home()) return;
-        if (owner == 0) {
-            owner_.store(me.home());
+        worker* const owner = owner_.load();
+        if (owner == &me) return;
+        if (!owner) {
+            owner_.store(&me);
             return;
         }
-        if (runtime_.worker_at(owner - 1u).queue().claimed([&]() noexcept { owner_.store(me.home()); })) return;
+        if (owner->queue().claimed([&]() noexcept { owner_.store(&me); })) return;
         yield_thread();
+    }
+}
+
+// Handles `given`, then what that makes to be sent, and so on, as long as each handler sends to one that is idle and
+// nothing else is to be done: the same as `turn` and `end_turn` for all of these, in a few instructions for each.
+// Returns whose turn has not ended, which has handled its first piece.
+[[gnu::always_inline]] inline mailbox* mailbox::chain(mailbox* box, mail* given, worker*& me, context& here,
+                                                      unsigned& left) noexcept {
+    for (;;) {
+        here.serves = box;
+        here.home = box->home; // a handler that blocks goes on where the actor may run
+        // owner: the turn alone changes it while it lives
+        box->handle(*given, box->generation_.load_rlx()); // own turn's
+        if (this_worker() != me) [[unlikely]] {
+            me = box->moved();
+            return box;
+        }
+        if (left <= 1) return box;
+        mailbox* to = nullptr;
+        me->queue().inside([&]() noexcept {
+            mail* one = me->queue().in_hand.held(); // a thief may have been there
+            if (!one || me->queue().size() != 0 || box->retired_ || box->inbox_.first || box->remote_.load()) return;
+            mailbox& next_one = *one->target;
+            if (!next_one.may_begin_with_it(*me)) return;
+            me->queue().in_hand.emptied();
+            box->busy_.store_rlx(false);    // under the lock
+            next_one.busy_.store_rlx(true); // under the lock
+            given = one;
+            to = &next_one;
+        });
+        if (!to) return box;
+        me->count_turn();
+        box = to;
+        --left;
     }
 }
 
@@ -153,12 +266,20 @@ void mailbox::turns(mailbox& first) noexcept {
     mailbox* const outer = here.serves;
     const std::uint16_t outer_home = here.home;
     mailbox* box = &first;
+    mail* given = nullptr;
     for (unsigned left = tuning::fair_period; box; --left) {
-        box->take_over(*me);
-        here.serves = box;
-        here.home = box->home; // a handler that blocks goes on where the actor may run
+        if (!me->queue().fenced()) [[likely]]
+            me->queue().in_hand.open();
+        if (given) {
+            box = chain(box, given, me, here, left);
+        } else {
+            box->take_over(*me);
+            here.serves = box;
+            here.home = box->home;
+        }
         const list rest = box->turn(me);
-        box = box->end_turn(rest, *me, left > 1);
+        given = nullptr;
+        box = box->end_turn(rest, *me, left > 1, given);
     }
     here.serves = outer;
     here.home = outer_home;
@@ -166,13 +287,31 @@ void mailbox::turns(mailbox& first) noexcept {
         destroy_all_locals(own);
 }
 
-// A mailbox with much mail goes on for a moment: where many send to one, it would else fall behind.
-[[gnu::noinline]] bool mailbox::go_on(const list& batch, unsigned& left, std::int64_t& until) noexcept {
-    if (tuning::simulated || !batch.first) return false;
+// How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it would else fall
+// behind.
+[[gnu::noinline]] unsigned mailbox::go_on(bool more, std::int64_t& until) noexcept {
+    if (tuning::simulated || !more) return 0;
     const std::int64_t now = sys::now_ns();
     if (until == 0) until = now + tuning::longest_turn_ns;
-    left = tuning::mail_in_a_turn;
-    return now < until;
+    return now < until ? tuning::mail_in_a_turn : 0;
+}
+
+// In its own turn. `last` means something only where there is a first one.
+inline mailbox::list mailbox::take_all() noexcept {
+    if (remote_.load()) [[unlikely]]
+        take_remote(inbox_);
+    const list all = inbox_;
+    inbox_.first = nullptr;
+    return all;
+}
+
+[[gnu::always_inline]] inline void mailbox::handle(mail& one, std::uint32_t life) noexcept {
+    if (one.generation != life || retired_) [[unlikely]]
+        return return_to_sender(one, delivery::dead);
+    handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
+    if (one.counted && !count_out()) [[unlikely]]
+        return return_to_sender(one, delivery::full);
+    one.run(one, object); // of this life: see above
 }
 
 // Returns what it did not come to. The handlers may have moved it to another worker.
@@ -181,25 +320,18 @@ inline mailbox::list mailbox::turn(worker*& me) noexcept {
     std::int64_t until = 0;
     list batch;
     do {
-        batch.append(inbox_);
-        inbox_.first = nullptr;
-        if (remote_.load()) [[unlikely]]
-            take_remote(batch);
+        batch = take_all();
+        // The same until it ends, which is in a turn; that another one begins meanwhile, which may be where the mail
+        // came too late for the last one, is seen with the first piece for it.
+        const std::uint32_t life = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
         while (mail* one = batch.first) {
+            if (one->generation == life + 1) [[unlikely]] // early mail: its life is about to begin
+                return batch;
             batch.first = one->next;
-            // owner: the turn alone changes it while it lives
-            if (one->generation == generation_.load_rlx()) [[likely]] { // own turn's
-                handled.store_rlx(handled.load_rlx() + 1);              // a metric, written here only
-                if (one->counted && !count_out()) [[unlikely]]
-                    return_to_sender(*one, delivery::full);
-                else
-                    one->run(*one, object);
-                if (this_worker() != me) [[unlikely]]
-                    me = moved();
-            } else {
-                return_to_sender(*one, delivery::dead);
-            }
-            if (--left == 0 && !go_on(batch, left, until)) return batch;
+            handle(*one, life);
+            if (this_worker() != me) [[unlikely]]
+                me = moved();
+            if (--left == 0 && (left = go_on(batch.first, until)) == 0) return batch;
         }
     } while (inbox_.first);
     return batch;
@@ -219,25 +351,33 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
     }
     if (inbox_.first) return true;
     if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
-    busy_ = false;
-    retire = std::exchange(retired_, false); // once: mail that comes too late makes further turns
+    busy_.store_rlx(false);                                                               // under the lock
+    retire = std::exchange(retired_, SENNIT_MUTANT("a slot goes back once") && retired_); // late mail makes turns, too
     return false;
 }
 
 // Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null: the loop decides.
-inline mailbox* mailbox::end_turn(list rest, worker& me, bool more) noexcept {
+// `given`: what that one has in hand.
+inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given) noexcept {
     bool retire = false;
-    if (me.is_local(*this) && more && !me.asked()) [[likely]] {
+    if (me.is_local(*this) && more && !me.asked_for_half()) [[likely]] {
         runnable* chosen = nullptr;
         const std::uint32_t ready = me.queue().end_and_pop(
-            *this, [&]() noexcept { return end_inside(rest, retire); }, &mailbox::begin_turns, chosen);
+            *this, [&]() noexcept { return end_inside(rest, retire); },
+            [&](bool at_once) noexcept -> runnable* { return next_from_hand(me, at_once, given); },
+            &mailbox::begin_turns, chosen);
         if (ready > 1) [[unlikely]]
             me.posted(ready);
-        if (retire) retire_slot();
-        if (!chosen) return nullptr;
-        me.counted.runnables.add();
+        if (retire) [[unlikely]]
+            retire_slot();
+        if (!chosen) {
+            me.queue().in_hand.close();
+            return nullptr;
+        }
+        me.count_turn();
         return static_cast<mailbox*>(chosen);
     }
+    if (!me.queue().in_hand.closed()) me.let_go();
     (void)me.post_ready_if(*this, [&]() noexcept { return end_inside(rest, retire); });
     if (retire) retire_slot();
     return nullptr;
@@ -250,20 +390,20 @@ void mailbox::retire_slot() noexcept {
 void mailbox::pin_to(std::uint16_t wanted) noexcept {
     home = wanted;
     notice_.movable = wanted == 0;
-    while (wanted != 0 && owner_.load() != wanted) begin_on(wanted);
+    while (wanted != 0 && owner_.load() != &runtime_.worker_at(wanted - 1u)) begin_on(wanted);
 }
 
 void mailbox::begin_on(std::uint16_t wanted) noexcept {
-    const std::uint16_t owner = owner_.load();
-    if (owner == wanted || owner == 0) return;
-    worker* me = this_worker();
+    worker* const owner = owner_.load();
+    worker& chosen = runtime_.worker_at(wanted - 1u);
+    if (owner == &chosen || !owner) return;
     const auto change = [&]() noexcept {
-        if (!busy_ && owner_.load_rlx() == owner) owner_.store(wanted); // under the lock
+        if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen); // under the lock
     };
-    if (me && &me->runtime() == &runtime_ && owner == me->home())
-        me->queue().inside(change);
+    if (owner == this_worker())
+        owner->queue().inside(change);
     else
-        (void)runtime_.worker_at(owner - 1u).queue().claimed(change);
+        (void)owner->queue().claimed(change);
 }
 
 void mailbox::return_to_sender(mail& one, delivery why) noexcept {
@@ -287,41 +427,53 @@ void mailbox::release_unused() noexcept {
 // ---- the waist -----------------------------------------------------------------------------------------------------
 
 namespace {
+constinit base::atomic<newborn_keeper> keeper{nullptr};
+
 [[gnu::noinline, gnu::cold]] delivery undeliverable(address to, mail& one, delivery why) noexcept {
-    if (const address me = current_receiver()) one.sender = me;
+    if (const address me = current_receiver(); me && !one.kept) one.sender = me;
     one.generation = to.generation;
     one.failed(to.slot, why);
+    if (const newborn_keeper keep = keeper.load_rlx(); keep && keep(one)) return delivery::sent; // orders nothing
     one.run(one, nullptr);
     return why;
 }
 } // namespace
 
-inline delivery mailbox::accept(address to, mail& one) noexcept {
+void keep_early_mail_by(newborn_keeper how) noexcept {
+    keeper.store_rlx(how); // orders nothing: it is a function
+}
+
+[[gnu::noinline]] delivery mailbox::accept(address to, mail& one) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
-    if (me)
-        if (mailbox* sender = me->self().serves) one.sender = sender->self();
-    if (!me || &me->runtime() != &runtime_) {
-        deliver_from_afar(one);
-        return delivery::sent;
+    if (me) {
+        if (mailbox* sender = me->self().serves; sender && !one.kept) one.sender = sender->self();
+        if (me->queue().in_hand.held()) [[unlikely]]
+            empty_hand(*me);
+        if (deliver_here(one, *me)) return delivery::sent;
+        worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
+        if (owner && owner != me && &me->runtime() == &runtime_ && me->is_local(*this) &&
+            runtime_.idle().is_set(owner->index()) && move_here(one, *me, *owner))
+            return delivery::sent;
     }
-    if (deliver_here(one, *me)) return delivery::sent;
-    const std::uint16_t owner = owner_.load_rlx(); // a hint
-    if (owner != 0 && owner != me->home() && me->is_local(*this) && runtime_.idle().is_set(owner - 1u) &&
-        move_here(one, *me, owner))
-        return delivery::sent;
     deliver_from_afar(one);
     return delivery::sent;
 }
+
+namespace {
+[[gnu::noinline]] delivery deliver_bounded(address to, mail& one, mailbox& box) noexcept {
+    const delivery may = box.admit(one);
+    return may == delivery::sent ? box.accept(to, one) : undeliverable(to, one, may);
+}
+} // namespace
 
 delivery deliver(address to, mail& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) [[unlikely]]
         return undeliverable(to, one, delivery::dead);
-    if (box->bounds.load_rlx() != 0) [[unlikely]] { // pairs with begin_life: older
-        const delivery may = box->admit(one);
-        if (may != delivery::sent) return undeliverable(to, one, may);
-    }
+    if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_life: older
+        return deliver_bounded(to, one, *box);
+    if (worker* me = this_worker(); me && box->hand_on(to.generation, one, *me)) return delivery::sent;
     return box->accept(to, one);
 }
 

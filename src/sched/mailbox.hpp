@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mailbox: a runnable that has mail, and handles it one piece at a time.
 //
-// State. `owner_`: the worker (index + 1) whose queue's lock guards `busy_` and `inbox_`; 0: on its way from one worker
-// to another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
+// State. `owner_`: the worker whose queue's lock guards `busy_` and `inbox_`; null: on its way from one worker to
+// another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
 // from the owner's thread, in order. `remote_`: mail from all others, newest first. `noticed_`: `notice_` lies in a
 // queue.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
 //    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
-// 2. Everybody else pushes on `remote_`, then looks at `owner_`. 0: done, whoever has it begins a turn with it and
+//    The first piece that a handler sends stays in its worker's hand instead, when nothing is ready there: hand.hpp.
+// 2. Everybody else pushes on `remote_`, then looks at `owner_`. Null: done, whoever has it begins a turn with it and
 //    looks after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's
 //    inbox, from which an idle worker takes it if the owner does not get on.
 // 3. The notice clears `noticed_`, then looks: idle: makes it busy, and itself the owner, under that owner's lock, and
@@ -25,7 +26,7 @@
 // another thread than the owner's, it does not.
 // Why nothing is lost: a push on `remote_` comes before the look at `noticed_`. If that says 1, the notice has yet to
 // clear it, and looks at `busy_` after that; so whatever happens, some notice looks at `busy_` behind the push. If it
-// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` 0, the
+// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` null, the
 // turn writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent. Why
 // mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
 // appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it.
@@ -44,14 +45,17 @@
 
 namespace sennit::sched {
 
+class context;
 class worker;
 class runtime_core;
 
 class alignas(base::cache_line) mailbox : public runnable {
 public:
-    mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, std::uint16_t owner) noexcept;
+    mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner) noexcept;
     mailbox(const mailbox&) = delete;
 
+    // False: that is not for this worker's hand; nothing is done.
+    bool hand_on(std::uint32_t generation, mail& one, worker& me) noexcept;
     // Any thread.
     delivery accept(address to, mail& one) noexcept;
     // Pairs with begin_life: for who goes through all mailboxes, or has the address by a way that orders nothing.
@@ -68,16 +72,28 @@ public:
     void pin_to(std::uint16_t wanted) noexcept;
     // Who has just taken it from the table; what the life needs was written before.
     void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
+    // Before a life, and behind its beginning: mail that came when it was not there yet.
+    void push_early(mail& one) noexcept {
+        one.generation = generation_.load_rlx() + 1; // owner: nobody else changes it
+        push_remote(one);
+    }
+    void tell_of_early() noexcept { tell_owner(); }
     // Inside its turn. The slot goes back to the table when the turn ends; mail for the ended life goes to nobody.
     void end_life() noexcept;
-    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // bounds: of one life
-    when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as above
+    // Both pair with begin_life: written before the life.
+    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // as said
+    when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as said
     // Counts one more in, if it may: `dead` means no. See when_full.
     delivery admit(mail& one) noexcept;
     void release_unused() noexcept; // taken from the table, but no life began
 
+    // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
+    // finds it. True: that was idle, and lies in that queue now.
+    static bool take_from_hand(worker& victim) noexcept;
+
 private:
     friend class mailbox_table;
+    friend class worker;
     friend void disown(runnable& mailbox) noexcept;
     struct list {
         mail* first = nullptr;
@@ -115,59 +131,93 @@ private:
     static void begin_turns(runnable* self) noexcept;
     static void read_notice(runnable* self) noexcept;
     bool deliver_here(mail& one, worker& me) noexcept;
+    bool receive(mail& one, worker& owner) noexcept;
+    static void empty_hand(worker& me) noexcept;
+    mailbox* next_from_hand(worker& me, bool at_once, mail*& given) noexcept;
     void deliver_from_afar(mail& one) noexcept;
-    bool move_here(mail& one, worker& me, std::uint16_t owner) noexcept;
+    void push_remote(mail& one) noexcept;
+    void tell_owner() noexcept;
+    bool move_here(mail& one, worker& me, worker& owner) noexcept;
     static void turns(mailbox& first) noexcept;
+    static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
+    void handle(mail& one, std::uint32_t life) noexcept;
     list turn(worker*& me) noexcept;
-    static bool go_on(const list& batch, unsigned& left, std::int64_t& until) noexcept;
+    list take_all() noexcept;
+    static unsigned go_on(bool more, std::int64_t& until) noexcept;
     [[gnu::noinline]] worker* moved() noexcept;
-    mailbox* end_turn(list rest, worker& me, bool more) noexcept;
+    mailbox* end_turn(list rest, worker& me, bool more, mail*& given) noexcept;
     bool end_inside(list rest, bool& retire) noexcept;
-    [[gnu::noinline]] void retire_slot() noexcept;
+    [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
     void take_over(worker& me) noexcept;
     [[gnu::noinline]] void take_from_another(worker& me) noexcept;
     bool wake_up_here(worker& me) noexcept;
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;
-    void take_remote(list& into) noexcept;
+    // Inside the owner's lock.
+    bool idle() const noexcept { return !busy_.load_rlx(); } // under the lock
+    // Its turn may begin with what `me` has in hand for it: nothing else has come.
+    bool may_begin_with_it(worker& me) const noexcept {
+        return owner_.load_rlx() == &me && idle() && !remote_.load(); // under the lock
+    }
+    // True: it was idle.
+    bool becomes_busy() noexcept {
+        if (!idle()) return false;
+        busy_.store_rlx(true); // under the lock
+        return true;
+    }
+    [[gnu::noinline]] void take_remote(list& into) noexcept;
     [[gnu::noinline, gnu::cold]] void return_to_sender(mail& one, delivery why) noexcept;
 
-    // What a hop between two mailboxes of one worker touches is in the first two lines.
-    list inbox_;
-    base::atomic<std::uint32_t> generation_; // odd: alive
-    base::atomic<std::uint16_t> owner_;
-    bool busy_ = false;
+    // A hop between two mailboxes of one worker touches the first two lines. The first is the turn's: here is all that
+    // each piece changes. (The first two lie in what the runnable leaves of its last word.)
+    base::atomic<bool> busy_{false};
     bool retired_ = false; // its life has ended; the slot goes back when the turn ends
-
-    runtime_core& runtime_;
-    base::atomic<mail*> remote_{nullptr};
-    const std::uint32_t slot_;
-    base::atomic<std::uint8_t> noticed_{0};
+    list inbox_;
 
 public:
+    base::atomic<std::uint64_t> handled{0}; // pieces, in this life; its turn writes
+
+private:
+    // The second is the senders': a turn looks here once for many pieces.
+    alignas(base::cache_line) base::atomic<mail*> remote_{nullptr};
+    base::atomic<std::uint32_t> generation_; // odd: alive
+    const std::uint32_t slot_;
+    base::atomic<worker*> owner_;
+
+public:
+    void* object = nullptr; // the model's, for one life
+    // Bounded mail: how many pieces there may be and, in the lowest two bits, when_full; and pieces not yet handled. 0:
+    // no bound.
+    base::atomic<std::uint32_t> bounds{0};
+    base::atomic<std::uint32_t> queued{0};
     base::atomic<std::uint8_t> crowded{0}; // senders wait for room
 
-    // The model's, for one life.
-    void* object = nullptr;
-    base::atomic<void*> group{nullptr};
-    void* extra = nullptr;
-    base::atomic<std::uint64_t> handled{0}; // pieces, in this life; its turn writes
-    base::atomic<std::uint64_t> asks{0};    // whom the handler waits for: an address as one word, 0: nobody
+private:
+    base::atomic<std::uint8_t> noticed_{0};
+    runtime_core& runtime_;
 
-    // Bounded mail: pieces not yet handled; how many there may be and, in the lowest two bits, when_full. 0: no bound.
-    base::atomic<std::uint32_t> queued{0};
-    base::atomic<std::uint32_t> bounds{0};
+public:
+    void* extra = nullptr; // the model's, for one life; as the next two
+
+    base::atomic<void*> group{nullptr};
+    base::atomic<std::uint64_t> asks{0}; // whom the handler waits for: an address as one word, 0: nobody
 
 private:
     notice notice_;
 };
 
+static_assert(sizeof(runnable) == 40);
 static_assert(sizeof(mailbox) <= 192);
+
+// The model's: takes mail for one whose life is about to begin; false: there is none. Set before anybody can have the
+// address of such a one.
+using newborn_keeper = bool (*)(mail& early) noexcept;
+void keep_early_mail_by(newborn_keeper how) noexcept;
 
 inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
     // Orders nothing: slots are made after their chunk is entered, so it is the address that must come with the
     // knowledge of the slot; what a life began with comes with `generation`.
-    mailbox* chunk = directory[slot >> chunk_bits].first.load_rlx();
+    mailbox* chunk = directory[slot >> chunk_bits].load_rlx();
     return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
 }
 

@@ -22,6 +22,7 @@ struct crowd {
     wait_list waiting;
 };
 constexpr std::size_t crowd_count = 64;
+constexpr std::uint32_t behind_at_most = 4; // times the room, where the oldest are to be dropped
 constinit crowd crowds[crowd_count];
 
 crowd& crowd_of(std::uint32_t slot) noexcept {
@@ -35,7 +36,10 @@ delivery mailbox::admit(mail& one) noexcept {
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
     one.counted = true;
-    if (queued.fetch_add(1) < room || full() == when_full::drop_oldest) return delivery::sent;
+    const std::uint32_t before = queued.fetch_add(1);
+    if (before < room) return delivery::sent;
+    // Only the turn can drop the oldest. Where senders outrun even that, memory must not grow.
+    if (full() == when_full::drop_oldest && before / behind_at_most < room) return delivery::sent;
     queued.fetch_sub(1);
     one.counted = false;
     return delivery::full;

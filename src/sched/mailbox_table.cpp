@@ -28,14 +28,15 @@ mailbox* next_free(const mailbox& free) noexcept {
 
 } // namespace
 
-constinit mailbox_table::chunk_entry mailbox_table::directory[most_chunks]{};
+constinit base::atomic<mailbox*> mailbox_table::directory[most_chunks]{};
+constinit std::uint32_t mailbox_table::next_generation[most_chunks]{};
 
 // The number of a chunk that nobody has; throws std::bad_alloc when there are 2^32 slots.
 std::uint32_t mailbox_table::take_number() {
     std::lock_guard guard(directory_lock);
-    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i)          // under the lock
-        if (!directory[i].first.load_rlx() && directory[i].next_generation != UINT32_MAX) { // under the lock
-            free_chunks.store_rlx(free_chunks.load_rlx() - 1);                              // under the lock
+    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i) // under the lock
+        if (!directory[i].load_rlx() && next_generation[i] != UINT32_MAX) {        // under the lock
+            free_chunks.store_rlx(free_chunks.load_rlx() - 1);                     // under the lock
             return i;
         }
     if (chunks_used == most_chunks) throw std::bad_alloc();
@@ -44,9 +45,10 @@ std::uint32_t mailbox_table::take_number() {
 
 mailbox_table::~mailbox_table() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
-        chunk_entry& entry = directory[chunks_[i]];
+        base::atomic<mailbox*>& entry = directory[chunks_[i]];
+        std::uint32_t& next = next_generation[chunks_[i]];
         // pairs with carve: nobody else writes it now
-        mailbox* first = entry.first.load_rlx(); // nobody else is here any more
+        mailbox* first = entry.load_rlx(); // nobody else is here any more
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
         std::uint32_t newest = 0;
         for (std::uint32_t k = 0; k < count; ++k) {
@@ -55,14 +57,14 @@ mailbox_table::~mailbox_table() {
             first[k].~mailbox();
         }
         std::lock_guard guard(directory_lock);
-        entry.next_generation = newest >= UINT32_MAX - 2 ? UINT32_MAX : (newest + 2) & ~1u;
-        entry.first.store_rlx(nullptr); // orders nothing: null tells nothing
-        if (entry.next_generation != UINT32_MAX) free_chunks.store_rlx(free_chunks.load_rlx() + 1); // under the lock
+        next = newest >= UINT32_MAX - 2 ? UINT32_MAX : (newest + 2) & ~1u;
+        entry.store_rlx(nullptr);                                                  // orders nothing: null tells nothing
+        if (next != UINT32_MAX) free_chunks.store_rlx(free_chunks.load_rlx() + 1); // under the lock
         ::operator delete(first, std::align_val_t{alignof(mailbox)});
     }
 }
 
-mailbox& mailbox_table::carve(std::uint16_t owner) {
+mailbox& mailbox_table::carve(worker& owner) {
     if (carved_ == chunk_size) {
         chunks_.reserve(chunks_.size() + 1);
         void* memory = raw_chunk();
@@ -74,13 +76,13 @@ mailbox& mailbox_table::carve(std::uint16_t owner) {
             throw;
         }
         chunks_.push_back(number);
-        first_generation_ = directory[number].next_generation;
+        first_generation_ = next_generation[number];
         // SAFETY: slots are made in it one by one; nobody has the address of one that is not made.
-        directory[number].first.store_rlx(static_cast<mailbox*>(memory)); // orders nothing: see find
-        carved_ = number == 0 ? 1 : 0;                                    // slot 0 is nobody
+        directory[number].store_rlx(static_cast<mailbox*>(memory)); // orders nothing: see find
+        carved_ = number == 0 ? 1 : 0;                              // slot 0 is nobody
     }
     const std::uint32_t number = chunks_.back();
-    mailbox* where = directory[number].first.load_rlx() + carved_; // under the lock
+    mailbox* where = directory[number].load_rlx() + carved_; // under the lock
     const std::uint32_t slot = (number << chunk_bits) + carved_;
     ++carved_;
     return *::new (where) mailbox(runtime_, slot, first_generation_, owner);
@@ -98,7 +100,7 @@ mailbox& mailbox_table::take() {
     } else {
         me = nullptr;
     }
-    const std::uint16_t owner = me ? me->home() : runtime_.next_home();
+    worker& owner = me ? *me : runtime_.worker_at(runtime_.next_home() - 1u);
     std::lock_guard guard(lock_);
     if (mailbox* found = free_) {
         free_ = next_free(*found);
@@ -138,8 +140,8 @@ void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
         {
             std::lock_guard guard(lock_);
             if (i == chunks_.size()) return;
-            start = directory[chunks_[i]].first.load_rlx(); // under the lock
-            if (chunks_[i] == 0) begin = 1;                 // slot 0 is nobody
+            start = directory[chunks_[i]].load_rlx(); // under the lock
+            if (chunks_[i] == 0) begin = 1;           // slot 0 is nobody
             if (i + 1 == chunks_.size()) end = carved_;
         }
         for (std::uint32_t k = begin; k < end; ++k) look(start[k]); // the caller's chunks do not go away

@@ -49,14 +49,11 @@ private:
     friend class mailbox;
     static constexpr std::uint32_t most_chunks = 1u << (32 - chunk_bits);
     // Never shrinks and is never destroyed: addresses may be asked for at any time.
-    struct chunk_entry {
-        base::atomic<mailbox*> first{nullptr};
-        std::uint32_t next_generation = 0; // for its next use; under the directory's lock
-    };
-    static chunk_entry directory[most_chunks];
+    static base::atomic<mailbox*> directory[most_chunks];
+    static std::uint32_t next_generation[most_chunks]; // for the chunk's next use; under the directory's lock
     static std::uint32_t take_number();
 
-    mailbox& carve(std::uint16_t owner);
+    mailbox& carve(worker& owner);
 
     runtime_core& runtime_;
     base::spin_lock lock_; // guards all below

@@ -8,15 +8,17 @@ namespace sennit::sched {
 void owner_lock::enter_slowly() noexcept {
     for (unsigned round = 0;; ++round) {
         busy_.store(1);
-        if (claim_.load() == 0) return; // pairs with release; sequentially consistent for processes without membarrier
-        busy_.store_rel(0);             // pairs with claim's last load
-        while (claim_.load_rlx() != 0) base::spin_pause(round++); // a hint: the look above decides, and acquires
+        if ((claim_.load() & claimed) == 0)
+            return;         // pairs with release; sequentially consistent for processes without membarrier
+        busy_.store_rel(0); // pairs with claim's last load
+        while ((claim_.load_rlx() & claimed) != 0)
+            base::spin_pause(round++); // a hint: the look above decides, and acquires
     }
 }
 
 bool owner_lock::claim() noexcept {
     if (!others_.try_lock()) return false;
-    claim_.store(1);
+    claim_.store(free_claim() | claimed);
     if (fenced_ || sys::barrier_all_threads()) {
         for (unsigned round = 0; round < tuning::looks_for_an_owner; ++round) {
             if (busy_.load() == 0) return true; // the owner's last section is over, its next one waits
@@ -28,7 +30,7 @@ bool owner_lock::claim() noexcept {
 }
 
 void owner_lock::release() noexcept {
-    claim_.store_rel(0); // pairs with enter
+    claim_.store_rel(free_claim()); // pairs with enter
     others_.unlock();
 }
 

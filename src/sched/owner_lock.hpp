@@ -24,17 +24,14 @@ namespace sennit::sched {
 class owner_lock {
 public:
     // Whether the process has a membarrier is asked here, once.
-    owner_lock() noexcept : fenced_(!sys::barrier_available()) {}
+    owner_lock() noexcept : fenced_(!sys::barrier_available()), claim_(free_claim()) {}
 
     // The owner's thread only. Waits for the few instructions that another may be inside.
     void enter() noexcept {
-        if (!fenced_) [[likely]] {
-            busy_.store_rlx(1); // pairs with claim's barrier
-            base::compiler_barrier();
-            if (claim_.load_acq() == 0) [[likely]] // pairs with release
-                return;
-        }
-        enter_slowly();
+        busy_.store_rlx(1); // pairs with claim's barrier
+        base::compiler_barrier();
+        if (claim_.load_acq() != 0) [[unlikely]] // pairs with release
+            enter_slowly();
     }
     // True where the process has no membarrier: what the owner publishes besides needs sequential consistency, too.
     bool fenced() const noexcept { return fenced_; }
@@ -46,13 +43,18 @@ public:
     [[nodiscard]] bool claim() noexcept;
     void release() noexcept;
 
+    // Whether somebody is inside, or about to be: for reports.
+    bool held() const noexcept { return busy_.load() != 0 || (claim_.load() & claimed) != 0; }
+
 private:
-    friend class snapshot;
     void enter_slowly() noexcept;
 
-    base::atomic<std::uint32_t> busy_{0};
-    base::atomic<std::uint32_t> claim_{0};
+    static constexpr std::uint32_t claimed = 1, always_slow = 2; // the latter, where there is no membarrier
+    std::uint32_t free_claim() const noexcept { return fenced_ ? always_slow : 0; }
+
     const bool fenced_;
+    base::atomic<std::uint32_t> busy_{0};
+    base::atomic<std::uint32_t> claim_;
     base::spin_lock others_; // who of the others may claim
 };
 

@@ -243,6 +243,10 @@ void runtime_core::adopt_orphan(context& one) noexcept {
 }
 
 void runtime_core::forget_orphan_slowly(context& one) noexcept {
+    one.runtime.drop_orphan(one);
+}
+
+void runtime_core::drop_orphan(context& one) noexcept {
     std::lock_guard guard(orphan_lock_);
     if (!one.orphaned.load_rlx()) return; // under the lock
     context** link = &orphans_;
@@ -311,7 +315,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.robbed += from.robbed.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
-        sum.switches += from.switches.read();
+        sum.switches += from.suspensions.read() + from.exchanges.read();
         sum.parks += from.parks.read();
         sum.runnables += from.runnables.read();
         spares += one->spare_count() + one->stands_down(); // its loop's stack, too

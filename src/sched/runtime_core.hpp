@@ -95,7 +95,7 @@ public:
     void adopt_orphan(context& one) noexcept;
     // By who resumes it. Whoever left it put it among the orphans before anybody could make it ready, so that is seen
     // here; others only take it out meanwhile, and then the lock tells.
-    void forget_orphan(context& one) noexcept {
+    static void forget_orphan(context& one) noexcept {
         if (one.orphaned.load_rlx()) [[unlikely]] // a hint, as said above
             forget_orphan_slowly(one);
     }
@@ -115,7 +115,8 @@ public:
 private:
     friend class snapshot;
     void post_home(runnable& what) noexcept;
-    void forget_orphan_slowly(context& one) noexcept;
+    [[gnu::cold]] static void forget_orphan_slowly(context& one) noexcept;
+    void drop_orphan(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
     worker* relief_to_call(bool for_watchdog);
     void begin_duty(worker& relief);

@@ -5,7 +5,7 @@
 #include "sched/worker.hpp"
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/spin_lock.hpp"
-#include "sennit/sched/small_memory.hpp"
+#include "sennit/sys/hot_line.hpp"
 
 #include <mutex>
 #include <new>
@@ -76,8 +76,8 @@ bool small_memory::keep(void* memory, std::size_t bytes) noexcept {
     const std::size_t number = (bytes - 1) / unit;
     auto& kept = lists_[number];
     if (kept.count >= batch_size && !put_batch(number)) return false;
-    kept.first = ::new (memory) piece{kept.first, nullptr};
-    ++kept.count;
+    piece*& before = kept.last[kept.count++ % kept.last.size()];
+    before = kept.first = ::new (memory) piece{kept.first, nullptr, before};
     return true;
 }
 
@@ -101,14 +101,25 @@ void* small_memory::take_batch(std::size_t number) noexcept {
     return batch;
 }
 
-void* take_memory(std::size_t bytes) {
+void small_memory::keep_a_spare() noexcept {
+    if (!tuning::simulated && tuning::max_kept_pieces != 0) sys::hot_set_spare(0);
+}
+
+void small_memory::free_the_spare() noexcept {
+    const std::uintptr_t kept = sys::hot_spare();
+    sys::hot_set_spare(1);
+    // SAFETY: what give_memory put there.
+    if (kept > 1) free_piece(reinterpret_cast<void*>(kept));
+}
+
+void* detail::take_memory_of_lists(std::size_t bytes) {
     if (bytes <= small_memory::largest)
         if (worker* me = this_worker())
             if (void* kept = me->memory.take(bytes)) return kept;
     return ::operator new(rounded(bytes), std::align_val_t{16});
 }
 
-void give_memory(void* memory, std::size_t bytes) noexcept {
+void detail::give_memory_to_lists(void* memory, std::size_t bytes) noexcept {
     if (bytes <= small_memory::largest)
         if (worker* me = this_worker())
             if (me->memory.keep(memory, bytes)) return;

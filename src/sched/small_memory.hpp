@@ -5,6 +5,8 @@
 // takes one that has none: so where one worker makes what another one frees, 512 pieces cost two locks.
 #pragma once
 
+#include "sennit/sched/small_memory.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +15,14 @@ namespace sennit::sched {
 
 class small_memory {
 public:
-    static constexpr std::size_t unit = 64; // bytes by which sizes differ
+    static constexpr std::size_t unit = detail::smallest_piece; // bytes by which sizes differ
     static constexpr std::size_t largest = 512;
     static constexpr std::size_t sizes = largest / unit;
 
     struct piece {
         piece* next;
         piece* next_batch; // of a batch's first piece, in the depot
+        piece* ahead;      // one that is taken some later; a hint, and perhaps gone
     };
 
     small_memory() = default;
@@ -32,9 +35,14 @@ public:
         piece* found = kept.first;
         if (!found) return take_batch((bytes - 1) / unit);
         kept.first = found->next;
+        __builtin_prefetch(found->ahead, 1); // another worker may have freed it
         --kept.count;
         return found;
     }
+    // Own thread, first and last: whether a piece may lie in its hot line.
+    static void keep_a_spare() noexcept;
+    static void free_the_spare() noexcept;
+
     // False: enough are kept.
     bool keep(void* memory, std::size_t bytes) noexcept;
 
@@ -42,7 +50,8 @@ private:
     struct list {
         piece* first = nullptr;
         std::uint32_t count = 0;
-        piece* full = nullptr; // a whole batch more
+        piece* full = nullptr;        // a whole batch more
+        std::array<piece*, 8> last{}; // the latest that were freed, by their count
     };
     [[gnu::noinline]] void* take_batch(std::size_t number) noexcept;
     [[gnu::noinline]] bool put_batch(std::size_t number) noexcept;

@@ -170,7 +170,7 @@ snapshot::result snapshot::collect_ready() noexcept {
     for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         local_queue& queue = one.queue_;
-        if (queue.lock_.busy_.load() != 0 || queue.lock_.claim_.load() != 0) return result::again;
+        if (queue.lock_.held()) return result::again;
         all(queue.ready_);
         all(queue.spawned_);
         if (one.run_first_) add_ready(*one.run_first_);

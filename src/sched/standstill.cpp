@@ -37,6 +37,14 @@ base::atomic<standstill::describer> describe{nullptr};
 base::atomic<sys::task_id> harmless_task{0};
 base::atomic<int> harmless_signal{0};
 
+base::atomic<std::int64_t> rehearsed_pause_ns{0}; // 0: this is no rehearsal
+base::atomic<void (*)() noexcept> after_look{nullptr};
+
+[[maybe_unused]] std::int64_t rehearsed(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
+    const std::int64_t other = rehearsed_pause_ns.load();
+    return other != 0 ? other : pause_ns;
+}
+
 } // namespace
 
 void sleep_for_good(waiter& who) noexcept {
@@ -48,7 +56,7 @@ void sleep_for_good(waiter& who) noexcept {
         ++sleepers_entered;
     }
     for (const std::int64_t pause : looks_after_ns) {
-        const std::int64_t until = sys::now_ns() + pause;
+        const std::int64_t until = sys::now_ns() + rehearsed(pause);
         while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
         }
         if (who.signal.load() != 0 || standstill::look()) break;
@@ -72,7 +80,7 @@ bool worker::sleep_for_good() noexcept {
     bool chosen = false;
     for (const std::int64_t pause : looks_after_ns) {
         if (!runtime_.all_in_bed()) break; // one who comes later looks
-        chosen = parker_.sleep_until(sys::now_ns() + pause);
+        chosen = parker_.sleep_until(sys::now_ns() + rehearsed(pause));
         if (chosen || standstill::look()) break;
     }
     if (!chosen) chosen = parker_.sleep_until(never);
@@ -88,6 +96,11 @@ void standstill::set_describer(describer what) noexcept {
 void standstill::set_harmless(sys::task_id thread, int signal) noexcept {
     harmless_task.store(thread);
     harmless_signal.store(signal);
+}
+
+void standstill::rehearse(std::int64_t pause_ns, void (*told)() noexcept) noexcept {
+    rehearsed_pause_ns.store(pause_ns);
+    after_look.store(told);
 }
 
 struct standstill::picture {
@@ -133,6 +146,15 @@ bool standstill::all_known(const picture& seen) {
     });
 }
 
+// With the registry's lock held.
+bool standstill::found() {
+    picture first, second;
+    if (!take(first) || !all_known(first)) return false;
+    if (sys::catches_signals(harmless_signal.load(), sys::halt_signal())) return false;
+    if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
+    return all_known(first) && take(second) && first == second;
+}
+
 bool standstill::look() noexcept {
     std::function<void(std::string_view)> tell;
     std::string report;
@@ -140,11 +162,10 @@ bool standstill::look() noexcept {
         const describer write = describe.load();
         const auto guard = registry::try_lock(); // held by others: they change something
         if (!write || !guard) return false;
-        picture first, second;
-        if (!take(first) || !all_known(first)) return false;
-        if (sys::catches_signals(harmless_signal.load(), sys::halt_signal())) return false;
-        if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
-        if (!all_known(first) || !take(second) || first != second) return false;
+        if (!found()) {
+            if (const auto told = after_look.load()) told();
+            return false;
+        }
         for (runtime_core* one : registry::all())
             if (!tell) tell = one->options().on_deadlock;
         report = write();

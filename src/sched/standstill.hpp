@@ -35,6 +35,7 @@
 #include "sennit/sched/waiter.hpp"
 #include "sys/tasks.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace sennit::sched {
@@ -57,8 +58,13 @@ public:
     // the process. True: it has called on_deadlock.
     static bool look() noexcept;
 
+    // For tests: from now on the looks come `pause_ns` after each other, and `after_look` is called, with the
+    // registry's lock held, after each that has found no deadlock.
+    static void rehearse(std::int64_t pause_ns, void (*after_look)() noexcept) noexcept;
+
 private:
     struct picture;
+    static bool found();
     static bool take(picture& seen);
     static bool all_known(const picture& seen);
 };

@@ -39,18 +39,19 @@ namespace sennit::sched {
 #endif
     hot.activity = target.saved_activity;
     current_ = &target;
-    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. (Nothing
-    // is private in a context that is resumed, so it counts only what a later push adds; release costs nothing here.)
-    hot.context.store_rel(&target);                                              // pairs with running
-    hot.split.store_rlx(target.slot(fork_range::of(target.forks.load()).split)); // carried by `head`
-    hot.head.store_rel(target.saved_head);                                       // pairs with force_publication
-    counted.switches.add();
+    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing
+    // is private in a context that is resumed, so `split` is its `head`, and the thief counts only what a later push
+    // adds; release costs nothing here.
+    hot.context.store_rel(&target); // pairs with running
+    fork_slot* const head = target.saved_head;
+    hot.split.store_rlx(head); // carried by `head`
+    hot.head.store_rel(head);  // pairs with force_publication
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
 }
 
-SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
+SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) noexcept {
     if (tracing::on()) [[unlikely]]
-        return switch_traced(target);
+        return switch_traced(target, suspends);
     switch_now(target);
 }
 
@@ -58,7 +59,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
 [[gnu::always_inline]] inline void worker::arrive() noexcept {
     worker& me = *this_worker();
     context* left = me.left_;
-    if (!left) { // it exchanged places with this one, and stands in the queue: thieves may have it now
+    if (!left) { // if it exchanged places with this one, it stands in the queue: thieves may have it now
         me.queue_.end_exchange();
         return;
     }
@@ -72,7 +73,8 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
 
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
     left_ = current_;
-    runtime_.forget_orphan(target);
+    runtime_core::forget_orphan(target);
+    counted.exchanges.add();
     switch_to(target);
     arrive();
 }
@@ -80,19 +82,19 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
 [[gnu::always_inline]] inline context* worker::next_ready_context() noexcept {
     if (fair_turn()) return nullptr;
-    const std::uint32_t queued = queue_.size();
-    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
-    if (queued == 0 || (queued > 1 && asked())) return nullptr;
+    if (asked_for_half()) [[unlikely]]
+        return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
-    took_turn();
     counted.runnables.add();
     context& target = static_cast<context&>(*item);
-    runtime_.forget_orphan(target);
+    runtime_core::forget_orphan(target);
     return &target;
 }
 
 [[gnu::always_inline]] inline context* worker::next_or_spare() noexcept {
+    if (!queue_.in_hand.closed()) [[unlikely]]
+        let_go();
     context* next = next_ready_context();
     return next ? next : spare();
 }
@@ -105,8 +107,6 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
     publish_all(self);
     counted.suspensions.add();
     self.left_ns = about_now_ns_;
-    if (tracing::on()) [[unlikely]]
-        trace_leave();
     who.parked = &self;
     left_ = &self;
 }
@@ -117,7 +117,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
     after_ = after;
     after_argument_ = argument;
     after_waiter_ = &who;
-    switch_to(next);
+    switch_to(next, true);
     arrive();
 }
 
@@ -129,12 +129,27 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target) noexcept {
     return true;
 }
 
+// What posting `next` and leaving for what is ready comes to while nothing else is ready.
+[[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
+    if (&next.runtime != &runtime_ || !is_local(next) || !queue_.empty() || !queue_.in_hand.closed() || fair_turn())
+        return false;
+    if (tracing::on()) [[unlikely]]
+        tracing::tell(trace_kind::wakes, next.saved_activity);
+    counted.runnables.add();
+    runtime_core::forget_orphan(next);
+    prepare_to_leave(who);
+    left_ = nullptr; // nothing is to be done
+    switch_to(next, true);
+    arrive();
+    return true;
+}
+
 [[gnu::always_inline]] inline bool worker::leave_unlocking(base::spin_lock& held, waiter& who) noexcept {
     context* next = next_or_spare();
     if (!next) return false;
     prepare_to_leave(who);
     held_ = &held;
-    switch_to(*next);
+    switch_to(*next, true);
     arrive();
     return true;
 }

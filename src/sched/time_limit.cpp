@@ -5,7 +5,8 @@
 
 namespace sennit::sched {
 
-time_limit::time_limit(std::int64_t deadline_ns) noexcept : scope_(current_scope(), deadline_ns) {
+time_limit::time_limit(std::int64_t deadline_ns) noexcept
+    : deadline_ns_(deadline_ns), scope_(current_scope(), deadline_ns) {
     this_activity().scope = &scope_;
 }
 

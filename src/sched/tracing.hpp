@@ -25,14 +25,20 @@ enum class trace_kind : std::uint8_t {
 
 class tracing {
 public:
+#ifdef SENNIT_NO_TRACE_HOOKS // to measure what the others cost: bench/README.md
+    static constexpr bool compiled_in = false;
+#else
+    static constexpr bool compiled_in = true;
+#endif
     using receiver = void (*)(trace_kind kind, activity* who, const char* what) noexcept;
     static void start(receiver to) noexcept { receiver_.store(to); }
 
     static void tell(trace_kind kind, activity* who, const char* what = nullptr) noexcept {
+        if (!compiled_in) return;
         if (const receiver to = receiver_.load_rlx()) [[unlikely]] // orders nothing, see above
             to(kind, who, what);
     }
-    static bool on() noexcept { return receiver_.load_rlx() != nullptr; } // as above
+    static bool on() noexcept { return compiled_in && receiver_.load_rlx() != nullptr; } // as above
 
 private:
     static inline constinit base::atomic<receiver> receiver_{nullptr};

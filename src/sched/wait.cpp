@@ -85,18 +85,15 @@ claim_result claim(wait_point& point, wake_reason why) noexcept {
     return claim_result::lost;
 }
 
-claimed claim_first(wait_list& list, std::size_t most) noexcept {
+claimed claim_contended(wait_list& list, std::size_t most) noexcept {
     for (; most > 0; --most) {
-        wait_entry* entry = list.pop_front();
+        wait_entry* entry = list.front();
         if (!entry) break;
+        if (entry->point.sole) return claim_sole(list);
+        list.pop_front();
         entry->queued = false;
-        wait_point& point = entry->point;
-        const auto why = static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + entry->number);
-        if (point.sole) {
-            point.state.store_rlx(static_cast<std::uint32_t>(why)); // orders nothing: the wake does
-            return {entry, &point, true};
-        }
-        switch (claim(point, why)) {
+        wait_point& point = entry->point; // read now: who is claimed before it sleeps may be gone, and the entry with it
+        switch (claim(point, entry->why())) {
         case claim_result::wake_it:
             return {entry, &point, true};
         case claim_result::leave_it:

@@ -146,7 +146,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
             continue;
         }
         ++stuck;
-        ready = ready || !each.queue().empty() || each.inbox().offers();
+        ready = ready || each.queue().in_sight() != 0 || each.inbox().offers();
     }
     if (all_stuck)
         ready = ready || !one.injected().empty() || one.has_orphans() || one.clock().next_ns() <= sys::now_ns();
@@ -163,7 +163,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
 bool watchdog::is_stuck(worker& one) noexcept {
     const counters& seen = one.counted;
     const std::uint64_t progress =
-        seen.runnables.read() + seen.switches.read() + seen.steals.read() + seen.parks.read();
+        seen.runnables.read() + seen.exchanges.read() + seen.steals.read() + seen.parks.read();
     const bool awake = !one.runtime_.idle().is_set(one.index_);
     const std::int64_t worked = sys::processor_ns(one.thread_.handle());
     if (!awake || !one.noted_.awake || progress != one.noted_.progress) {

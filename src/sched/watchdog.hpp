@@ -6,7 +6,7 @@
 // Threads. One for the process, while there is a runtime that is watched; it looks every `tuning::watch_period_ns`
 // while any worker is awake, and sleeps while all are in bed. `notice` is for workers, the rest for runtimes.
 //
-// When somebody is stuck. A worker that is out of bed and whose counters (runnables, switches, steals, sleeps: the
+// When somebody is stuck. A worker that is out of bed and whose counters (runnables, exchanges, steals, sleeps: the
 // worker writes them anyway) have not moved since the last look, and whose thread has worked meanwhile, or is blocked
 // at this moment. One that has only lost its processor to others is not: another thread would be of no use.
 //

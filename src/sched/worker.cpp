@@ -15,6 +15,7 @@
 // of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
+#include "sched/mailbox.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
 #include "sched/switching.hpp"
@@ -81,6 +82,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
 
     sys::hot_line& hot = sys::own_hot_line();
     hot.worker = &me;
+    small_memory::keep_a_spare();
     me.exceptions_ = &sys::thread_exception_globals();
     me.home_.fp_usual = sys::read_fp_control();
 #ifdef SENNIT_THREAD_SANITIZER
@@ -98,6 +100,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
 
     me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has left its loop
+    small_memory::free_the_spare();
     hot.worker = nullptr;
     hot.head.store_rlx(nullptr);    // read by this thread only, from here on
     hot.context.store_rlx(nullptr); // as above
@@ -105,7 +108,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
 }
 
 // Apart, so that the compiler keeps nothing over a call that is hardly ever made.
-[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target) noexcept {
+[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target,
+                                                                                bool suspends) noexcept {
+    if (suspends) trace_leave();
     activity* next = target.saved_activity;
     tracing::tell(trace_kind::runs, next == &target.own ? nullptr : next);
     switch_now(target);
@@ -184,16 +189,17 @@ bool worker::step() noexcept {
 }
 
 bool worker::run_next() noexcept {
-    if (!fair_turn()) {
-        took_turn();
-    } else {
-        until_fair_ = fair_period - 1;
+    if (fair_turn()) {
+        fair_at_ = counted.runnables.read() + fair_period;
         if (look_outside()) return true;
     }
-    if (asked() && queue_.size() > 1) give_away();
+    if (asked_for_half()) give_away();
     runnable* item = queue_.pop();
     if (!item) item = pop_outside();
-    if (!item) return false;
+    if (!item) {
+        --fair_at_; // a pick in vain is a turn as well
+        return false;
+    }
     run(*item);
     return true;
 }
@@ -244,7 +250,8 @@ void worker::help_others() noexcept {
         const std::uint64_t runs = other.counted.runnables.read();
         const bool stuck = runs == seen_runs_[i];
         seen_runs_[i] = runs;
-        if (stuck && ((!other.queue_.empty() && rob(other)) || (other.inbox_.offers() && take_offer(other)))) return;
+        if (stuck && ((other.queue_.in_sight() != 0 && rob(other)) || (other.inbox_.offers() && take_offer(other))))
+            return;
     }
 }
 
@@ -291,7 +298,7 @@ void worker::give_away() noexcept {
 
 bool worker::rob(worker& victim) noexcept {
     local_queue::list loot;
-    const std::uint32_t count = victim.queue_.steal(loot);
+    const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::take_from_hand(victim); });
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::tell(trace_kind::steals, nullptr, "from a queue");
@@ -311,33 +318,33 @@ bool worker::take_offer(worker& victim) noexcept {
 }
 
 // To a ready context it is one exchange in the queue and one switch.
-[[gnu::always_inline]] inline bool worker::yield() noexcept {
+[[gnu::always_inline]] inline void worker::yield() noexcept {
+    if (!queue_.in_hand.closed()) [[unlikely]]
+        let_go();
     context& self = *current_;
-    const std::uint32_t queued = queue_.size();
-    if (queued == 0 || fair_turn() || (queued > 1 && asked()) || !is_local(self)) [[unlikely]]
-        return yield_slowly(queued);
+    if (fair_turn() || asked_for_half() || !is_local(self)) [[unlikely]]
+        return yield_slowly();
     publish_all(self);
     runnable* next = queue_.begin_exchange(self, &context::resume_ready);
     if (!next) [[unlikely]]
-        return yield_slowly(queued);
-    took_turn();
+        return yield_slowly();
     counted.runnables.add();
+    counted.exchanges.add();
     context& target = static_cast<context&>(*next);
-    runtime_.forget_orphan(target);
+    runtime_core::forget_orphan(target);
     switch_to(target);
     arrive();
-    return true;
 }
 
-[[gnu::noinline]] bool worker::yield_slowly(std::uint32_t queued) noexcept {
-    if (queued == 0 && outside_is_empty() && !fair_turn()) {
-        took_turn();
+[[gnu::noinline]] void worker::yield_slowly() noexcept {
+    if (queue_.empty() && outside_is_empty() && !fair_turn()) {
+        counted.runnables.add(); // it runs on
         if (asked()) publish_for_poll();
-        return false;
+        return;
     }
     queue_.promote_oldest_spawned();
     waiter who;
-    return leave(
+    leave(
         [](void*, waiter& left) noexcept {
             this_worker()->requeue(*left.parked);
             return true;
@@ -362,6 +369,8 @@ void worker::run(runnable& item) noexcept {
 }
 
 bool worker::run_instead(runnable& item) noexcept {
+    if (!queue_.in_hand.closed()) [[unlikely]]
+        let_go();
     context* next = spare();
     if (!next) return false;
     run_first_ = &item;
@@ -422,11 +431,10 @@ bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who
     return this_worker()->leave(after, argument, who);
 }
 
-bool yield() noexcept {
-    worker* me = this_worker();
-    if (!me) return false;
-    me->yield();
-    return true;
+void yield() noexcept {
+    if (worker* me = this_worker()) [[likely]]
+        return me->yield();
+    sys::yield_thread();
 }
 
 std::uint32_t random_below(std::uint32_t n) noexcept {
@@ -456,6 +464,17 @@ void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who)
     who.parked = nullptr;
     if (!publish(argument, who)) return;
     sleep_for_good(who);
+}
+
+void wake_and_park(waiter& next, waiter& who) noexcept {
+    worker* me = this_worker();
+    if (me && next.parked && me->leave_to(*next.parked, who)) return;
+    park(
+        [](void* first, waiter&) noexcept {
+            wake(*static_cast<waiter*>(first));
+            return true;
+        },
+        &next, who);
 }
 
 } // namespace sennit::sched

@@ -85,20 +85,36 @@ public:
     bool asked() const noexcept {
         return sys::hot_polled(); // a request, and asked again
     }
+    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
+    bool asked_for_half() const noexcept { return asked() && queue_.size() > 1; }
     // What has to follow each push into the own queue, which holds so many then.
     void posted(std::uint32_t queued) noexcept {
         base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
         if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
             posted_slowly(queued);
     }
-    // Lets what is ready here run first. False: there was nothing.
-    bool yield() noexcept;
-    [[gnu::noinline]] bool yield_slowly(std::uint32_t queued) noexcept;
+    void posted_slowly(std::uint32_t queued) noexcept;
+    // A handler is about to leave its context, or this worker to forget it: what it sent last goes where all can see
+    // it, and the hand is closed. src/sched/mailbox.cpp.
+    [[gnu::noinline, gnu::cold]] void let_go() noexcept;
+    // Whether somebody has to be woken for a piece of work that is the only one here, if nobody watches.
+    bool somebody_sleeps() const noexcept {
+        base::compiler_barrier(); // as in posted
+        return sleepers_->any(worker_count_);
+    }
+    // Lets what is ready here run first.
+    void yield() noexcept;
+    [[gnu::noinline]] void yield_slowly() noexcept;
     // Runs `item` at once, and makes the caller ready. False, without having done so, when there is no other stack.
     bool run_instead(runnable& item) noexcept;
 
     // Whether what has this home goes through the own queue.
     bool is_local(const runnable& item) const noexcept { return item.home == local_home_; }
+    // A runnable that the loop did not pick, and whose runs its own kind limits: no fair turn comes nearer by it.
+    void count_turn() noexcept {
+        counted.runnables.add();
+        ++fair_at_;
+    }
     std::uint16_t home() const noexcept { return static_cast<std::uint16_t>(index_ + 1); }
     // From the loop: runs `item` on this idle context.
     void run_on(context& target, runnable& item) noexcept;
@@ -107,14 +123,16 @@ public:
     void resume(context& target) noexcept;
     // From user code on `self`: leave it for an idle context. False when there is none to be had.
     bool leave(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
+    // To a blocked context that has to be made ready. False: others would run before it, or elsewhere, or nobody may.
+    bool leave_to(context& next, waiter& who) noexcept;
     // The same where all there is to be done is to free a lock.
     bool leave_unlocking(base::spin_lock& held, waiter& who) noexcept;
 
     // From fork_stack.cpp: publication and stealing.
     void publish_for_poll() noexcept;
     void publish_all(context& owner) noexcept {
-        // Nothing forked is nearly always the case, and then both are as at first.
-        if (owner.forks.load() != 0 || hot_.load_rlx()->head.load_rlx() != owner.fork_base) // own thread's words
+        // Nothing forked is nearly always the case: `head` is where it began, and what was public was taken back.
+        if (sys::hot_head() != owner.fork_base) [[unlikely]]
             publish_rest(owner);
     }
     bool take_back(fork_slot* slot) noexcept;
@@ -170,9 +188,9 @@ private:
     void trace_leave() noexcept;
     void settle(context& left) noexcept;
     static void thread_main(void* self) noexcept;
-    void switch_to(context& target) noexcept;
+    void switch_to(context& target, bool suspends = false) noexcept; // `suspends`: for the trace
     void switch_now(context& target) noexcept;
-    void switch_traced(context& target) noexcept;
+    void switch_traced(context& target, bool suspends) noexcept;
     void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
 
     // One piece of work for the loop; false when the worker shall end.
@@ -181,7 +199,6 @@ private:
     bool look_outside() noexcept;
     bool expire_timers() noexcept;
     void help_others() noexcept;
-    void posted_slowly(std::uint32_t queued) noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     // What others made ready for this worker or for any.
     bool outside_is_empty() const noexcept;
@@ -192,8 +209,7 @@ private:
     context* next_ready_context() noexcept;
     context* next_or_spare() noexcept;
     // The next pick looks at what others have before the own queue.
-    bool fair_turn() const noexcept { return until_fair_ == 0; }
-    void took_turn() noexcept { --until_fair_; } // not a fair one
+    bool fair_turn() const noexcept { return counted.runnables.read() >= fair_at_; }
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
@@ -231,8 +247,8 @@ private:
     sys::exception_globals* exceptions_ = nullptr;
     context* current_ = nullptr;
     context* spares_ = nullptr;
-    base::atomic<std::size_t> spare_count_{0};      // owner writes
-    unsigned until_fair_ = tuning::fair_period - 1; // picks; 0: the next one is fair
+    base::atomic<std::size_t> spare_count_{0};        // owner writes
+    std::uint64_t fair_at_ = tuning::fair_period - 1; // as many runnables: the next pick is fair
     std::int64_t about_now_ns_ = 0;
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
     base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
@@ -241,7 +257,7 @@ private:
     sys::machine_context home_; // the thread's own stack
 
     // Set by whoever switches, taken by whoever arrives.
-    context* left_ = nullptr;         // null: it stands in the queue already
+    context* left_ = nullptr;         // null: nothing to do but to end an exchange
     base::spin_lock* held_ = nullptr; // to be freed; null: `after_` is to be called
     bool (*after_)(void*, waiter&) noexcept = nullptr;
     void* after_argument_ = nullptr;

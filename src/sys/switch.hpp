@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaves one stack for another: the machine half of a context switch.
 //
-// `switch_stacks(from, to, globals)` saves what a thread of control owns beside its stack (exception globals,
-// floating-point control words if they were changed, the sanitizers' notes), then jumps. It returns when somebody
-// switches back to `from`, perhaps in another thread: nothing thread-local that was read before may be used after.
+// `switch_stacks(from, to, globals)` saves what a thread of control owns beside its stack (exceptions in flight,
+// floating-point control words that were changed: both hardly ever; the sanitizers' notes), then jumps. It returns when
+// somebody switches back to `from`, perhaps in another thread: nothing thread-local that was read before may be used
+// after.
 //
 // The jump itself is inline assembly with a clobber list, one small file per processor, so that the compiler saves just
 // the registers that are live. It must not throw. Cost here, Zen 4: see docs/performance.md.
@@ -43,14 +44,19 @@ namespace sennit::sys {
 // What is saved of a thread of control that does not run. `sp` is valid only then.
 struct machine_context {
     void* sp = nullptr;
-    exception_globals exceptions{};
+    bool keeps = false;                         // something in the two lines marked so; else they are as at first
+    exception_globals exceptions{};             // kept
     std::uint64_t fp_usual = read_fp_control(); // control words at its making
-    std::uint64_t fp_control = 0;               // others that it has set since; 0: none
+    std::uint64_t fp_control = 0;               // kept: others that it has set since; 0: none
     const void* stack_low = nullptr;            // for AddressSanitizer
     std::size_t stack_size = 0;
     void* asan_fake_stack = nullptr;
     void* tsan_fiber = nullptr;
 };
+
+// Takes exceptions in flight and changed modes from the thread, and gives them back.
+void keep_state(machine_context& from, exception_globals& globals) noexcept;
+void restore_state(machine_context& to, exception_globals& globals) noexcept;
 
 // First thing on a stack that was just switched to, also on a new one (then `self` has no fake stack yet).
 inline void arrived(machine_context& self) noexcept {
@@ -65,11 +71,10 @@ inline void arrived(machine_context& self) noexcept {
 // changes under it between the note and the jump.
 [[gnu::always_inline]] inline void switch_stacks(machine_context& from, machine_context& to,
                                                  exception_globals& globals) noexcept {
-    from.exceptions = globals;
-    globals = to.exceptions;
-    from.fp_control = fp_control_is(from.fp_usual) ? 0 : read_fp_control();
-    if ((from.fp_control | to.fp_control) != 0) [[unlikely]]
-        write_fp_control(to.fp_control != 0 ? to.fp_control : to.fp_usual);
+    if (globals.caught || globals.uncaught != 0 || !fp_control_is(from.fp_usual)) [[unlikely]]
+        keep_state(from, globals);
+    if (to.keeps) [[unlikely]]
+        restore_state(to, globals);
 #ifdef SENNIT_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&from.asan_fake_stack, to.stack_low, to.stack_size);
 #endif

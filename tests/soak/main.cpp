@@ -4,6 +4,7 @@
 //
 //     soak SECONDS [SEED]    one line a period; status 0: all was right, 1: something was not, 2: bad input
 #include "mix.hpp"
+#include "resident.hpp"
 
 #include "race_rounds.hpp"
 
@@ -12,7 +13,6 @@
 #include <sennit/sennit.hpp>
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -31,22 +31,6 @@ using clock = std::chrono::steady_clock;
 
 // What may be added to the resident memory after the warm-up: an eighth, and this.
 constexpr long slack_kib = 8 * 1024;
-
-#ifdef SENNIT_SLOW_TESTS
-constexpr bool memory_is_shadowed = true; // by a sanitizer, which keeps what was freed
-#else
-constexpr bool memory_is_shadowed = false;
-#endif
-
-long resident_kib() {
-    ::malloc_trim(0); // what the program has given back is not the library's
-    long pages = 0;
-    if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
-        if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
-        std::fclose(file);
-    }
-    return pages * (::sysconf(_SC_PAGESIZE) / 1024);
-}
 
 struct totals {
     std::atomic<long> rounds{0}, programs{0};
@@ -167,6 +151,7 @@ int main(int count, char** given) {
         all.round(with, sum);
         if (elapsed() - told < period) continue;
         told = elapsed();
+        ::malloc_trim(0); // what the program has given back is not the library's
         const long now = resident_kib();
         if (flat == 0 && told >= warm) flat = now;
         most = std::max(most, now);

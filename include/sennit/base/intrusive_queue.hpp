@@ -44,22 +44,44 @@ public:
         other.first_ = other.last_ = nullptr;
     }
 
-    T* pop_front() noexcept { return first_ ? &take(*first_) : nullptr; }
-    T* pop_back() noexcept { return last_ ? &take(*last_) : nullptr; }
-    void remove(T& item) noexcept { take(item); }
+    // What is taken out keeps its old links: they mean nothing.
+    T* pop_front() noexcept {
+        list_node* node = first_;
+        if (!node) return nullptr;
+        first_ = node->next;
+        (first_ ? first_->previous : last_) = nullptr;
+        return static_cast<T*>(node);
+    }
+    T* pop_back() noexcept {
+        list_node* node = last_;
+        if (!node) return nullptr;
+        last_ = node->previous;
+        (last_ ? last_->next : first_) = nullptr;
+        return static_cast<T*>(node);
+    }
+    void remove(T& item) noexcept {
+        const list_node& node = item;
+        (node.previous ? node.previous->next : first_) = node.next;
+        (node.next ? node.next->previous : last_) = node.previous;
+    }
+    // pop_front with push_back(item) before it, while something is here: so the list is never empty between them.
+    T& exchange_front(T& item) noexcept {
+        list_node& node = item;
+        list_node& first = *first_;
+        node.previous = last_;
+        node.next = nullptr;
+        last_->next = &node;
+        last_ = &node;
+        first_ = first.next;
+        first_->previous = nullptr;
+        return static_cast<T&>(first);
+    }
 
     T* front() const noexcept { return static_cast<T*>(first_); }
     T* back() const noexcept { return static_cast<T*>(last_); }
     static T* after(T& item) noexcept { return static_cast<T*>(static_cast<list_node&>(item).next); }
 
 private:
-    T& take(list_node& node) noexcept {
-        (node.previous ? node.previous->next : first_) = node.next;
-        (node.next ? node.next->previous : last_) = node.previous;
-        node.previous = node.next = nullptr;
-        return static_cast<T&>(node);
-    }
-
     list_node* first_ = nullptr;
     list_node* last_ = nullptr;
 };

@@ -39,6 +39,7 @@ struct fiber_type {
     void (*body)(fiber_block&) noexcept;    // runs the closure and keeps its result or exception
     void (*destroy)(fiber_block*) noexcept; // frees the block
     const std::type_info* closure;          // for reports
+    const std::type_info* result = nullptr; // what kind it has; for the holder
 };
 
 // What most fibers do without.
@@ -85,8 +86,12 @@ public:
 
     std::uint64_t id() noexcept;
     runtime_core& runtime() const noexcept { return runtime_; }
+    const std::type_info& result_type() const noexcept { return *type_.result; }
     activity& self() noexcept { return self_; }
-    static fiber_block* current() noexcept; // null: the caller is no fiber
+    static fiber_block* current() noexcept { // null: the caller is no fiber
+        const activity* me = current_activity();
+        return me ? static_cast<fiber_block*>(me->fiber) : nullptr;
+    }
 
     const char* name() const noexcept { return extra_ ? extra_->name.data() : ""; }
 
@@ -103,6 +108,9 @@ public:
     // The first call allocates and may throw std::bad_alloc.
     std::stop_source& stop_source();
     bool request_stop() noexcept; // true: nobody had before
+    // Of one that has ended, for its holder: somebody has asked for its source; a stop was requested before.
+    bool has_stop_state() const noexcept { return stop_.stop_possible(); }
+    bool stop_wanted() const noexcept { return stop_wanted_; }
 
     // What this_fiber::get_stop_token() gives, if not of stop_source().
     std::stop_token (*other_token)(fiber_block&) = nullptr;

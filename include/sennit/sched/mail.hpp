@@ -27,10 +27,11 @@ enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
 struct mail {
     // Handles it; `object` is what the receiver's life began with. Null: nobody can, it is only destroyed. Called once.
     using function = void (*)(mail& self, void* object) noexcept;
-    explicit mail(function what) noexcept : run(what) {}
+    constexpr explicit mail(function what) noexcept : run(what) {}
 
     union {
         mail* next = nullptr;
+        mailbox* target;    // the receiver, while it lies in a worker's hand: src/sched/hand.hpp
         std::uint32_t slot; // the receiver's, once `fate` is not `sent`
     };
     function run;
@@ -39,7 +40,7 @@ struct mail {
     bool urgent = false;            // goes before what is not, also before what was sent earlier
     bool counted = false;           // the receiver's `room` counts it
     delivery fate = delivery::sent; // else: why nobody can handle it
-    std::uint8_t unused = 0;        // so that one store writes all four
+    bool kept = false;              // it is sent again: `sender` stands
 
     // Before `run` with nobody.
     void failed(std::uint32_t whose, delivery why) noexcept {

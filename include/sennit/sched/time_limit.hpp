@@ -4,6 +4,7 @@
 
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/cancel_scope.hpp"
+#include "sennit/sched/now.hpp"
 
 #include <cstdint>
 
@@ -15,9 +16,11 @@ public:
     ~time_limit();
     time_limit(const time_limit&) = delete;
 
-    bool expired() const noexcept { return scope_.expired(); }
+    // Its own deadline has come, not only one above.
+    bool expired() const noexcept { return deadline_ns_ != never && now_ns() >= deadline_ns_; }
 
 private:
+    const std::int64_t deadline_ns_;
     cancel_scope scope_;
 };
 

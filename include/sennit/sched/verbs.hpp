@@ -55,13 +55,17 @@ void spawn(runnable& what, runtime_core& where) noexcept;
 // its thread instead.
 bool suspend(bool (*after)(void* argument, waiter& who) noexcept, void* argument, waiter& who) noexcept;
 
-// Lets other ready work of this worker run first. False on a thread that is no worker: nothing was done.
-bool yield() noexcept;
+// Lets other ready work of this worker run first; a thread that is no worker gives its processor away.
+void yield() noexcept;
 
 // Gives the processor to another thread of the system.
 void yield_thread() noexcept;
 
 // Blocks the calling context or thread until `wake(who)`. `publish(argument, who)` as `after` in suspend.
 void park(bool (*publish)(void* argument, waiter& who) noexcept, void* argument, waiter& who) noexcept;
+
+// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
+// `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
+void wake_and_park(waiter& next, waiter& who) noexcept;
 
 } // namespace sennit::sched

@@ -47,6 +47,9 @@ struct wait_entry : base::list_node {
     unsigned number;
     void* data; // the source's own: where a value goes
     bool queued = false;
+    wake_reason why() const noexcept {
+        return static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + number);
+    }
 };
 using wait_list = base::intrusive_queue<wait_entry>;
 
@@ -71,8 +74,20 @@ struct claimed {
     bool asleep = false;
     explicit operator bool() const noexcept { return entry != nullptr; }
 };
+// The first one, which waits for nothing else.
+inline claimed claim_sole(wait_list& list) noexcept {
+    wait_entry& entry = *list.pop_front();
+    entry.queued = false;
+    entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why())); // orders nothing: the wake does
+    return {&entry, &entry.point, true};
+}
+claimed claim_contended(wait_list& list, std::size_t most) noexcept; // the rest of claim_first
 // Looks at `most` entries, and takes those off whose wait has ended otherwise.
-claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcept;
+inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcept {
+    const wait_entry* entry = list.front();
+    if (!entry || most == 0) return {};
+    return entry->point.sole ? claim_sole(list) : claim_contended(list, most);
+}
 inline void end_wait(const claimed& one) noexcept {
     if (one.asleep) wake(*one.point);
 }

@@ -46,7 +46,9 @@ struct alignas(base::cache_line) hot_line {
     base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
     void* activity = nullptr;             // +40: who runs here (sched/activity.hpp); owner only
     void* exceptions = nullptr;           // +48: the thread's exception_globals; owner only; null: not asked for yet
+    std::uintptr_t spare = 1;             // +56: a free piece of memory (sched/small_memory.hpp); 1: none is kept here
 };
+static_assert(sizeof(hot_line) == base::cache_line);
 
 #ifdef SENNIT_HOT_LINE_ASM
 
@@ -141,36 +143,47 @@ inline void* hot_worker() noexcept {
     return value;
 }
 
-inline void* hot_activity() noexcept {
-    void* value;
+// A word of the own thread's, which changes with who runs here; `Offset` in bytes.
+template <class T, std::size_t Offset>
+inline T hot_own_word() noexcept {
+    T value;
 #ifdef SENNIT_HOT_VIA_GOT
-    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:40(%0), %0" : "=r"(value)::"memory");
-#else
-    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+40, %0" : "=r"(value)::"memory");
-#endif
-    return value;
-}
-
-inline void hot_set_activity(void* value) noexcept {
-#ifdef SENNIT_HOT_VIA_GOT
-    void* offset;
-    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %1, %%fs:40(%0)"
-                        : "=&r"(offset)
-                        : "r"(value)
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:%c1(%0), %0"
+                        : "=r"(value)
+                        : "i"(Offset)
                         : "memory");
 #else
-    asm inline volatile("movq %0, %%fs:sennit_hot_line@tpoff+40" ::"r"(value) : "memory");
+    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+%c1, %0" : "=r"(value) : "i"(Offset) : "memory");
+#endif
+    return value;
+}
+template <std::size_t Offset, class T>
+inline void hot_set_own_word(T value) noexcept {
+#ifdef SENNIT_HOT_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %1, %%fs:%c2(%0)"
+                        : "=&r"(offset)
+                        : "re"(value), "i"(Offset)
+                        : "memory");
+#else
+    asm inline volatile("movq %0, %%fs:sennit_hot_line@tpoff+%c1" ::"re"(value), "i"(Offset) : "memory");
 #endif
 }
 
+inline void* hot_activity() noexcept {
+    return hot_own_word<void*, 40>();
+}
+inline void hot_set_activity(void* value) noexcept {
+    hot_set_own_word<40>(value);
+}
 inline void* hot_exceptions() noexcept {
-    void* value;
-#ifdef SENNIT_HOT_VIA_GOT
-    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0\n\tmovq %%fs:48(%0), %0" : "=r"(value)::"memory");
-#else
-    asm inline volatile("movq %%fs:sennit_hot_line@tpoff+48, %0" : "=r"(value)::"memory");
-#endif
-    return value;
+    return hot_own_word<void*, 48>();
+}
+inline std::uintptr_t hot_spare() noexcept {
+    return hot_own_word<std::uintptr_t, 56>();
+}
+inline void hot_set_spare(std::uintptr_t value) noexcept {
+    hot_set_own_word<56>(value);
 }
 
 inline hot_line& hot() noexcept {
@@ -218,6 +231,12 @@ inline void hot_set_activity(void* value) noexcept {
 }
 inline void* hot_exceptions() noexcept {
     return hot().exceptions;
+}
+inline std::uintptr_t hot_spare() noexcept {
+    return hot().spare;
+}
+inline void hot_set_spare(std::uintptr_t value) noexcept {
+    hot().spare = value;
 }
 
 #endif

@@ -37,8 +37,8 @@ class task_state final : public future_value<R>, private sched::fiber_block, pri
 
 public:
     template <class... A>
-    task_state(future_state::destroyer destroy, sched::runtime_core& runtime, A&&... closure)
-        : future_value<R>(destroy), fiber_block(runtime, type, nullptr), continuation(&task_state::start_when_due) {
+    task_state(future_state::destroyer destroy, sched::runtime_core& runtime, const void* made_at, A&&... closure)
+        : future_value<R>(destroy), fiber_block(runtime, type, made_at), continuation(&task_state::start_when_due) {
         std::construct_at(&function_, std::forward<A>(closure)...);
     }
     ~task_state() {}
@@ -116,10 +116,11 @@ struct continue_with {
     decltype(auto) operator()() { return std::invoke(std::move(function), std::move(source)); }
 };
 
-// The new state's fiber is not started yet. Throws std::bad_alloc, and what the closure's constructor throws.
+// The new state's fiber is not started yet; `made_at`: see sched/here.hpp. Throws std::bad_alloc, and what the
+// closure's constructor throws.
 template <class R, class F, class... A>
-auto make_task(A&&... closure) {
-    return make_state<task_state<R, F>>(runtime_for(nullptr), std::forward<A>(closure)...);
+auto make_task(const void* made_at, A&&... closure) {
+    return make_state<task_state<R, F>>(runtime_for(nullptr), made_at, std::forward<A>(closure)...);
 }
 
 } // namespace sennit::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of this process.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#ifdef SENNIT_SLOW_TESTS
+constexpr bool memory_is_shadowed = true; // by a sanitizer, which keeps what was freed
+#else
+constexpr bool memory_is_shadowed = false;
+#endif
+
+inline long resident_kib() {
+    long pages = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+        std::fclose(file);
+    }
+    return pages * (::sysconf(_SC_PAGESIZE) / 1024);
+}
