@@ -19,6 +19,7 @@
 
 #include "sennit/fiber.hpp"
 #include "sennit/monitor.hpp"
+#include "sennit/sched/here.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -31,12 +32,8 @@ template <std::derived_from<monitor> T>
 class active {
 public:
     template <class... A>
-    explicit active(A&&... arguments) : object_(std::forward<A>(arguments)...) {
-        detail::door::reserve(object_, this);
-        thread_ = fiber([this] {
-            const auto in = detail::entrance::adopted(object_);
-            object_.run();
-        });
+    [[gnu::always_inline]] explicit active(A&&... arguments) : object_(std::forward<A>(arguments)...) {
+        start(sched::here());
     }
     ~active() {
         if (thread_.joinable()) (void)enter_destructor(object_);
@@ -61,6 +58,14 @@ public:
     }
 
 private:
+    void start(const void* made_at) {
+        detail::door::reserve(object_, this);
+        thread_ = fiber(detail::code_address{made_at}, nullptr, [this] {
+            const auto in = detail::entrance::adopted(object_);
+            object_.run();
+        });
+    }
+
     T object_;
     fiber thread_; // ends before the object does
 };

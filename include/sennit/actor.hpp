@@ -47,8 +47,8 @@ public:
 
     actor_ref<Self> self() const noexcept { return actor_ref<Self>(address()); }
 
-    template <class M>
-    static void invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
+    template <class M, class Answer> // reply_to<reply_of<M>>, or no_answer
+    static void invoke(Self& me, M&& message, Answer answer) {
         constexpr bool plain = requires { me.on(std::move(message)); };
         constexpr bool deferred = requires { me.on(std::move(message), std::move(answer)); };
         static_assert(plain || deferred, "sennit: a message of the protocol has no handler: write `on(M)`");

@@ -39,7 +39,11 @@ actor_base::actor_base() : box_(exchange_nascent(nullptr)) {
 }
 
 sched::address actor_base::address() const noexcept {
-    return box_->lives() ? box_->self() : sched::address{box_->self().slot, box_->self().generation + 1};
+    if (box_->lives()) [[likely]]
+        return box_->self();
+    early_ = true; // who is given it may send something
+    sched::keep_early_mail_by(&detail::keep_for_newborn);
+    return {box_->self().slot, box_->self().generation + 1};
 }
 
 actor_group& actor_base::group() const noexcept {
@@ -111,9 +115,14 @@ actor_group::making::~making() {
     exchange_nascent(nullptr);
     const sched::address unborn{box_->self().slot, box_->generation() + 1};
     if (watcher_) detail::remove_watch(unborn, watcher_, false); // whoever spawns it learns by the exception
-    detail::drop_extra(*box_, unborn, exit_reason::error, nullptr);
+    detail::mail_list nobodys;
+    detail::drop_extra(*box_, unborn, exit_reason::error, nullptr, &nobodys);
     box_->release_unused();
     type_.give(memory_);
+    while (sched::mail* one = nobodys.pop_front()) {
+        one->failed(unborn.slot, sched::delivery::dead);
+        one->run(*one, nullptr);
+    }
 }
 
 sched::address actor_group::making::begin(actor_base& made) noexcept {
@@ -128,6 +137,11 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
     sched::address who;
     bool stopped = false;
     const bool early = made.early_; // it may end as soon as it lives
+    std::unique_lock before_all_others(detail::extra_lock(box.self().slot), std::defer_lock);
+    if (early) {
+        before_all_others.lock();
+        detail::send_early_mail(box);
+    }
     {
         std::lock_guard guard(group_.lock_);
         ++group_.living_;
@@ -135,7 +149,10 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
         box.begin_life(); // inside: either `stop` finds it, or it is found stopped
         who = box.self();
     }
-    if (early) detail::tell_early_news(who);
+    if (early) {
+        before_all_others.unlock();
+        box.tell_of_early(); // nothing hurts, as a slot is never gone
+    }
     if (stopped) detail::stop_actor(who, exit_reason::shutdown, true);
     return who;
 }

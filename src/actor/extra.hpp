@@ -8,9 +8,11 @@
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sennit/actor/actor_base.hpp"
+#include "sennit/actor/mail_list.hpp"
 #include "sennit/base/intrusive_queue.hpp"
 #include "sennit/base/spin_lock.hpp"
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -36,7 +38,7 @@ struct extra {
     std::string name;
     const actor_type* type = nullptr; // of an actor with a name
     watch* watches = nullptr;
-    watch* early = nullptr; // news for this one, that came while its constructor ran
+    mail_list early; // that came while its constructor ran: messages, and news
     timer_list timers;
 };
 
@@ -47,22 +49,23 @@ inline extra* extra_of(sched::mailbox& box) noexcept {
 }
 
 // Calls `add(extra&)` under the lock if `whom` lives, or is about to: its constructor runs. False: it has ended. Throws
-// std::bad_alloc.
+// std::bad_alloc, but not where an extra hangs already.
 template <class F>
 bool hang_on(sched::address whom, F add) {
-    auto* fresh = new extra();
-    bool added = false;
-    {
-        std::lock_guard guard(extra_lock(whom.slot));
-        sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (box && (box->generation() | 1) == whom.generation) {
-            if (!box->extra) box->extra = std::exchange(fresh, nullptr);
-            add(*extra_of(*box));
-            added = true;
+    std::unique_ptr<extra> fresh;
+    for (;;) {
+        {
+            std::lock_guard guard(extra_lock(whom.slot));
+            sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+            if (!box || (box->generation() | 1) != whom.generation) return false;
+            if (!box->extra) box->extra = fresh.release();
+            if (box->extra) {
+                add(*extra_of(*box));
+                return true;
+            }
         }
+        fresh = std::make_unique<extra>(); // not under the lock
     }
-    delete fresh;
-    return added;
 }
 
 // Of an end: first under the lock, then outside of it.
@@ -72,13 +75,18 @@ void cancel_timers(timer_list& all) noexcept;
 watch* make_watch(sched::address watcher, bool linked); // throws std::bad_alloc
 void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept;
 
-// For an actor whose life has just begun.
-void tell_early_news(sched::address who) noexcept;
+// Mail that reached nobody, because the constructor of its receiver runs: it is sent when that has returned. False:
+// that is not so, or there is no memory.
+bool keep_for_newborn(sched::mail& one) noexcept;
+// Under the lock, just before the life begins: what was kept so comes before all that is sent to who lives.
+void send_early_mail(sched::mailbox& box) noexcept;
 
 // Tells those in the list.
 void tell_watches(watch* first, const down& news) noexcept;
 
-// Ends the life, if it has begun, and tells those that watch `who`. True: there were some.
-bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error) noexcept;
+// Ends the life, if it has begun, and tells those that watch `who`. True: there were some. `nobodys`: gets the mail
+// for one whose life does not begin.
+bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
+                mail_list* nobodys = nullptr) noexcept;
 
 } // namespace sennit::detail

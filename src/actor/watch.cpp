@@ -3,6 +3,7 @@
 #include "actor/extra.hpp"
 #include "sennit/actor.hpp"
 
+#include <new>
 #include <utility>
 
 namespace sennit {
@@ -22,21 +23,6 @@ void deliver_all(watch* first) noexcept {
     }
 }
 
-// Where who watches is still being made, or was when the news came. The extra is there: `early_` made it.
-bool keep_for_later(watch& one) noexcept {
-    const sched::address whom = one.watcher;
-    bool born = false;
-    {
-        std::lock_guard guard(extra_lock(whom.slot));
-        sched::mailbox* box = whom ? sched::mailbox_table::find(whom.slot) : nullptr;
-        if (!box || (box->generation() | 1) != whom.generation || !box->extra) return false;
-        born = box->lives();
-        if (!born) one.after = std::exchange(extra_of(*box)->early, &one);
-    }
-    if (born) (void)sched::deliver_uncounted(whom, one);
-    return true;
-}
-
 sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
     if (me.type_->find) return me.type_->find(&message_tag<down>, false);
     const bool wanted = !linked || static_cast<open_base&>(me).has_handler_for(&message_tag<down>);
@@ -45,10 +31,7 @@ sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
 
 void take_news(sched::mail& raw, void* object) noexcept {
     auto& one = static_cast<watch&>(raw);
-    if (!object) {
-        if (!keep_for_later(one)) destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
-        return;
-    }
+    if (!object) return destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
     auto& me = *static_cast<actor_base*>(object);
     const bool abnormal = one.news.why == exit_reason::error || one.news.why == exit_reason::linked;
     const auto handle = handler_for_news(me, one.linked);
@@ -119,17 +102,35 @@ void tell_watches(watch* first, const down& news) noexcept {
     deliver_all(first);
 }
 
-void tell_early_news(sched::address who) noexcept {
-    watch* first = nullptr;
-    {
-        std::lock_guard guard(extra_lock(who.slot));
-        sched::mailbox* box = sched::mailbox_table::find(who.slot);
-        if (box->generation() == who.generation && box->extra) first = std::exchange(extra_of(*box)->early, nullptr);
-    }
-    deliver_all(first);
+void send_early_mail(sched::mailbox& box) noexcept {
+    if (!box.extra) return;
+    while (sched::mail* one = extra_of(box)->early.pop_front()) box.push_early(*one);
 }
 
-bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error) noexcept {
+// `early_` was set before anybody could have the address; so what comes before the life begins, which is under the same
+// lock then, is found by send_early_mail, and who comes later sees that it lives.
+bool keep_for_newborn(sched::mail& one) noexcept {
+    const sched::address whom = one.receiver();
+    sched::mailbox* box =
+        whom && one.fate == sched::delivery::dead && !one.kept ? sched::mailbox_table::find(whom.slot) : nullptr;
+    if (!box || (box->generation() | 1) != whom.generation) return false; // it has ended, as a rule
+    bool born = false, there = false;
+    try {
+        there = hang_on(whom, [&](extra& of) {
+            one.fate = sched::delivery::sent;
+            one.kept = true;
+            born = box->lives();
+            if (!born) of.early.push_back(one);
+        });
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    if (born) (void)sched::deliver_uncounted(whom, one); // as send_early_mail does
+    return there;
+}
+
+bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
+                mail_list* nobodys) noexcept {
     extra* hung = nullptr;
     {
         std::lock_guard guard(extra_lock(who.slot));
@@ -142,21 +143,16 @@ bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const 
     cancel_timers(hung->timers);
     const bool told = hung->watches != nullptr;
     tell_watches(hung->watches, {who, why, error});
-    while (watch* one = hung->early) { // its constructor threw
-        hung->early = one->after;
-        destroy_mail(*one);
-    }
+    if (nobodys) nobodys->put_before(hung->early);
     delete hung;
     return told;
 }
 
 } // namespace detail
 
-// News that comes before the life begins is kept for it.
+// News that comes before the life begins is kept for it, which then takes no memory.
 void actor_base::expect_news() {
-    if (box_->lives() || early_) return;
-    (void)detail::hang_on(address(), [](detail::extra&) {});
-    early_ = true;
+    if (!box_->lives()) (void)detail::hang_on(address(), [](detail::extra&) {});
 }
 
 void actor_base::watch_end(sched::address whom) {

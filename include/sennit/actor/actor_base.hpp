@@ -36,7 +36,8 @@ enum class overflow : unsigned char {
     suspend,     // `send` waits for room; `tell` and `try_tell` do not, and drop it
     fail,        // nothing waits: `send` drops it, too
     drop_newest, // it is dropped, and counts as sent
-    drop_oldest, // it is taken, and the oldest one is dropped
+    drop_oldest, // it is taken, and the oldest one is dropped when its turn comes; with four times as many, it is
+                 // dropped
 };
 
 struct spawn_options {
@@ -79,7 +80,7 @@ public:
     // For the library.
     const detail::actor_type* type_ = nullptr;
     bool ending_ = false;
-    bool early_ = false; // its constructor watched somebody
+    mutable bool early_ = false; // its constructor watched somebody, or asked for its address
     exit_reason why_ = exit_reason::normal;
 
     // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.

@@ -21,6 +21,7 @@
 
 #include "sennit/actor.hpp"
 #include "sennit/actor/actor_ref.hpp"
+#include "sennit/actor/mail_list.hpp"
 #include "sennit/sched/mail.hpp"
 
 #include <concepts>
@@ -41,24 +42,6 @@ public:
 };
 
 namespace detail {
-
-// Mail in order. Its end returns what is left to nobody.
-class mail_list {
-public:
-    mail_list() = default;
-    ~mail_list();
-    mail_list(const mail_list&) = delete;
-    mail_list& operator=(const mail_list&) = delete;
-    void push_back(sched::mail& one) noexcept;
-    sched::mail* pop_front() noexcept;
-    void put_before(mail_list& more) noexcept; // `more` comes first here, and is empty then
-    std::size_t size() const noexcept { return size_; }
-
-private:
-    sched::mail* first_ = nullptr;
-    sched::mail* last_ = nullptr;
-    std::size_t size_ = 0;
-};
 
 inline constexpr std::size_t stash_size = 1000;
 
