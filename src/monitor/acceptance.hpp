@@ -42,8 +42,9 @@ struct acceptance {
     };
     static found find(clause_list clauses, acceptance* for_whom) noexcept;
 
-    // The acceptor's. Lets one that waits already go first.
+    // The acceptor's. Lets one that waits already go first; and the same, of an acceptor that waits for that.
     void make_way(claimant& arrival) noexcept;
+    void wait_for(claimant& arrival) noexcept;
     // When it is saved: makes calls that come claim the acceptance, unless one is there already.
     void publish() noexcept;
     void withdraw() noexcept;
@@ -52,6 +53,7 @@ private:
     bool claimed(std::size_t clause) noexcept;
     void owe(std::size_t monitors) noexcept;
     void give_places(std::uintptr_t next, const monitor_set& of) noexcept;
+    void accept(claimant& arrival) noexcept;
     bool asleep_ = true; // when it was claimed
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/monitor/condition.hpp"
 
+#include "monitor/wait_behind.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/cancelled.hpp"
 
@@ -8,8 +9,8 @@ namespace sennit {
 
 // In the frame of one that waits. What is missing: its monitors, and one for its sleep.
 //
-// One whose wait ends by a signal alone leaves its monitors first and sleeps then: so whoever comes next is ready, and
-// gets the processor by one switch. Others leave when they are saved, in what the wait publishes; the claim decides.
+// One whose wait ends by a signal alone leaves its monitors first and sleeps then (leave_and_wait). Others leave
+// when they are saved, in what the wait publishes; the claim decides.
 struct condition::waiting : base::list_node {
     waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors) noexcept
         : self(who, point, static_cast<std::uint32_t>(monitors) + 1), sole(point.sole) {}
@@ -28,6 +29,21 @@ void condition::check_inside(const char* what) const {
     if (!detail::door::owned(of_, detail::self_identity())) base::fail(what, __FILE__, __LINE__);
 }
 
+// Leaves the monitors and waits for what is missing of `self`: all of them, and one for a sleep that is to begin. As
+// long as who gets the first one is not told of it, nobody can have them all, which is what makes us go on. After that
+// the condition need not be there.
+[[gnu::always_inline]] inline void condition::leave_and_wait(detail::claimant& self) noexcept {
+    for (std::size_t i = of_.size(); --i > 0;) of_[i].leave(self.identity);
+    const auto missing = static_cast<std::uint32_t>(of_.size());
+    detail::claimant* next = of_[0].leave_to_next(self.identity);
+    if (next && next->has_all_with(1)) {
+        self.missing.store_rlx(missing); // orders nothing: nobody else counts before `next` goes on
+        self.wait_behind(*next, "condition", this);
+    } else {
+        self.wait_rest("condition", this);
+    }
+}
+
 bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
     check_inside("waiting on a condition, but not inside all its monitors");
     const std::uintptr_t me = detail::self_identity();
@@ -36,8 +52,7 @@ bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
     mine.data = data;
     all_.push_back(mine);
     if (mine.sole) {
-        detail::door::leave(of_, me); // from the last one on the condition need not be there
-        mine.self.wait_rest("condition", this);
+        leave_and_wait(mine.self);
         return true;
     }
     // What leaves the monitors when we are saved. From the last one on, neither we nor the condition need be there.

@@ -22,19 +22,23 @@ const void* monitor::holder(const void* on) noexcept {
 }
 
 // The owner goes, and somebody may be waiting. Whoever is next owns it before the lock is free; it cannot run, and so
-// not destroy anything, before `got`.
-void monitor::hand_on() noexcept {
+// not destroy anything, before it is told.
+detail::claimant* monitor::pass_on() noexcept {
     detail::turn* next = urgent_.pop_front();
     {
         std::lock_guard guard(lock_);
         if (!next) next = waiting_.pop_front();
         const identity bits = waiting_.empty() ? 0 : attention;
         if (next)
-            word_.store_rlx(next->whose->identity | bits); // orders nothing: `got` tells `next`
+            word_.store_rlx(next->whose->identity | bits); // orders nothing: who tells `next` does
         else
             word_.store_rel(0); // pairs with enter_now
     }
-    if (next) next->whose->got(1);
+    return next ? next->whose : nullptr;
+}
+
+void monitor::hand_on() noexcept {
+    if (detail::claimant* next = pass_on()) next->got(1);
 }
 
 // The owner, or who acts for it, makes `next` the owner.
@@ -43,9 +47,9 @@ void monitor::pass_to(identity next) noexcept {
     word_.store_rlx(next | (waiting_.empty() ? 0 : attention)); // as in hand_on; the wake-up tells `next`
 }
 
-// Blocks until it, or all, are the caller's.
-monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity me,
-                                       detail::member_key member) noexcept {
+// Blocks until it, or all, are the caller's. Inline, as wait_behind is.
+[[gnu::always_inline]] inline monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity me,
+                                                                     detail::member_key member) noexcept {
     lock_.lock();
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
@@ -69,28 +73,31 @@ monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity 
     detail::turn place;
     place.whose = &mine;
     waiting_.push_back(place);
+    const sched::wait_options options{.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder};
+    if (!accepted) {
+        sched::wait_unlocking(point, lock_, options);
+        return mine.accepted ? entered::all : entered::this_one;
+    }
     struct leaving {
         monitor* here;
         detail::acceptance* told; // that its object is being destroyed
     } act{this, accepted};
-    sched::wait(point,
-                [](void* argument) noexcept {
-                    const leaving what =
-                        *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
-                    what.here->lock_.unlock();
-                    if (what.told) what.told->go_on();
-                },
-                &act, {.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder});
-    return mine.accepted ? entered::all : entered::this_one;
+    sched::wait(
+        point,
+        [](void* argument) noexcept {
+            const leaving what = *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
+            what.here->lock_.unlock();
+            what.told->go_on();
+        },
+        &act, options);
+    return entered::this_one;
 }
 
 namespace detail {
 
 unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
                           member_key member) noexcept {
-    monitor_set wanted; // for who might accept the call
-    if (member && at == 0)
-        for (std::size_t i = 0; i < count; ++i) wanted.add(*all[i]);
+    const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
         if (all[i]->owned_by(me)) continue;
@@ -112,12 +119,6 @@ void door::enter(const monitor_set& all, std::uintptr_t me) noexcept {
 
 void door::leave(const monitor_set& all, std::uintptr_t me) noexcept {
     for (std::size_t i = all.size(); i-- > 0;) all[i].leave(me);
-}
-
-bool door::owned(const monitor_set& all, std::uintptr_t me) noexcept {
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (!all[i].owned_by(me)) return false;
-    return true;
 }
 
 void door::reserve(monitor& fresh, const void* key) noexcept {

@@ -8,13 +8,12 @@
 namespace sennit::detail {
 
 void monitor_set::add(monitor& one) noexcept {
-    const auto end = all_.begin() + static_cast<std::ptrdiff_t>(count_);
-    const auto place = std::lower_bound(all_.begin(), end, &one, std::less<>());
-    if (place != end && *place == &one) return;
+    std::size_t place = count_;
+    while (place > 0 && std::less<>()(&one, all_[place - 1])) --place;
+    if (place > 0 && all_[place - 1] == &one) return;
     SENNIT_CHECK(count_ < most_monitors, "more than 8 monitors at once");
-    std::move_backward(place, end, end + 1);
-    *place = &one;
-    ++count_;
+    for (std::size_t i = count_++; i > place; --i) all_[i] = all_[i - 1];
+    all_[place] = &one;
 }
 
 bool monitor_set::operator==(const monitor_set& other) const noexcept {

@@ -2,6 +2,7 @@
 #include "sennit/monitor/waitfor.hpp"
 
 #include "monitor/acceptance.hpp"
+#include "monitor/wait_behind.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/monitor.hpp"
@@ -61,11 +62,22 @@ void acceptance::let_in(const claimant& arrival) noexcept {
     give_places(arrival.identity, *arrival.wanted);
 }
 
-void acceptance::make_way(claimant& arrival) noexcept {
-    owe(arrival.wanted->size());
+void acceptance::accept(claimant& arrival) noexcept {
     arrival.accepted = true;
     give_places(arrival.identity, *arrival.wanted);
+}
+
+void acceptance::make_way(claimant& arrival) noexcept {
+    owe(arrival.wanted->size());
+    accept(arrival);
     arrival.got(1);
+}
+
+[[gnu::always_inline]] inline void acceptance::wait_for(claimant& arrival) noexcept {
+    // Orders nothing: nobody else knows of it yet.
+    self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()));
+    accept(arrival);
+    if (arrival.has_all_with(1)) self.wait_behind(arrival, "waitfor", nullptr); // it waited for nothing else
 }
 
 // Nothing is owed: it has all its monitors.
@@ -113,12 +125,10 @@ void acceptance::publish() noexcept {
 namespace {
 
 // The call that waits already goes first; returns when it has left.
-void let_go_first(acceptance::clause_list clauses, claimant& arrival, std::uintptr_t me) noexcept {
+[[gnu::always_inline]] inline void let_go_first(acceptance::clause_list clauses, claimant& arrival,
+                                                std::uintptr_t me) noexcept {
     sched::wait_point point(true);
-    acceptance mine(clauses, me, point);
-    mine.self.missing.store_rlx(1); // our sleep; orders nothing: nobody else knows of it yet
-    mine.make_way(arrival);
-    mine.self.wait_rest("waitfor", nullptr);
+    acceptance(clauses, me, point).wait_for(arrival);
 }
 
 } // namespace
@@ -136,7 +146,10 @@ std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
             if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
         } else {
             SENNIT_CHECK(door::owned(one.of, me), "waitfor on a monitor that the caller is not in");
-            for (std::size_t k = 0; k < one.of.size(); ++k) all.add(one.of[k]);
+            if (all.size() == 0)
+                all = one.of;
+            else
+                for (std::size_t k = 0; k < one.of.size(); ++k) all.add(one.of[k]);
         }
     }
     if (const acceptance::found ready = acceptance::find(clauses, nullptr); ready.arrival) {

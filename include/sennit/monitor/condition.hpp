@@ -57,6 +57,7 @@ private:
     void check_inside(const char* what) const;
     waiting* take() noexcept;
     void owe_turns(waiting& to) noexcept;
+    void leave_and_wait(detail::claimant& self) noexcept;
 
     const detail::monitor_set of_;
     base::intrusive_queue<waiting> all_; // guarded by the monitors

@@ -9,6 +9,10 @@
 // and goes on after), else the oldest of those that wait to enter. The urgent list is the owner's: no lock. A claimant
 // may be owed several monitors at once; each is its as soon as it is handed over, and it goes on with the last one.
 //
+// Who leaves it to wait in it does so before it sleeps, but tells the next one last, by a switch to it where that is
+// possible (sched::wake_and_park): as long as who has one of the monitors does not run, nobody can have all of them,
+// and so nobody can make the waiter go on before it is saved.
+//
 // An owner that waits for a call (waitfor) stays the owner; `accepting_` says which calls may go before it. Whoever
 // brings such a call claims the acceptance, once, and then has the acceptor's rights over its monitors: it takes
 // the acceptance back everywhere, and makes itself the owner of those it calls on, with the acceptor urgent behind it.
@@ -50,6 +54,11 @@ public:
         add(first);
         (add(rest), ...);
     }
+    // In order already; some may stand there several times.
+    monitor_set(monitor* const* sorted, std::size_t count) noexcept {
+        for (std::size_t i = 0; i < count; ++i)
+            if (i == 0 || sorted[i] != sorted[i - 1]) all_[count_++] = sorted[i];
+    }
     void add(monitor& one) noexcept;
     std::size_t size() const noexcept { return count_; }
     monitor& operator[](std::size_t i) const noexcept { return *all_[i]; }
@@ -80,12 +89,20 @@ struct claimant {
 
     claimant(std::uintptr_t who, sched::wait_point& where, std::uint32_t owed) noexcept
         : identity(who), point(&where), missing(owed) {}
-    // `count` of the missing are there: the last one wakes it. It may be gone then.
+    // `count` of the missing are there. True: they were the last, and it sleeps until the caller wakes it. Else it may
+    // be gone. (If no more than these are missing, nobody else counts any more, and it takes no locked instruction.)
+    [[nodiscard]] bool has_all_with(std::uint32_t count) noexcept {
+        if (missing.load_acq() != count) return missing.fetch_sub_acq_rel(count) == count; // pair with the others' and
+        missing.store_rlx(0);                                                              // with wait_rest's; the wake
+        return true;                                                                       // tells it of the 0
+    }
     void got(std::uint32_t count) noexcept {
-        if (missing.fetch_sub_acq_rel(count) == count) sched::wake(*point); // pairs with the others' and wait_rest
+        if (has_all_with(count)) sched::wake(*point);
     }
     // For one that was told to go on before it slept: waits for what is missing.
     void wait_rest(const char* what, const void* on) noexcept;
+    // Wakes `next`, who has a monitor that is missing, and waits for it; nobody was told of the caller's sleep before.
+    void wait_behind(claimant& next, const char* what, const void* on) noexcept;
 };
 
 // A claimant's turns with each of a set; not made before they are used.
@@ -135,7 +152,7 @@ private:
 
     bool enter_now(identity me) noexcept {
         identity seen = 0;
-        return word_.cas_acq(seen, me); // pairs with leave
+        return word_.load_rlx() == 0 && word_.cas_acq(seen, me); // a hint; pairs with leave
     }
     bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~attention) == who; } // true only if it is
     void leave(identity me) noexcept {
@@ -144,6 +161,13 @@ private:
             hand_on();
     }
     void hand_on() noexcept;
+    detail::claimant* pass_on() noexcept;
+    // The same, but who comes next is not told yet; null: nobody does.
+    detail::claimant* leave_to_next(identity me) noexcept {
+        identity seen = me;
+        const bool alone = urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
+        return alone && word_.cas_rel(seen, 0) ? nullptr : pass_on(); // pairs with enter_now
+    }
     enum class entered { this_one, all };
     entered enter_slowly(const detail::monitor_set& all, identity me, detail::member_key member) noexcept;
     void pass_to(identity next) noexcept;
@@ -159,5 +183,11 @@ private:
     base::intrusive_queue<detail::turn> waiting_;
     detail::acceptance* accepting_ = nullptr;
 };
+
+inline bool detail::door::owned(const monitor_set& all, std::uintptr_t me) noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i].owned_by(me)) return false;
+    return true;
+}
 
 } // namespace sennit

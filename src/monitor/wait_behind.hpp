@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a hand-over: the caller blocks, and who comes next goes on.
+//
+// Inline, and so are those that call it: a return from a function that was entered before the switch is mispredicted,
+// since the processor's stack of return addresses is the other one's then.
+#pragma once
+
+#include "sennit/monitor/core.hpp"
+#include "sennit/sched/verbs.hpp"
+
+#include <utility>
+
+namespace sennit::detail {
+
+[[gnu::always_inline]] inline void claimant::wait_behind(claimant& next, const char* what, const void* on) noexcept {
+    sched::activity& me = sched::this_activity();
+    const sched::wait_options options{.cancellable = false, .what = what, .on = on};
+    const sched::wait_options* outer = std::exchange(me.waits_for, &options);
+    sched::wake_and_park(*next.point, *point);
+    me.waits_for = outer;
+}
+
+} // namespace sennit::detail
