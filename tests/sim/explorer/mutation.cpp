@@ -80,18 +80,15 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
         for (const site& at : sites) {
             if (std::strstr(at.where.file_name(), "/tests/")) continue; // the scenarios' own
             for (const order becomes : weaker(at.what, at.with)) {
-                const char* file = std::strstr(at.where.file_name(), "sennit/");
-                const char* src = std::strstr(at.where.file_name(), "/src/");
+                const char* file = in_tree(at.where.file_name());
                 char text[300];
-                std::snprintf(text, sizeof text, "%s:%u:%u %s %s -> %s",
-                              src ? src + 1 : (file ? file : at.where.file_name()),
-                              static_cast<unsigned>(at.where.line()), static_cast<unsigned>(at.where.column()),
-                              name(at.what), name(at.with), name(becomes));
+                std::snprintf(text, sizeof text, "%s:%u:%u %s %s -> %s", file, static_cast<unsigned>(at.where.line()),
+                              static_cast<unsigned>(at.where.column()), name(at.what), name(at.with), name(becomes));
                 if (!met.insert(text).second) continue;
                 candidate& entry = found[text];
                 entry.text = text;
                 entry.weak = at.with != order::seq_cst;
-                entry.change = {at.where.file_name(),
+                entry.change = {file,
                                 static_cast<unsigned>(at.where.line()),
                                 static_cast<unsigned>(at.where.column()),
                                 becomes,

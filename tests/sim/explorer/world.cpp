@@ -7,8 +7,10 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace sennit::sim {
@@ -485,13 +487,20 @@ void world::name(const void* address, std::string text) {
     trace_->names[address] = std::move(text);
 }
 
+const char* in_tree(const char* file) noexcept {
+    const std::string_view whole = file;
+    if (const auto at = whole.rfind("/include/"); at != whole.npos) return file + at + std::strlen("/include/");
+    if (const auto at = whole.rfind("/src/"); at != whole.npos) return file + at + 1;
+    return file;
+}
+
 order world::effective(operation what, order with, place where) {
     if (sites_) {
         explorers_own guard;
         sites_->insert({where, what, with});
     }
     if (!mutant_ || mutant_->line != where.line() || mutant_->column != where.column() ||
-        mutant_->file != where.file_name())
+        mutant_->file != in_tree(where.file_name()))
         return with;
     return mutant_->becomes;
 }

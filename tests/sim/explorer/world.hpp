@@ -35,9 +35,13 @@ struct outcome {
     std::vector<std::uint8_t> decisions; // for replay
 };
 
+// "src/sched/wait.cpp", "sennit/event.hpp": objects may come from compilers that were told the folder in different
+// ways.
+const char* in_tree(const char* file) noexcept;
+
 // One weakening of the program, switched on without compiling anew.
 struct mutant {
-    std::string file; // the place's, or empty
+    std::string file; // the place's, in_tree, or empty
     unsigned line = 0;
     unsigned column = 0;
     order becomes = order::seq_cst;

@@ -2,6 +2,7 @@
 // Mailboxes and actors: src/sched/mailbox.hpp, sennit/actor.hpp.
 #include "engine.hpp"
 
+#include "sched/mailbox.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
@@ -17,10 +18,12 @@ struct put {
 struct quit {};
 struct nap {};
 
-struct log {
+struct ledger {
     sim::var<int> inside{0};
     sim::var<int> sum{0};
+    sim::var<int> passed_on{0}; // by a relay
     sennit::event enough;
+    event blocking_enough; // the same for a thread
     sennit::event end_of_nap;
     int expected = 0;
 };
@@ -28,21 +31,60 @@ struct log {
 // Handlers touch plain data: two at a time would be a race, and be found.
 class keeper : public sennit::actor<keeper, put, quit, nap> {
 public:
-    explicit keeper(log& into) : log_(into) {}
+    explicit keeper(ledger& into) : log_(into) {}
     void on(put m) {
         log_.inside = log_.inside + 1;
         sim::check(log_.inside == 1, "one handler at a time");
         log_.sum = log_.sum * 10 + m.n;
         log_.inside = log_.inside - 1;
         seen_ = seen_ + 1;
-        if (seen_ == log_.expected) log_.enough.set();
+        if (seen_ != log_.expected) return;
+        log_.enough.set();
+        log_.blocking_enough.set();
     }
     void on(quit) { stop(); }
     void on(nap) { log_.end_of_nap.wait(); }
 
 private:
-    log& log_;
+    ledger& log_;
     sim::var<int> seen_{0}; // written by who makes it: who handles something must know
+};
+
+// Passes on what it is sent, and what comes after it, then does `then`.
+class relay : public sennit::actor<relay, put> {
+public:
+    using what_then = void (*)(ledger&, event&);
+    relay(sennit::actor_ref<keeper> to, int count, ledger& from, event& blocks, what_then then)
+        : to_(to), count_(count), log_(from), blocks_(blocks), then_(then) {}
+    void on(put m) {
+        log_.passed_on = log_.passed_on + 1;
+        for (int i = 0; i < count_; ++i) to_.tell(put{m.n + i});
+        if (then_) then_(log_, blocks_);
+    }
+
+private:
+    sennit::actor_ref<keeper> to_;
+    int count_;
+    ledger& log_;
+    event& blocks_;
+    what_then then_;
+};
+
+// Makes its address known before its constructor returns.
+class newborn : public sennit::actor<newborn, put> {
+public:
+    newborn(ledger& into, sennit::actor_ref<newborn>& me, event& known) : ledger_(into) {
+        me = self();
+        known.set();
+    }
+    void on(put m) {
+        ledger_.sum = ledger_.sum * 10 + m.n;
+        if (++seen_ == ledger_.expected) ledger_.enough.set();
+    }
+
+private:
+    ledger& ledger_;
+    int seen_ = 0;
 };
 
 class unborn : public sennit::actor<unborn, put> {
@@ -66,7 +108,7 @@ struct house {
         group.reset();
     }
     engine one;
-    log what;
+    ledger what;
     std::optional<sennit::actor_group> group;
     sennit::actor_ref<keeper> actor;
 };
@@ -167,6 +209,121 @@ SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_rea
     other.join();
 }
 
+// A handler sends, and waits for what comes of it: what is in its worker's hand is let go. One worker, so nobody else
+// would take it.
+SIM_SCENARIO_WITHIN(actor, a_handler_waits_for_what_it_has_sent, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 1);
+    event unused;
+    auto through =
+        all.group->spawn<relay>(all.actor, 1, all.what, unused, [](ledger& what, event&) { what.enough.wait(); });
+    through.tell(put{1});
+    all.what.enough.wait();
+    sim::check(all.what.sum == 1, "it has come");
+}
+
+// The same for who yields instead: what it has sent is work.
+SIM_SCENARIO_WITHIN(actor, a_handler_yields_to_what_it_has_sent, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 1);
+    event unused;
+    auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, [](ledger& what, event&) {
+        sennit::sched::yield();
+        sim::check(what.sum == 1, "it was handled meanwhile");
+    });
+    through.tell(put{1});
+    all.what.enough.wait();
+}
+
+// A handler sends, then keeps its worker's thread until that was handled: another worker takes it out of the hand.
+SIM_SCENARIO_WITHIN(actor, a_thief_takes_what_lies_in_a_hand, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 1);
+    event unused;
+    auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused,
+                                           [](ledger& what, event&) { what.blocking_enough.wait(); });
+    through.tell(put{1});
+    all.what.enough.wait();
+}
+
+// The hand's one piece goes on to who is next, while a thread sends to that one, too.
+SIM_SCENARIO_WITHIN(actor, a_thread_sends_to_who_is_next, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 2);
+    event unused;
+    auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
+    sim::thread other([&] { all.actor.tell(put{2}); });
+    through.tell(put{1});
+    all.what.enough.wait();
+    other.join();
+    sim::check(all.what.sum == 12 || all.what.sum == 21, "each has come once");
+}
+
+// Two pieces, of which a thief may take the first one out of the hand: they come in order.
+SIM_SCENARIO_WITHIN(actor, a_thief_comes_between_two_pieces, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(1, 2);
+    event unused;
+    auto through = all.group->spawn<relay>(all.actor, 2, all.what, unused, nullptr);
+    sim::thread thief([&] {
+        sennit::sched::worker& victim = all.one->core().worker_at(0);
+        sennit::sched::local_queue::list loot;
+        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
+        while (sennit::sched::runnable* one = loot.pop_front()) all.one->core().post(*one);
+    });
+    through.tell(put{1});
+    all.what.enough.wait();
+    thief.join();
+    sim::check(all.what.sum == 12, "in the order in which they were sent");
+}
+
+// A thief is inside before the handler sends: what it then finds in the hand, it sees whole.
+SIM_SCENARIO_WITHIN(actor, a_thief_is_there_before_the_piece, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(1, 1);
+    event unused;
+    auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
+    sim::thread thief([&] {
+        sennit::sched::local_queue& queue = all.one->core().worker_at(0).queue();
+        (void)queue.claimed([&]() noexcept {
+            if (queue.in_hand.held()) sim::check(all.what.passed_on == 1, "and what came before it");
+        });
+    });
+    through.tell(put{1});
+    all.what.enough.wait();
+    thief.join();
+}
+
+// What another thread sends, because it has learnt of what lies in the hand, comes behind that; and so it does when
+// another worker takes the notice.
+SIM_SCENARIO_WITHIN(actor, what_follows_on_what_lies_in_a_hand, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 2);
+    event sent;
+    auto through = all.group->spawn<relay>(all.actor, 1, all.what, sent, [](ledger&, event& told) { told.set(); });
+    sim::thread other([&] {
+        sent.wait();
+        all.actor.tell(put{2});
+    });
+    through.tell(put{1});
+    all.what.enough.wait();
+    other.join();
+    sim::check(all.what.sum == 12, "cause before effect");
+}
+
+// Mail meets the end of its receiver's constructor: it is kept, or it finds who lives, and what follows comes behind.
+SIM_SCENARIO_WITHIN(actor, mail_meets_a_birth, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 2);
+    event known;
+    sennit::actor_ref<newborn> who;
+    sim::thread other([&] {
+        known.wait();
+        sim::check(who.try_tell(put{1}) == sennit::send_status::sent, "it is kept or taken");
+        sim::check(who.try_tell(put{2}) == sennit::send_status::sent, "and so is the next one");
+    });
+    (void)all.group->spawn<newborn>(all.what, who, known);
+    all.what.enough.wait();
+    other.join();
+    sim::check(all.what.sum == 12, "in the order in which they were sent");
+}
+
 SIM_SCENARIO_WITHIN(actor, a_stop_meets_a_message, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     sim::thread other([&] { all.actor.tell(quit{}); });
@@ -175,6 +332,21 @@ SIM_SCENARIO_WITHIN(actor, a_stop_meets_a_message, .preemptions = 2, .stale_read
     all.group->join();
     sim::check(!all.actor.alive(), "it has ended");
     sim::check(sent ? all.what.sum <= 1 : all.what.sum == 0, "what came too late was not handled");
+}
+
+// Mail that reaches an actor in the moment of its end makes a turn of its own: the slot goes back once all the same.
+SIM_SCENARIO_WITHIN(actor, a_slot_goes_back_once, .preemptions = 2, .stale_reads = 0) {
+    house all(1, 1);
+    sim::thread other([&] { all.actor.tell(put{1}); });
+    all.actor.tell(quit{});
+    other.join();
+    all.group->join();
+    sim::calmly([&] {
+        (void)all.one.run([&] { // behind all turns
+            const auto one = all.group->spawn<keeper>(all.what), two = all.group->spawn<keeper>(all.what);
+            sim::check(one.address().slot != two.address().slot, "each has a mailbox of its own");
+        });
+    });
 }
 
 SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2, .stale_reads = 1) {

@@ -150,6 +150,67 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_will_do, .preemptions = 2, .sta
     other.join();
 }
 
+// The lock of the user and that of the list are taken one after the other: no notification falls between.
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_all_are_notified, .preemptions = 2, .stale_reads = 0) {
+    sennit::base::spin_lock lock;
+    sennit::condition_variable_any changed;
+    sim::var<int> value{0};
+    const auto wait = [&] {
+        std::lock_guard inside(lock);
+        changed.wait(lock, [&] { return value == 1; });
+    };
+    sim::thread first(wait), second(wait);
+    {
+        std::lock_guard inside(lock);
+        value = 1;
+    }
+    changed.notify_all(); // outside the lock
+    first.join();
+    second.join();
+}
+
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_a_notification_meets_a_timeout, .preemptions = 2, .stale_reads = 1) {
+    sennit::base::spin_lock lock;
+    sennit::condition_variable_any changed;
+    sim::var<int> value{0};
+    const time_point when = soon();
+    sim::thread waiter([&] {
+        std::lock_guard inside(lock);
+        (void)changed.wait_until(lock, when, [&] { return value == 1; });
+        value = 2; // the lock is held again
+    });
+    sleep_until(when);
+    {
+        std::lock_guard inside(lock);
+        if (value == 0) value = 1;
+    }
+    changed.notify_one();
+    waiter.join();
+    sim::check(value == 2, "it went on, whatever came first");
+    sim::check(lock.try_lock(), "it is free");
+    lock.unlock();
+}
+
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .preemptions = 2, .stale_reads = 1) {
+    sennit::base::spin_lock lock;
+    sennit::condition_variable_any changed;
+    sennit::sched::cancel_scope scope(nullptr);
+    sim::var<int> value{0};
+    sim::thread canceller([&] { scope.cancel(); });
+    const bool went_on = not_cancelled(scope, [&] {
+        std::lock_guard inside(lock);
+        try {
+            changed.wait(lock);
+        } catch (const sennit::cancelled&) {
+            value = value + 1; // inside still
+            throw;
+        }
+    });
+    canceller.join();
+    sim::check(!went_on && value == 1 && lock.try_lock(), "nothing else ends the wait, and the lock is given back");
+    lock.unlock();
+}
+
 // ---- on workers
 
 SIM_SCENARIO_WITHIN(condition_variable, a_fiber_waits_for_a_thread, .preemptions = 2, .stale_reads = 0) {

@@ -172,6 +172,27 @@ SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_leaving_waiter, .preemptions = 2
     sim::check(one.count == 2, "both have been in");
 }
 
+// Two fibers that pass it on by a switch from one to the other, while a thread wants it, too.
+SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_it_on, .preemptions = 2, .stale_reads = 0) {
+    engine one(1);
+    part it;
+    sennit::condition changed{it};
+    int turn = 0; // guarded by the monitor
+    const auto play = [&](int me) {
+        auto in = sennit::enter(it);
+        for (int round = 0; round < 2; ++round) {
+            while (turn != me) changed.wait();
+            it.count = it.count + 1;
+            turn = 1 - me;
+            changed.signal();
+        }
+    };
+    sim::thread other([&] { it.step(); });
+    one.run([&] { sennit::fiber first([&] { play(0); }), second([&] { play(1); }); });
+    other.join();
+    sim::check(it.count == 5, "each has had its turns");
+}
+
 // Nobody gets in between the signal and the waiter, though somebody tries.
 SIM_SCENARIO_WITHIN(monitor, nobody_comes_between, .preemptions = 2, .stale_reads = 0) {
     part one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutex, timed_mutex, recursive_mutex: sennit/mutex.hpp.
+// mutex, timed_mutex: sennit/mutex.hpp.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -175,20 +175,6 @@ SIM_SCENARIO_WITHIN(mutex, the_last_owner_destroys_it, .preemptions = 2, .stale_
         lock->unlock();
         if (last) lock.reset();
     });
-}
-
-SIM_SCENARIO_WITHIN(mutex, a_recursive_one_is_free_after_as_many_unlocks, .preemptions = 2, .stale_reads = 1) {
-    sennit::recursive_mutex lock;
-    sim::var<int> count{0};
-    sim::in_threads(2, [&](unsigned) {
-        std::lock_guard outer(lock);
-        {
-            std::lock_guard inner(lock);
-            count = count + 1;
-        }
-        count = count + 1; // inside still
-    });
-    sim::check(count == 4, "both have been in");
 }
 
 // ---- on workers

@@ -139,6 +139,22 @@ SIM_SCENARIO_WITHIN(select, who_does_not_wait_takes_it_or_not, .preemptions = 3,
     sim::check((which == 0) == (pushed == status::success) && got == (which == 0 ? 7 : 0), "both know the same");
 }
 
+// One of the two is ready at every moment, so it is found.
+SIM_SCENARIO_WITHIN(select, who_does_not_wait_sees_both_channels_at_once, .preemptions = 3, .stale_reads = 1) {
+    numbers first(1), second(1);
+    (void)first.push(1);
+    sim::thread mover([&] {
+        (void)second.push(2);
+        int got = 0;
+        (void)first.try_pop(got);
+    });
+    const auto nothing = [](auto&&...) {};
+    const std::size_t which =
+        sennit::select(sennit::on_pop(second, nothing), sennit::on_pop(first, nothing), sennit::otherwise(nothing));
+    mover.join();
+    sim::check(which != 2, "one was ready");
+}
+
 // ---- on workers
 
 SIM_SCENARIO_WITHIN(select, a_fiber_chooses_between_two_threads, .preemptions = 2, .stale_reads = 0) {
