@@ -61,7 +61,12 @@ bool fibers_that_stop() {
         return 7;
     });
     (void)one.request_stop();
-    return one.join<int>() == 7;
+    const bool has_stopped = one.join<int>() == 7 && one.get_stop_token().stop_requested();
+    sennit::event done;
+    sennit::fiber two([&done] { done.set(); });
+    two.detach(); // which it is not if there is no memory for its stop state
+    done.wait();
+    return has_stopped && two.request_stop();
 }
 
 bool locks() {

@@ -164,6 +164,30 @@ TYPED_TEST(channel_of, destroys_the_values_of_cases_that_did_not_happen) {
     EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(4), [] {}), sennit::after(0ns, [] {})), 1u);
 }
 
+TEST(channel_types, copies_what_is_only_lent_and_moves_what_is_given) {
+    sennit::channel<std::string> words(1);
+    const std::string lent(40, 'l');
+    std::string given(40, 'g');
+    const auto soon = std::chrono::steady_clock::now() + std::chrono::hours(1);
+    EXPECT_EQ(words.push(lent), channel_status::success);
+    EXPECT_EQ(words.try_push(std::move(given)), channel_status::full);
+    EXPECT_EQ(words.push_for(std::move(given), std::chrono::nanoseconds(1)), channel_status::timeout);
+    EXPECT_EQ(given.size(), 40u); // NOLINT: moved from on success only
+    for (const auto& push : {+[](sennit::channel<std::string>& to, const std::string& one) { return to.try_push(one); },
+                             +[](sennit::channel<std::string>& to, const std::string& one) {
+                                 return to.push_for(one, std::chrono::hours(1));
+                             }}) {
+        EXPECT_EQ(words.pop(), lent);
+        EXPECT_EQ(push(words, lent), channel_status::success);
+    }
+    EXPECT_EQ(words.pop(), lent);
+    EXPECT_EQ(words.push_until(lent, soon), channel_status::success);
+    EXPECT_EQ(words.pop(), lent);
+    EXPECT_EQ(words.push_until(std::move(given), soon), channel_status::success);
+    EXPECT_TRUE(given.empty()); // NOLINT: as above
+    EXPECT_EQ(words.pop(), std::string(40, 'g'));
+}
+
 TEST(channel_types, carries_what_can_only_be_moved_never_be_assigned_or_has_no_size) {
     struct constant {
         const int value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records short random histories of a channel and looks for an order of their calls that a bounded queue, used by one
-// after the other, would also show (Wing and Gong, 1993): each call takes effect at one moment between its beginning
-// and its end. In a rendezvous a push and a pop take effect together.
+// Records short random histories of a channel and looks for an order of their calls that a bounded queue would show. In
+// a rendezvous a push and a pop take effect together.
+#include "linearizable.hpp"
 #include "race_rounds.hpp"
 
 #include <sennit/base/random.hpp>
@@ -19,7 +19,6 @@
 #include <optional>
 #include <ostream>
 #include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -32,89 +31,58 @@ using sennit::channel_status;
 using sennit::base::random;
 
 enum class kind { push, pop, close };
-struct call {
+struct channel_call {
     kind what;
     int value; // of a push, or of a pop that got one
     channel_status answer;
     long begin, end; // of one clock
 
-    friend std::ostream& operator<<(std::ostream& out, const call& one) {
+    friend std::ostream& operator<<(std::ostream& out, const channel_call& one) {
         constexpr const char* names[] = {"push", "pop", "close"};
         constexpr const char* answers[] = {"success", "empty", "full", "timeout", "closed"};
         return out << one.begin << '-' << one.end << ' ' << names[static_cast<int>(one.what)] << ' ' << one.value << ' '
                    << answers[static_cast<int>(one.answer)];
     }
 };
+using call = channel_call;
 
-class checker {
-public:
-    checker(std::vector<call> history, std::size_t capacity) : calls_(std::move(history)), capacity_(capacity) {}
-    bool linearizable() { return search(0, {}, false); }
-
-private:
-    using mask = std::uint32_t;
+struct bounded_queue {
+    using call = channel_call;
     struct state {
-        mask done;
         std::deque<int> queue;
-        bool closed;
+        bool closed = false;
         auto operator<=>(const state&) const = default;
     };
+    std::size_t capacity;
 
-    bool may_be_next(mask done, std::size_t i) const {
-        if (done >> i & 1) return false;
-        for (std::size_t k = 0; k < calls_.size(); ++k)
-            if (!(done >> k & 1) && calls_[k].end < calls_[i].begin) return false;
-        return true;
-    }
-    // True: the calls that are not done can be ordered.
-    bool search(mask done, const std::deque<int>& queue, bool closed) {
-        if (done + 1 == mask{1} << calls_.size()) return true;
-        if (!seen_.insert({done, queue, closed}).second) return false;
-        for (std::size_t i = 0; i < calls_.size(); ++i) {
-            if (!may_be_next(done, i)) continue;
-            const mask next = done | mask{1} << i;
-            const call& one = calls_[i];
-            if (capacity_ == 0 && one.answer == channel_status::success && one.what == kind::push) {
-                for (std::size_t k = 0; k < calls_.size() && !closed; ++k)
-                    if (calls_[k].what == kind::pop && calls_[k].answer == channel_status::success &&
-                        calls_[k].value == one.value && may_be_next(done, k) &&
-                        search(next | mask{1} << k, queue, closed))
-                        return true;
-                continue;
-            }
-            std::deque<int> after = queue;
-            bool closed_after = closed;
-            if (apply(one, after, closed_after) && search(next, after, closed_after)) return true;
-        }
-        return false;
-    }
-    // The bounded queue. False: it would not have answered so.
-    bool apply(const call& one, std::deque<int>& queue, bool& closed) const {
-        if (one.what == kind::close) return closed = true;
+    bool apply(const call& one, state& now) const {
+        if (one.what == kind::close) return now.closed = true;
         const bool pushes = one.what == kind::push;
         switch (one.answer) {
         case channel_status::success:
-            if (pushes ? closed || queue.size() >= capacity_ : queue.empty() || queue.front() != one.value)
+            if (pushes ? now.closed || now.queue.size() >= capacity
+                       : now.queue.empty() || now.queue.front() != one.value)
                 return false;
             if (pushes)
-                queue.push_back(one.value);
+                now.queue.push_back(one.value);
             else
-                queue.pop_front();
+                now.queue.pop_front();
             return true;
         case channel_status::closed:
-            return closed && (pushes || queue.empty());
+            return now.closed && (pushes || now.queue.empty());
         default: // it would have to wait
-            return !closed && (pushes ? queue.size() >= capacity_ : queue.empty());
+            return !now.closed && (pushes ? now.queue.size() >= capacity : now.queue.empty());
         }
     }
-
-    std::vector<call> calls_;
-    std::size_t capacity_;
-    std::set<state> seen_; // and no order was found from there
+    bool together(const call& push, const call& pop, state& now) const {
+        constexpr auto success = channel_status::success;
+        return capacity == 0 && !now.closed && push.what == kind::push && pop.what == kind::pop &&
+               push.answer == success && pop.answer == success && push.value == pop.value;
+    }
 };
 
 bool linearizable(std::vector<call> history, std::size_t capacity) {
-    return checker(std::move(history), capacity).linearizable();
+    return ::linearizable(bounded_queue{capacity}, std::move(history));
 }
 
 TEST(linearizability, accepts_and_refuses_what_it_should) {

@@ -94,8 +94,6 @@ void expect_not_joinable(sennit::fiber& one) {
     EXPECT_FALSE(one.joinable());
     EXPECT_EQ(one.get_id(), sennit::fiber::id());
     EXPECT_EQ(one.name(), "");
-    EXPECT_FALSE(one.request_stop());
-    EXPECT_FALSE(one.get_stop_source().stop_possible());
     expect_error(std::errc::invalid_argument, [&] { one.join(); });
     expect_error(std::errc::invalid_argument, [&] { (void)one.join<int>(); });
     expect_error(std::errc::invalid_argument, [&] { (void)one.join_for(1h); });
@@ -103,19 +101,121 @@ void expect_not_joinable(sennit::fiber& one) {
     expect_error(std::errc::invalid_argument, [&] { one.detach(); });
 }
 
+void expect_no_stop_state(sennit::fiber& one) {
+    EXPECT_FALSE(one.request_stop());
+    EXPECT_FALSE(one.get_stop_source().stop_possible());
+    EXPECT_FALSE(one.get_stop_token().stop_possible());
+}
+
 TEST_P(fiber, that_is_not_joinable_refuses_join_and_detach) {
     runtime.run([] {
         sennit::fiber none;
         expect_not_joinable(none);
+        expect_no_stop_state(none);
         sennit::fiber one([] {});
         sennit::fiber two(std::move(one));
         expect_not_joinable(one); // NOLINT: what is moved from is none
+        expect_no_stop_state(one);
         two.join();
         expect_not_joinable(two);
         sennit::fiber three([] {});
         three.detach();
         expect_not_joinable(three);
     });
+}
+
+// What std::jthread does, with the same expectations.
+template <class Thread>
+void expect_stop_state_stays() {
+    {
+        Thread asked([](std::stop_token) {});
+        const std::stop_source before = asked.get_stop_source();
+        asked.join();
+        EXPECT_EQ(asked.get_stop_source(), before);
+        EXPECT_FALSE(before.stop_requested());
+        EXPECT_TRUE(asked.request_stop());
+        EXPECT_FALSE(asked.request_stop());
+        EXPECT_TRUE(before.stop_requested());
+        Thread moved(std::move(asked));
+        EXPECT_EQ(moved.get_stop_source(), before);
+        EXPECT_FALSE(asked.get_stop_source().stop_possible()); // NOLINT: moved from
+        Thread other;
+        swap(moved, other);
+        EXPECT_EQ(other.get_stop_source(), before);
+        EXPECT_FALSE(moved.get_stop_source().stop_possible());
+        moved = Thread([] {});
+        EXPECT_NE(moved.get_stop_source(), before);
+        moved.join();
+        moved = std::move(other);
+        EXPECT_EQ(moved.get_stop_token(), before.get_token());
+    }
+    {
+        Thread quiet([] {}); // nobody asks before it is joined
+        quiet.join();
+        const std::stop_token token = quiet.get_stop_token();
+        EXPECT_TRUE(token.stop_possible());
+        EXPECT_FALSE(token.stop_requested());
+        EXPECT_TRUE(quiet.request_stop());
+        EXPECT_TRUE(token.stop_requested());
+        EXPECT_FALSE(quiet.request_stop());
+    }
+    {
+        Thread stopped([] {}); // nobody asks for the state before it is asked to stop and joined
+        EXPECT_TRUE(stopped.request_stop());
+        stopped.join();
+        Thread moved(std::move(stopped));
+        EXPECT_FALSE(moved.request_stop());
+        EXPECT_TRUE(moved.get_stop_token().stop_requested());
+        EXPECT_TRUE(moved.get_stop_source().stop_possible());
+        EXPECT_FALSE(moved.request_stop());
+    }
+    {
+        Thread one([](std::stop_token stop) { EXPECT_FALSE(stop.stop_requested()); });
+        one.join();
+        Thread two([] {});
+        two.join();
+        EXPECT_NE(one.get_stop_source(), two.get_stop_source());
+    }
+}
+
+TEST_P(fiber, keeps_its_stop_state_when_it_is_joined) {
+    expect_stop_state_stays<std::jthread>();
+    expect_stop_state_stays<sennit::fiber>();
+    runtime.run([] { expect_stop_state_stays<sennit::fiber>(); });
+    runtime.run([] {
+        sennit::fiber with_result([](std::stop_token stop) { return stop; });
+        const std::stop_source before = with_result.get_stop_source();
+        EXPECT_EQ(with_result.join<std::stop_token>(), before.get_token());
+        EXPECT_EQ(with_result.get_stop_source(), before);
+        sennit::fiber in_time([](std::stop_token) {});
+        const std::stop_source earlier = in_time.get_stop_source();
+        EXPECT_TRUE(in_time.join_for(1h));
+        EXPECT_EQ(in_time.get_stop_source(), earlier);
+    });
+}
+
+TEST_P(fiber, hears_of_a_stop_after_it_is_detached) {
+    sennit::latch heard(2);
+    runtime.run([&] {
+        sennit::fiber one([&](std::stop_token stop) {
+            yield_until([&] { return stop.stop_requested(); });
+            heard.count_down();
+        });
+        sennit::fiber two([&] { // it does not ask for a token before
+            const std::stop_token stop = sennit::this_fiber::get_stop_token();
+            yield_until([&] { return stop.stop_requested(); });
+            heard.count_down();
+        });
+        one.detach();
+        two.detach();
+        EXPECT_TRUE(one.request_stop());
+        EXPECT_TRUE(two.get_stop_source().request_stop());
+        EXPECT_FALSE(two.request_stop());
+        sennit::fiber three([] {});
+        std::move(three).detach();
+        expect_no_stop_state(three); // NOLINT: said to be a temporary
+    });
+    heard.wait();
 }
 
 TEST_P(fiber, that_joins_itself_is_told) {

@@ -112,6 +112,28 @@ TEST_P(with_timeout, nests_and_the_earliest_counts) {
     });
 }
 
+// Who tries again when his own limit is over does not do so for ever when another one is.
+TEST_P(with_timeout, tells_inside_only_of_its_own_limit) {
+    everywhere([] {
+        int inner = 0, passed = 0;
+        const auto insist = [&] {
+            for (;;) {
+                try {
+                    sennit::with_timeout(1h, [] { sennit::event().wait(); });
+                } catch (const sennit::timed_out&) {
+                    if (++inner == 100) return;
+                } catch (const sennit::cancelled&) {
+                    ++passed;
+                    throw;
+                }
+            }
+        };
+        EXPECT_THROW(sennit::with_timeout(1ms, insist), sennit::timed_out);
+        EXPECT_EQ(inner, 0);
+        EXPECT_EQ(passed, 1);
+    });
+}
+
 TEST_P(with_timeout, leaves_timed_calls_their_own_limit) {
     everywhere([] {
         sennit::with_timeout(1h, [] {
@@ -213,6 +235,38 @@ TEST_P(with_timeout, ends_the_nurseries_its_function_has_made) {
                                           }),
                      sennit::timed_out);
         EXPECT_EQ(cancelled, began); // all have ended
+    });
+}
+
+// As its header says. The first child yields until the second has begun, which is stolen then, if only by the same
+// worker.
+TEST_P(with_timeout, does_not_reach_a_stolen_fork_in_which_another_limit_does) {
+    runtime.run([] {
+        std::atomic<bool> begun{false}, reached{false}, other_reached{false}, joined{false};
+        EXPECT_THROW(sennit::with_deadline(steady::now() - 1s,
+                                           [&] {
+                                               sennit::fork_join([&] { yield_until(begun); },
+                                                                 [&] {
+                                                                     begun = true;
+                                                                     try {
+                                                                         sennit::this_fiber::sleep_for(1us);
+                                                                     } catch (const sennit::cancelled&) {
+                                                                         reached = true;
+                                                                     }
+                                                                     try {
+                                                                         sennit::with_timeout(
+                                                                             0s, [] { sennit::event().wait(); });
+                                                                     } catch (const sennit::timed_out&) {
+                                                                         other_reached = true;
+                                                                     }
+                                                                 });
+                                               joined = true;
+                                               sennit::event().wait(); // the limit of this one is over
+                                           }),
+                     sennit::timed_out);
+        EXPECT_FALSE(reached);
+        EXPECT_TRUE(other_reached);
+        EXPECT_TRUE(joined);
     });
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each in a process of its own: what is reported is the whole process.
+#include "sched/standstill.hpp"
+
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
 
@@ -38,11 +42,11 @@ void wait_for_ever() {
     never.wait();
 }
 
-// Not one of the statuses that are tested for; later than all looks for a deadlock.
+// Not one of the statuses that are tested for.
 constexpr int nothing_was_reported = 3;
-[[noreturn]] void end_quietly() {
-    std::_Exit(nothing_was_reported);
-}
+
+std::atomic<int> looks{0}; // that found nothing
+constexpr std::int64_t pause_ns = 10'000'000;
 
 TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
     EXPECT_EXIT(sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
@@ -80,9 +84,11 @@ TEST_F(deadlock_death_test, of_threads_is_reported_too) {
 
 TEST_F(deadlock_death_test, is_reported_when_the_last_thread_comes_late) {
     const auto late = [] {
+        sennit::sched::standstill::rehearse(pause_ns, []() noexcept { ++looks; });
         sennit::event never;
-        sennit::fiber blocked([&] { never.wait(); });
-        std::this_thread::sleep_for(100ms); // later than the workers' first look: then it is this thread that looks
+        sennit::runtime runtime({.workers = 1});
+        sennit::fiber blocked({.runtime = &runtime}, [&] { never.wait(); });
+        while (looks < 3) std::this_thread::sleep_for(1ms); // the worker looks no more: it is this thread that looks
         blocked.join();
     };
     EXPECT_EXIT(late(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
@@ -98,22 +104,22 @@ TEST_F(deadlock_death_test, is_reported_after_a_blocking_call_has_ended) {
     EXPECT_EXIT(all(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
 }
 
-// The same with somebody who can still wake: after 700 ms, that is after two looks.
-template <class Wakes>
-[[noreturn]] void with_somebody_awake(Wakes wakes, const sennit::runtime_options& options = {.workers = 2}) {
-    sennit::runtime runtime(options);
-    wakes(runtime);
-    end_quietly();
+// The same while somebody can still wake the others, though nobody does: `body` never returns. The second look that
+// finds nothing ends the process. Besides the main thread, which may or may not look, there is one that does.
+template <class Body>
+[[noreturn]] void with_somebody_awake(Body body, const sennit::runtime_options& options = {.workers = 2}) {
+    sennit::sched::standstill::rehearse(pause_ns, []() noexcept {
+        if (++looks == 2) std::_Exit(nothing_was_reported);
+    });
+    sennit::runtime runtime(options), bystander({.workers = 1});
+    body(runtime);
+    std::_Exit(1);
 }
 
 TEST_F(deadlock_death_test, is_none_while_a_thread_sleeps_elsewhere) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
-                    sennit::event go;
-                    std::thread outside([&] {
-                        std::this_thread::sleep_for(700ms);
-                        go.set();
-                    });
-                    runtime.run([&] { go.wait(); });
+                    std::thread outside([] { std::this_thread::sleep_for(1h); });
+                    runtime.run(wait_for_ever);
                     outside.join();
                 }),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
@@ -122,10 +128,8 @@ TEST_F(deadlock_death_test, is_none_while_a_thread_sleeps_elsewhere) {
 TEST_F(deadlock_death_test, is_none_while_a_timer_is_armed) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
                     runtime.run([] {
-                        sennit::event go;
-                        sennit::fiber waits([&] { go.wait(); });
-                        sennit::this_fiber::sleep_for(700ms);
-                        go.set();
+                        sennit::fiber waits(wait_for_ever);
+                        sennit::this_fiber::sleep_for(1h);
                     });
                 }),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
@@ -134,10 +138,8 @@ TEST_F(deadlock_death_test, is_none_while_a_timer_is_armed) {
 TEST_F(deadlock_death_test, is_none_while_a_blocking_call_is_under_way) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
                     runtime.run([] {
-                        sennit::event go;
-                        sennit::fiber waits([&] { go.wait(); });
-                        sennit::blocking([] { std::this_thread::sleep_for(700ms); });
-                        go.set();
+                        sennit::fiber waits(wait_for_ever);
+                        sennit::blocking([] { std::this_thread::sleep_for(1h); });
                     });
                 }),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
@@ -145,40 +147,29 @@ TEST_F(deadlock_death_test, is_none_while_a_blocking_call_is_under_way) {
 
 TEST_F(deadlock_death_test, is_none_while_a_thread_waits_with_a_deadline) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
-                    sennit::event go;
-                    sennit::fiber waits({.runtime = &runtime}, [&] { go.wait(); });
+                    sennit::fiber waits({.runtime = &runtime}, wait_for_ever);
                     sennit::counting_semaphore<> nobody(0);
-                    (void)nobody.try_acquire_for(700ms);
-                    go.set();
+                    (void)nobody.try_acquire_for(1h);
                 }),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
 TEST_F(deadlock_death_test, is_none_while_a_signal_handler_is_installed) {
-    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
-                    std::signal(SIGALRM, [](int) { end_quietly(); });
-                    ::alarm(1);
-                    runtime.run(wait_for_ever);
-                }),
+    EXPECT_EXIT((std::signal(SIGALRM, [](int) {}),
+                 with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); })),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
 TEST_F(deadlock_death_test, is_not_looked_for_when_it_is_turned_off) {
-    EXPECT_EXIT(with_somebody_awake(
-                    [](sennit::runtime& runtime) {
-                        ::alarm(1); // ends the process by default
-                        runtime.run(wait_for_ever);
-                    },
-                    {.workers = 1, .watch_deadlocks = false}),
-                testing::KilledBySignal(SIGALRM), "^$");
+    EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); },
+                                    {.workers = 1, .watch_deadlocks = false}),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
 TEST_F(deadlock_death_test, is_turned_off_by_the_environment) {
-    EXPECT_EXIT((::setenv("SENNIT_DEADLOCK", "off", 1), with_somebody_awake([](sennit::runtime& runtime) {
-                     ::alarm(1);
-                     runtime.run(wait_for_ever);
-                 })),
-                testing::KilledBySignal(SIGALRM), "^$");
+    EXPECT_EXIT((::setenv("SENNIT_DEADLOCK", "off", 1),
+                 with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); })),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
 TEST_F(deadlock_death_test, is_told_to_the_callback_which_may_end_it) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sched/snapshot.hpp"
+
 #include <sennit/obs/dump.hpp>
+#include <sennit/sched/here.hpp>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -66,6 +70,67 @@ TEST_P(dump_on, says_in_what_and_on_which_object_a_fiber_is_blocked) {
         EXPECT_TRUE(matches(text, "made at .*\\+0x")) << text;
         EXPECT_TRUE(matches(text, "runs .*TestBody.*lambda")) << text;
         EXPECT_TRUE(matches(text, "stack [0-9]+: [0-9.]+ KiB in use, [0-9]+ KiB touched, of [0-9]+ KiB")) << text;
+        go.set();
+    });
+}
+
+// The one fiber that has not begun: nobody else had the worker since it was made.
+const void* newest_made_at(sennit::runtime& runtime) {
+    const void* found = nullptr;
+    for (const auto& one : sennit::sched::snapshot::take(runtime.core()).strands)
+        if (one.is_fiber && one.state == sennit::sched::strand_state::fresh) {
+            EXPECT_EQ(found, nullptr) << "two have not begun";
+            found = one.made_at;
+        }
+    return found;
+}
+
+// `make` is an expression here: its line of code, not one of the library's, is where the fiber was made.
+#define SENNIT_EXPECT_MADE_HERE(make)                                                                                  \
+    {                                                                                                                  \
+        const void* before = sennit::sched::here();                                                                    \
+        [[maybe_unused]] auto&& made = make;                                                                           \
+        const void* after = sennit::sched::here();                                                                     \
+        const void* told = newest_made_at(runtime);                                                                    \
+        EXPECT_TRUE(std::less_equal<>()(before, told) && std::less_equal<>()(told, after))                             \
+            << #make ": " << before << ", " << told << ", " << after;                                                  \
+        while (newest_made_at(runtime)) sennit::this_fiber::yield();                                                   \
+    }                                                                                                                  \
+    static_assert(true)
+
+TEST(dump, says_of_every_way_to_make_a_fiber_where_it_was_made) {
+    sennit::runtime runtime({.workers = 1});
+    runtime.run([&] {
+        constexpr auto nothing = [] {};
+        constexpr auto after_it = [](auto&&) {};
+        struct with_a_body : sennit::monitor {
+            void run() {}
+        };
+        const auto ready = sennit::make_ready_future().share();
+        SENNIT_EXPECT_MADE_HERE(sennit::fiber(nothing));
+        SENNIT_EXPECT_MADE_HERE(sennit::fiber({.name = "named"}, nothing));
+        SENNIT_EXPECT_MADE_HERE(sennit::async(nothing));
+        SENNIT_EXPECT_MADE_HERE(sennit::async(sennit::launch::enqueue, nothing));
+        SENNIT_EXPECT_MADE_HERE(sennit::spawn(nothing));
+        SENNIT_EXPECT_MADE_HERE(sennit::make_ready_future().then(after_it));
+        SENNIT_EXPECT_MADE_HERE(ready.then(after_it));
+        SENNIT_EXPECT_MADE_HERE(sennit::future<int>(sennit::make_ready_future(sennit::make_ready_future(1))));
+        SENNIT_EXPECT_MADE_HERE(sennit::active<with_a_body>());
+        sennit::nursery family;
+        SENNIT_EXPECT_MADE_HERE((family.start(nothing), 0));
+        SENNIT_EXPECT_MADE_HERE((family.start({.name = "named"}, nothing), 0));
+        family.join();
+    });
+}
+
+// The standard library's function is the one that makes it; it is called after the closure.
+TEST_P(dump_on, says_of_a_fiber_in_a_container_by_its_closure_who_made_it) {
+    runtime.run([this] {
+        sennit::event go;
+        std::vector<sennit::fiber> all;
+        all.emplace_back(sennit::fiber_attributes{.name = "inside"}, [&] { go.wait(); });
+        const std::string text = entry_when_blocked(runtime, "inside");
+        EXPECT_TRUE(matches(text, "runs .*says_of_a_fiber_in_a_container.*lambda")) << text;
         go.set();
     });
 }

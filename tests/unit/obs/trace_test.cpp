@@ -40,8 +40,26 @@ std::string trace_of(Body body) {
 
 class trace_death_test : public testing::Test {
 protected:
-    void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+#ifdef SENNIT_NO_TRACE_HOOKS
+        GTEST_SKIP() << "this library cannot trace";
+#endif
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+    }
 };
+
+#ifdef SENNIT_NO_TRACE_HOOKS
+TEST(trace, is_refused_by_a_library_that_cannot) {
+    ::setenv("SENNIT_TRACE", "trace.json", 1);
+    try {
+        sennit::runtime refused({.workers = 1});
+        ADD_FAILURE() << "was made";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "sennit: SENNIT_TRACE: this library was built with SENNIT_TRACE_HOOKS=OFF");
+    }
+    ::unsetenv("SENNIT_TRACE");
+}
+#endif
 
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;

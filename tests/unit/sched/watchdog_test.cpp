@@ -227,9 +227,9 @@ TEST_P(watchdog_with_workers, binds_nothing_to_a_relief) {
 struct one_more {
     using reply = int;
 };
-class tally : public sennit::actor<tally, one_more> {
+class watched_tally : public sennit::actor<watched_tally, one_more> {
 public:
-    explicit tally(std::atomic<int>& handled) : handled_(handled) {}
+    explicit watched_tally(std::atomic<int>& handled) : handled_(handled) {}
     int on(one_more) { return ++handled_; }
 
 private:
@@ -241,7 +241,7 @@ TEST_P(watchdog_with_workers, leaves_no_mail_behind) {
     sennit::runtime runtime({.workers = GetParam()});
     std::atomic<int> handled{0};
     sennit::actor_group actors(runtime);
-    const auto target = actors.spawn<tally>(handled);
+    const auto target = actors.spawn<watched_tally>(handled);
     for (int round = 0; round < 3; ++round) {
         runtime.run([&] {
             auto busy = occupy_others(runtime.workers(), open_);

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <barrier>
 #include <cstdlib>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +56,81 @@ long fib(int n) {
     return a + b;
 }
 
+// Each primitive once, with somebody who waits and somebody who ends the wait. Returns how many of them did as they
+// should.
+int primitives_that_work() {
+    int works = 0;
+    sennit::fiber_local<int> own;
+    sennit::once_flag flag;
+    sennit::latch begun(3);
+    sennit::barrier<> together(3);
+    sennit::counting_semaphore<> tokens(0);
+    sennit::shared_timed_mutex table;
+    sennit::recursive_timed_mutex again;
+    sennit::condition_variable changed;
+    sennit::mutex guard;
+    int stage = 0, once = 0; // the first of them guarded by `guard`
+    std::atomic<int> readers{0};
+    {
+        sennit::nursery all;
+        for (int i = 0; i < 3; ++i)
+            all.start([&, i] {
+                own.get() = i;
+                sennit::call_once(flag, [&] { ++once; });
+                begun.arrive_and_wait();
+                {
+                    std::shared_lock read(table);
+                    ++readers;
+                }
+                together.arrive_and_wait();
+                if (i == 0) tokens.release(2);
+                if (i != 0) tokens.acquire();
+                std::unique_lock lock(guard);
+                changed.wait(lock, [&] { return stage == i; });
+                ++stage;
+                changed.notify_all();
+                std::lock_guard outer(again);
+                if (again.try_lock_for(1h)) again.unlock();
+                if (own.get() != i) stage = -100;
+            });
+        all.join();
+    }
+    works += stage == 3 && once == 1 && readers == 3 && !tokens.try_acquire();
+    works += table.try_lock_for(1h);
+    table.unlock();
+
+    sennit::channel<int> meeting, buffered(2), quiet;
+    sennit::event stop(sennit::event::mode::auto_reset);
+    sennit::fiber sender([&] {
+        sennit::select(sennit::on_push(meeting, 1, [] {}), sennit::on_pop(quiet, [](int) {}));
+        (void)buffered.push(2);
+        stop.set();
+    });
+    int got = 0;
+    for (int i = 0; i < 2; ++i)
+        sennit::select(sennit::on_pop(buffered, [&](int value) { got += value; }),
+                       sennit::on_pop(meeting, [&](int value) { got += value; }));
+    works += got == 3;
+    works += sennit::select(sennit::on_pop(quiet, [](int) {}), sennit::after(20us, [] {})) == 1;
+    works += stop.wait_for(1h);
+    sender.join();
+
+    sennit::promise<int> promised;
+    auto sum = sennit::when_all(promised.get_future().then([](auto one) { return one.get() + 1; }),
+                                sennit::async([] { return sennit::this_fiber::yield(), 2; }));
+    promised.set_value(1);
+    auto [a, b] = sum.get();
+    works += a.get() + b.get() == 4;
+    try {
+        sennit::with_timeout(20us, [] { sennit::event().wait(); });
+    } catch (const sennit::timed_out&) {
+        ++works;
+    }
+    works += sennit::blocking([] { return 1; });
+    return works;
+}
+constexpr int primitives_that_should_work = 8;
+
 class every_policy : public testing::TestWithParam<std::tuple<int, unsigned>> {
 protected:
     sennit::runtime_options options = [] {
@@ -70,6 +147,7 @@ INSTANTIATE_TEST_SUITE_P(all, every_policy, testing::Combine(testing::Range(0, 4
 
 TEST_P(every_policy, runs_everything) {
     sennit::runtime runtime(options);
+    EXPECT_EQ(runtime.run(primitives_that_work), primitives_that_should_work);
     std::atomic<int> woken{0};
     sennit::event go;
     std::vector<std::thread> outside; // these make and wake fibers, too
