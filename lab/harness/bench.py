@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job: every workload in every runtime found, many times, in random order."""
 
+import math
+import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +19,9 @@ from .stats import relative_width
 CELL_BUDGET, QUICK_CELL_BUDGET = 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
 LEAST, FULL_LEAST = 5, 20  # samples before the width of the interval counts
 PRECISION, FULL_PRECISION = 0.03, 0.01  # half of the interval of the median, relative to it
+QUICK_BUDGET = 600.0  # seconds of a whole quick run, from its first run on
+SAVE_EVERY = 60.0  # seconds between two times that an unfinished block is saved
+NO_TIME = "not run: the budget of the whole run was used up"
 MOST_PER_LEAST = 3  # a cell that does not get precise has so many times the least samples, and no more
 
 
@@ -86,6 +91,8 @@ class Plan:
     least: int = LEAST
     most: int = LEAST * MOST_PER_LEAST
     precision: float = PRECISION
+    budget: float | None = None  # seconds of the whole run, after which no run begins
+    pin: bool = False  # each run has as many CPUs as workers
 
     @property
     def at_most(self) -> int:
@@ -145,10 +152,17 @@ def enough(cell: Cell, plan: Plan) -> str | None:
     return None
 
 
+def pinned(command: list[str], threads: int) -> list[str]:
+    """The command on as many of the usable CPUs as it has workers, on the same ones for every runtime."""
+    return ["taskset", "--cpu-list", ",".join(map(str, sorted(os.sched_getaffinity(0))[:threads])), *command]
+
+
 def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, position: int) -> str:
     """Adds a sample to the cell, or stops it; returns what to say."""
     if cell.status != "ok":
         return f"skipped, {cell.reason}"
+    if plan.pin:
+        command = pinned(command, cell.threads)
     try:
         sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, plan.time_limit)
     except Failed as failure:
@@ -164,11 +178,16 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
 
 
 class Forecast:
-    """How long the rest takes, from how long each cell's runs took: warm-up and start included."""
+    """How long the rest takes, from how long each cell's runs took, warm-up and start included; and until when runs may begin."""
 
     def __init__(self, cells: list[Cell], plan: Plan) -> None:
         self.cells, self.plan = cells, plan
         self.wall: dict[int, float] = {}
+        self.end = time.monotonic() + plan.budget if plan.budget else math.inf
+
+    def over(self) -> bool:
+        """Whether the budget of the whole run is used up."""
+        return time.monotonic() >= self.end
 
     def took(self, cell: Cell, seconds: float) -> None:
         self.wall[id(cell)] = seconds
@@ -184,16 +203,21 @@ class Forecast:
         if not self.wall:
             return None
         usual = sum(self.wall.values()) / len(self.wall)
-        return sum(self._runs_left(cell) * self.wall.get(id(cell), usual) for cell in self.cells)
+        rest = sum(self._runs_left(cell) * self.wall.get(id(cell), usual) for cell in self.cells)
+        return min(rest, max(0.0, self.end - time.monotonic()))
 
 
-def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan, shown: Shown, forecast: Forecast) -> None:
+def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan, shown: Shown, forecast: Forecast,
+               save: Callable[[], None]) -> None:
     """Each cell that is not finished, once, in an order that follows from the seed and the number of the block."""
+    saved = time.monotonic()
     order = list(run.cells)
     random.Random(f"{plan.seed} {number}").shuffle(order)
     for position, cell in enumerate([cell for cell in order if cell.runtime in commands and not cell.stopped]):
         if any(sample["block"] == number for sample in cell.samples):
             continue  # before an interruption
+        if forecast.over():
+            return
         what = f"{cell.label}: {cell.title}"
         shown.begin(what, forecast.left())
         begin = time.monotonic()
@@ -201,6 +225,9 @@ def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan
         if not said.startswith("skipped"):
             forecast.took(cell, time.monotonic() - begin)
         shown.end(what, said)
+        if time.monotonic() - saved > SAVE_EVERY:
+            save()
+            saved = time.monotonic()
 
 
 def _guard(block: dict) -> None:
@@ -209,29 +236,47 @@ def _guard(block: dict) -> None:
         block["sentinel"].append(seconds)
 
 
-def run_plan(plan: Plan, builder: Finder, run: Run | None = None, save: Callable[[], None] = lambda: None) -> list[Cell]:
-    """All cells, with samples or with a reason. A `run` that was interrupted goes on; `save` is called after each block, and
-    where an interruption ends it, which the caller sees, too."""
+def _end_of_budget(run: Run) -> str:
+    """The state of a run that ended by itself: where no time was left for a cell, it may go on."""
+    unfinished = [cell for cell in run.cells if cell.status == "ok" and not cell.stopped]
+    for cell in unfinished:
+        if cell.samples:
+            cell.stopped = "budget"
+        else:
+            cell.reason = NO_TIME
+    return "complete" if all(cell.samples for cell in unfinished) else "interrupted"
+
+
+def run_plan(plan: Plan, builder: Finder, run: Run | None = None, save: Callable[[], None] = lambda: None,
+             more: Callable[[], list[Cell]] = list) -> list[Cell]:
+    """All cells, with samples or with a reason. A `run` that was interrupted goes on, with a new budget; `save` is called after each
+    block, and each minute of a long one; `more` gives cells that follow from those that failed, of the same runtimes. The caller sees
+    an interruption, too, and saves once more."""
     run = run or Run()
     run.cells = run.cells or list(cells_of(plan))
+    run.cells += more()
     run.state = "running"
     commands = _commands(run.cells, builder)
     for cell in run.cells:
         cell.stopped = cell.stopped or enough(cell, plan)
+        cell.reason = None if cell.reason == NO_TIME else cell.reason
     forecast = Forecast([cell for cell in run.cells if cell.runtime in commands], plan)
     number = max(0, len(run.blocks) - 1)  # the last block may have been interrupted
     try:
         with progress(plan.at_most) as shown:
-            while any(cell.status == "ok" and not cell.stopped for cell in forecast.cells):
+            while not forecast.over() and any(cell.status == "ok" and not cell.stopped for cell in forecast.cells):
                 if number == len(run.blocks):
                     run.blocks.append({"sentinel": [], "noisy": False})
                 shown.block(number + 1)
                 _guard(run.blocks[number])
-                _run_block(number, run, commands, plan, shown, forecast)
+                _run_block(number, run, commands, plan, shown, forecast, save)
                 _guard(run.blocks[number])
                 number += 1
+                added = more()
+                run.cells += added
+                forecast.cells += added
                 save()
-        run.state = "complete"
+        run.state = _end_of_budget(run)
     except (KeyboardInterrupt, SystemExit):
         run.state = "interrupted"
         raise

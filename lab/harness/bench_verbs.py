@@ -6,31 +6,31 @@ import random
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from . import compare, page, progress, report, seed_tables
-from .bench import (CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_CELL_BUDGET, Plan, Run, jobs_for,
-                    run_plan)
+from . import compare, overhead, page, progress, publish, report, seed_measure
+from .bench import (CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_BUDGET, QUICK_CELL_BUDGET, Plan,
+                    Run, cells_of, jobs_for, run_plan)
 from .build import Builder, default_compiler
 from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
 from .document import load, restore
 from .limits import QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import machine
-from .options import REFUSED, Parser, compiler_named, number, runtimes_named, seconds
+from .options import REFUSED, Parser, compiler_named, minutes, number, runtimes_named, seconds
 from .table import Results, plain
 
 WITH_RESUME = {"resume", "compiler", "quiet_log"}  # all else was decided when the run began
 SUBVERBS = {"compare": (compare.parse, compare.act), "page": (page.parse, page.act),
-            "seed-tables": (seed_tables.parse, seed_tables.act)}
+            "seed-tables": (seed_measure.parse, seed_measure.act), "publish": (publish.parse, publish.act),
+            "overhead": (overhead.parse, overhead.act)}
 
 
 def parse_bench(arguments: list[str]) -> Namespace:
     parser = Parser("bench")
-    for option in ("--quick", "--full", "--quiet-log"):
+    for option in ("--quick", "--full", "--quiet-log", "--pin"):
         parser.add_argument(option, action="store_true")
-    for option in ("--workloads", "--runtimes", "--threads", "--reps", "--compiler", "--seed", "--out", "--time-limit"):
+    for option in ("--workloads", "--runtimes", "--threads", "--reps", "--compiler", "--seed", "--out", "--time-limit", "--budget"):
         parser.add_argument(option)
     parser.add_argument("--resume", nargs="?", const=str(report.RESULTS / "latest"))
     given = parser.parse_args(arguments)
@@ -42,6 +42,7 @@ def parse_bench(arguments: list[str]) -> Namespace:
         if given.former["state"] == "complete":
             raise UsageError(f"{given.resume} is complete; there is nothing to resume")
         return given
+    given.every_row = given.full and not given.quick and given.workloads is None and given.runtimes is None
     if given.workloads is not None:
         given.workloads = workloads_named(given.workloads)
     else:
@@ -54,6 +55,7 @@ def parse_bench(arguments: list[str]) -> Namespace:
     given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
     given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
     given.time_limit = seconds(given.time_limit or str(QUICK_TIME_LIMIT if given.quick else TIME_LIMIT))
+    given.budget = minutes(given.budget) if given.budget else QUICK_BUDGET if given.quick else None
     given.compiler = compiler_named(given.compiler)
     return given
 
@@ -62,7 +64,8 @@ def _plan(given: Namespace) -> Plan:
     least = FULL_LEAST if given.full else LEAST
     return Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps, given.seed,
                 given.time_limit, QUICK_CELL_BUDGET if given.quick else CELL_BUDGET, least,
-                least if given.quick else least * MOST_PER_LEAST, FULL_PRECISION if given.full else PRECISION)
+                least if given.quick else least * MOST_PER_LEAST, FULL_PRECISION if given.full else PRECISION,
+                given.budget, given.pin)
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
@@ -76,29 +79,20 @@ def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
     plan = _plan(given)
     about = machine(given.compiler or default_compiler()) | {
         "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
-    return Run(), plan, about, folder
+    run = Run()
+    if given.every_row:
+        about[seed_measure.ROWS] = "measured"
+        run.cells = list(cells_of(plan))
+        run.cells += seed_measure.cells_to_measure(usable_cpus(), besides=run.cells)
+    return run, plan, about, folder
 
 
 def _until(plan: Plan) -> str:
     if plan.reps:
         return f"{plan.reps} repetitions"
     count = f"{plan.least} to {plan.most}" if plan.most > plan.least else f"{plan.least}"
-    return f"{count} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s"
-
-
-def _checkpoint(run: Run, plan: Plan, about: dict, folder: Path, builder: Builder) -> Callable[[], None]:
-    """Saves what there is after a block. A full disk is told once: the disk may have room again at the end."""
-    told: list[OSError] = []
-
-    def write() -> None:
-        about.update({f"version of {name}": version for name, version in builder.versions.items()})
-        try:
-            report.write_json(run, plan, about, folder)
-        except OSError as error:
-            if not told:
-                print(f"sennit: {error}; going on", file=sys.stderr)
-            told.append(error)
-    return write
+    whole = f", {plan.budget / 60:g} min in all" if plan.budget else ""
+    return f"{count} repetitions, until ±{plan.precision:.0%} or {plan.cell_budget:g} s{whole}"
 
 
 def bench(given: Namespace) -> int:
@@ -107,13 +101,19 @@ def bench(given: Namespace) -> int:
     progress.quiet = given.quiet_log
     print(f"{about['cpu']}, {about['cores']} cores, {_until(plan)}, seed {plan.seed}", file=sys.stderr)
     try:
-        run_plan(plan, builder, run, _checkpoint(run, plan, about, folder, builder))
+        write = report.checkpoint(run, plan, about, folder, builder.versions)
+        if about.get(seed_measure.ROWS):
+            seed_measure.run_rows(plan, builder, run, write)
+        else:
+            run_plan(plan, builder, run, write)
     except (KeyboardInterrupt, SystemExit):
         if run.blocks:
             _tell(run, plan, about, folder)
             print(f"sennit: interrupted; ./sennit bench --resume {folder} goes on", file=sys.stderr)
         raise
     _tell(run, plan, about, folder)
+    if run.state == "interrupted":
+        print(f"sennit: the budget is used up; ./sennit bench --resume {folder} goes on", file=sys.stderr)
     if not any(cell.good for cell in run.cells):
         print("sennit: no run gave a result", file=sys.stderr)
         return REFUSED
@@ -128,4 +128,4 @@ def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
         report.write_files(run, plan, about, folder)
     except OSError as error:
         raise OSError(error.errno, error.strerror, error.filename or str(folder)) from None  # a full disk names no file
-    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html")
+    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html, SEED-TABLES.md")

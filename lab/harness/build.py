@@ -18,6 +18,7 @@ from .tool_chains import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "lab"
+PREBUILT = "SENNIT_LAB_BUILD"  # environment: a build folder of CMake whose programs are taken as they are, whatever the compiler
 
 
 class NotInstalled(Exception):
@@ -60,18 +61,20 @@ class Cxx:
         if not shutil.which(compiler):
             raise UsageError(f"the compiler '{compiler}' is not installed")
         self.compiler = compiler
-        self.folder = OUT / Path(compiler).name
+        self.prebuilt = bool(os.environ.get(PREBUILT))
+        self.folder = Path(os.environ[PREBUILT]).absolute() if self.prebuilt else OUT / Path(compiler).name
         self.reasons: dict[str, str | None] | None = None
         self.versions: dict[str, str] = {}
 
     def why_not(self, name: str) -> str | None:
         """Why the runtime cannot be built, or None."""
         if self.reasons is None:
-            self.reasons = self._configure()
+            if not self.prebuilt:
+                self._configure()
+            self.reasons = self._available()
         return self.reasons.get(name, "no port yet")
 
-    def _configure(self) -> dict[str, str | None]:
-        """name -> why it cannot be built, or None"""
+    def _configure(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "configure.log"
         _say(f"configuring the C++ runtimes ({self.compiler})")
@@ -81,8 +84,15 @@ class Cxx:
             command += ["-G", "Ninja"]
         if not _succeeds(command, log):
             raise NotInstalled(f"CMake failed, see {log}")
-        reasons = {}
-        for line in (self.folder / "lab" / "available.txt").read_text().splitlines():
+
+    def _available(self) -> dict[str, str | None]:
+        """name -> why it cannot be built, or None"""
+        reasons: dict[str, str | None] = {}
+        try:
+            lines = (self.folder / "lab" / "available.txt").read_text().splitlines()
+        except OSError as error:
+            raise NotInstalled(f"{error.filename}: {error.strerror}") from None
+        for line in lines:
             name, there, reason, version = line.split("\t")
             reasons[name] = None if there == "yes" else reason
             self.versions[name] = version
@@ -92,11 +102,16 @@ class Cxx:
         reason = self.why_not(name)
         if reason:
             raise NotInstalled(reason)
+        program = self.folder / "lab" / f"lab-{name}"
+        if self.prebuilt:
+            if not program.is_file():
+                raise NotInstalled(f"{program} is not built")
+            return [str(program)]
         log = self.folder / f"{name}.log"
         _say(f"building {name} ({self.compiler})")
         if not _succeeds(["cmake", "--build", str(self.folder), "--target", f"lab-{name}", "--parallel"], log):
             raise NotInstalled(f"does not build, see {log}")
-        return [str(self.folder / "lab" / f"lab-{name}")]
+        return [str(program)]
 
 
 def build_script(name: str) -> tuple[list[str], str]:

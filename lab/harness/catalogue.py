@@ -28,8 +28,9 @@ def workload_named(name: str) -> Workload:
 
 
 def workloads_named(text: str) -> list[str]:
-    """Of a list with commas; the name of a family stands for all of it."""
-    names = (name for item in text.split(",") for name in FAMILIES.get(item, (item,)))
+    """Of a list with commas; the name of a family stands for all of it, `all` for all families."""
+    families = {**FAMILIES, "all": WORKLOADS}
+    names = (name for item in text.split(",") for name in families.get(item, (item,)))
     return list(dict.fromkeys(workload_named(name).name for name in names))
 
 

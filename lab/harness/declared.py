@@ -20,7 +20,7 @@ class UsageError(Exception):
 @dataclass(frozen=True)
 class Runtime:
     name: str
-    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell"
+    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell", "JavaScript"
     title: str
     offers: tuple[str, ...] = ()  # workloads
     ours: bool = False  # no peer

@@ -51,7 +51,7 @@ def _system() -> str | None:
 
 def _flags() -> str | None:
     """Those of every C++ program of the lab, the same for all."""
-    found = re.search(r"target_compile_options\(lab-\$\{name\} PRIVATE ([^)]*)\)", (ROOT / "lab" / "CMakeLists.txt").read_text())
+    found = re.search(r"set\(SENNIT_LAB_FLAGS (.*?)\s+CACHE", (ROOT / "lab" / "CMakeLists.txt").read_text())
     return found.group(1) if found else None
 
 

@@ -21,14 +21,24 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog.split()[1]}: {message}; see ./sennit --help")
 
 
-def seconds(text: str) -> float:
+def _amount(text: str, option: str, unit: str, most: int) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0 < value <= 86400:
-        raise UsageError(f"--time-limit must be a number of seconds, at most 86400, not '{text}'")
+    if not 0 < value <= most:
+        raise UsageError(f"{option} must be a number of {unit}, at most {most}, not '{text}'")
     return value
+
+
+def seconds(text: str) -> float:
+    """Of --time-limit."""
+    return _amount(text, "--time-limit", "seconds", 86400)
+
+
+def minutes(text: str) -> float:
+    """Of --budget, in seconds."""
+    return 60 * _amount(text, "--budget", "minutes", 10080)
 
 
 def number(text: str, name: str, low: int, high: int) -> int:

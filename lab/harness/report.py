@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes RESULTS.md, RESULTS.csv, RESULTS.json and RESULTS.html."""
+"""Writes RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html and SEED-TABLES.md."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from . import seed_tables
 from .bench import Cell, Plan, Run
 from .build import ROOT
 from .document import document, save
@@ -17,6 +19,7 @@ RESULTS = ROOT / "build" / "results"
 COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "low_seconds", "high_seconds",
            "min_seconds", "max_seconds", "outliers", "to_serial", "to_best_peer", "to_best_peer_low", "to_best_peer_high",
            "median_cpu_seconds", "tasks", "peak_rss_kib", "voluntary_switches", "involuntary_switches", "stopped", "reason")
+SIDE_BY_SIDE = 4  # workloads of a table in RESULTS.md
 EACH = ("runtime", "workload", "threads", "samples", "median s", "95 % interval", "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
 
 
@@ -46,12 +49,15 @@ def _peak(cell: Cell) -> int:
 
 
 def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
-    head, *rows = results.rows(results.titles())
     text = "# Results\n\n"
     text += "".join(f"* {key}: {value}\n" for key, value in about.items() if value is not None)
     noisy = [str(number + 1) for number, block in enumerate(blocks) if block["noisy"]]
     text += f"* blocks: {len(blocks)}; noisy: {', '.join(noisy) or 'none'}\n"
-    text += "\n" + _line(head) + "|---|" + "--:|" * (len(head) - 1) + "\n" + "".join(map(_line, rows))
+    titles = results.titles()
+    for first in range(0, len(titles), SIDE_BY_SIDE):
+        head, *rows = results.rows(titles[first:first + SIDE_BY_SIDE])
+        if rows:
+            text += "\n" + _line(head) + "|---|" + "--:|" * (len(head) - 1) + "\n" + "".join(map(_line, rows))
     text += f"\n{EXPLANATION}\n"
     text += "\n## Each result\n\n" + _line(EACH) + "|---|---|" + "--:|" * (len(EACH) - 2) + "\n" + "".join(map(_line, _each(results)))
     reasons = results.reasons()
@@ -82,15 +88,35 @@ def write_json(run: Run, plan: Plan, about: dict, folder: Path) -> dict:
     return results
 
 
+def checkpoint(run: Run, plan: Plan, about: dict, folder: Path, versions: Mapping[str, str]) -> Callable[[], None]:
+    """What saves what there is so far. A full disk is told once: the disk may have room again at the end."""
+    told: list[OSError] = []
+
+    def write() -> None:
+        about.update({f"version of {name}": version for name, version in versions.items()})
+        try:
+            write_json(run, plan, about, folder)
+        except OSError as error:
+            if not told:
+                print(f"sennit: {error}; going on", file=sys.stderr)
+            told.append(error)
+    return write
+
+
+def write_csv(results: Results, path: Path) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(_csv_row(results, cell) for cell in results.cells)
+
+
 def write_files(run: Run, plan: Plan, about: dict, folder: Path) -> None:
     """The folder exists. `latest` beside it leads to it when it lies below build/results."""
     results = Results(run.cells)
     written = write_json(run, plan, about, folder)
     (folder / "RESULTS.md").write_text(markdown(results, about, run.blocks), encoding="utf-8")
-    with open(folder / "RESULTS.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(_csv_row(results, cell) for cell in run.cells)
+    write_csv(results, folder / "RESULTS.csv")
+    (folder / "SEED-TABLES.md").write_text(seed_tables.markdown([written]), encoding="utf-8")
     write_page([written], folder / "RESULTS.html")
     if folder.parent == RESULTS:
         latest = RESULTS / "latest"

@@ -1,33 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench seed-tables`: docs/seed-tables.md, which sets the published tables of lab/seed-tables.toml beside results of this lab."""
+"""The published tables of lab/seed-tables.toml beside results of this lab: docs/seed-tables.md, and a view of RESULTS.html."""
 
 import functools
-import os
-import sys
 import tomllib
-from argparse import Namespace
 from collections.abc import Iterator
-from pathlib import Path
+from statistics import mean
 
-from .bench import Cell, Plan, Run, run_plan
-from .build import ROOT, Builder, default_compiler
-from .catalogue import RUNTIMES, WORKLOADS, UsageError, usable_cpus
-from .document import document, load, save
-from .limits import TIME_LIMIT
-from .machine import machine
-from .options import Parser, number, seconds
+from .build import ROOT
+from .catalogue import RUNTIMES
 from .table import four_digits
 
 DESCRIPTION = ROOT / "lab" / "seed-tables.toml"
-OUT = ROOT / "docs" / "seed-tables.md"
 HEAD = ["", "published", "here", "95 % interval", "threads"]
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 PER = {"run": "a run", "size": "an actor, thread or fiber", "task": "an operation"}
+RATIO = "ratio to the best"  # the unit of a table of means over other tables
 INTRODUCTION = """# The published tables, measured here
 
 Written by `./sennit bench seed-tables` from `lab/seed-tables.toml` and results; not by hand. *published* is what the source
 says of its machine, *here* the median on the machine below. The two columns show different machines, years and versions: only
-rows of one column compare. A published figure is printed where its source can be read, and nothing is printed from memory.
+rows of one column compare. A published figure is printed where its source can be read, and nothing is printed from memory: `–`
+says that the source at hand has no figure for the row. `no:` gives the reason why there is no figure from here.
 """
 
 
@@ -37,26 +30,28 @@ def tables() -> list[dict]:
     return tomllib.loads(DESCRIPTION.read_text(encoding="utf-8"))["table"]
 
 
-def _threads(row: dict, most: int) -> int:
-    return 1 if row["runtime"] == "serial" else most if row["threads"] == "all" else row["threads"]
-
-
-def _has_allocator(results: dict, row: dict) -> bool:
-    return ("tcmalloc" in (results["machine"]["allocator"] or "")) == (row.get("allocator") == "tcmalloc")
-
-
-def find(row: dict, documents: list[dict]) -> dict | None:
-    """The cell that measures a row, of the document that comes last; with all threads, the one with most. Or None."""
+def _of_size(row: dict, size: str, documents: list[dict]) -> dict | None:
+    """The cell of the document that comes last; with all threads, the one with most, but no more than its machine has CPUs."""
     found = None
-    for results in filter(lambda results: _has_allocator(results, row), documents):
+    for results in documents:
         cells = [cell for cell in results["cells"] if (cell["runtime"], cell["workload"], cell["size"]) == (
-            row["runtime"], row["workload"], row["size"]) and row["threads"] in ("all", cell["threads"])]
+            row["runtime"], row["workload"], size) and (cell["threads"] <= results["machine"]["cores"] if row["threads"] == "all"
+                                                        else cell["threads"] == row["threads"])]
         cells.sort(key=lambda cell: (cell["median"] is not None, cell["threads"]))
         found = cells[-1] if cells else found
     return found
 
 
-def _why_not(row: dict) -> str | None:
+def find(row: dict, documents: list[dict]) -> dict | None:
+    """The cell that measures a row: of its size, or of the smaller one where only that finished. Or None."""
+    cell = _of_size(row, row["size"], documents)
+    if "smaller" in row and (cell is None or cell["median"] is None):
+        smaller = _of_size(row, row["smaller"], documents)
+        cell = smaller if smaller and smaller["median"] is not None else cell
+    return cell
+
+
+def why_not(row: dict) -> str | None:
     """Why this version of the lab cannot measure the row, or None."""
     if "reason" in row:
         return row["reason"]
@@ -65,30 +60,60 @@ def _why_not(row: dict) -> str | None:
     return None
 
 
+def _scale(table: dict, row: dict, cell: dict) -> float:
+    """What seconds of the cell are multiplied with. A smaller size stands for the row's: its operations are alike."""
+    unit = UNITS[table["unit"]]
+    if table["per"] == "run":
+        return unit * (int(row["size"]) / int(cell["size"]) if cell["size"] != row["size"] else 1)
+    return unit / (int(cell["size"]) if table["per"] == "size" else cell.get("tasks") or cell["samples"][0]["tasks"])
+
+
 def _here(table: dict, row: dict, documents: list[dict]) -> list[str]:
     """[here, interval, threads] of a row; a reason where there is no figure, so that no cell is empty without one."""
-    cell = None if _why_not(row) else find(row, documents)
+    cell = None if why_not(row) else find(row, documents)
     if cell is None or cell["median"] is None:
-        reason = _why_not(row) or (cell["reason"] if cell else None)
-        if reason is None:
-            with_allocator = " with tcmalloc" if row.get("allocator") else ""
-            reason = f"not measured{with_allocator}: the results hold no {row['runtime']} {row['workload']}({row['size']})"
-        return [f"no: {reason}", "", ""]
-    tasks = cell.get("tasks") or cell["samples"][0]["tasks"]
-    divisor = {"run": 1, "size": int(row["size"]) if table["per"] == "size" else 1, "task": tasks}[table["per"]]
-    scale = UNITS[table["unit"]] / divisor
-    low, high = (four_digits(value * scale) for value in cell["interval"])
-    return [four_digits(cell["median"] * scale), f"{low} to {high}, {len(cell['samples'])} runs", str(cell["threads"])]
+        reason = why_not(row) or (cell["reason"] if cell else None)
+        return [f"no: {reason or f'''not measured: the results hold no {row['runtime']} {row['workload']}({row['size']})'''}", "", ""]
+    scale, count = _scale(table, row, cell), len(cell["samples"])
+    runs = f"{count} run{'s' * (count != 1)}" + (f" of {int(cell['size']):,}, scaled" if cell["size"] != row["size"] else "")
+    if count > 1:
+        runs = "{} to {}, ".format(*(four_digits(value * scale) for value in cell["interval"])) + runs
+    return [four_digits(cell["median"] * scale), runs, str(cell["threads"])]
+
+
+def _means(table: dict, documents: list[dict]) -> Iterator[list[str]]:
+    """Rows of a table of means: of the ratios to the best runtime of each table that it is `of`, all with as many threads."""
+    cells = {}  # (title of a table, runtime) -> cell
+    for one in tables():
+        if one["title"] in table["of"]:
+            for row in one["rows"]:
+                if not why_not(row) and row["threads"] == "all" and (cell := find(row, documents)) and cell["median"] is not None:
+                    cells[one["title"], row["runtime"]] = cell
+    best = {title: min((cell["median"] for (of, _), cell in cells.items() if of == title), default=0.0) for title in table["of"]}
+    for row in table["rows"]:
+        own = [(cells.get((title, row.get("runtime"))), best[title]) for title in table["of"]]
+        missing = [title for title, (cell, _) in zip(table["of"], own) if cell is None]
+        ratios = [cell["median"] / least for cell, least in own if cell]
+        reason = row.get("reason") or f"no figure for {', '.join(missing)}"
+        here = [f"no: {reason}", "", ""] if "reason" in row or missing else [f"{mean(ratios):.2f}", "–", str(own[0][0]["threads"] if own[0][0] else "")]
+        yield [row["name"], row.get("published", "–"), *here]
 
 
 def _rows(table: dict, documents: list[dict]) -> Iterator[list[str]]:
+    if "of" in table:
+        yield from _means(table, documents)
+        return
     for row in table["rows"]:
         yield [row["name"], row.get("published", "–"), *_here(table, row, documents)]
 
 
+def _unit(table: dict) -> str:
+    return RATIO if "of" in table else f"{table['unit']} {PER[table['per']]}"
+
+
 def for_page(documents: list[dict]) -> list[dict]:
     """What RESULTS.html shows: tables of text."""
-    return [{"title": f"{table['title']}: {table['unit']} {PER[table['per']]}", "source": f"{table['source']}; {table['machine']}",
+    return [{"title": f"{table['title']}: {_unit(table)}", "source": f"{table['source']}; {table['machine']}",
              "head": HEAD, "rows": list(_rows(table, documents))} for table in tables()]
 
 
@@ -101,63 +126,7 @@ def markdown(documents: list[dict]) -> str:
     text += "\n"
     for table in tables():
         note = f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else ""
-        text += f"\n## {table['title']}\n\n{table['unit']} {PER[table['per']]}. Published: {table['source']}; {table['machine']}.{note}\n\n"
+        text += f"\n## {table['title']}\n\n{_unit(table)}. Published: {table['source']}; {table['machine']}.{note}\n\n"
         text += "| " + " | ".join(HEAD) + " |\n|---|--:|--:|--:|--:|\n"
         text += "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in _rows(table, documents))
     return text
-
-
-def cells_to_measure(most: int) -> list[Cell]:
-    """A cell for each row that can be measured here, each once, with the allocator of this process."""
-    tcmalloc = "tcmalloc" in os.environ.get("LD_PRELOAD", "")
-    wanted = {}
-    for row in (row for table in tables() for row in table["rows"]):
-        if not _why_not(row) and (row.get("allocator") == "tcmalloc") == tcmalloc:
-            key = row["runtime"], row["workload"], WORKLOADS[row["workload"]].check(row["size"]), _threads(row, most)
-            wanted[key] = Cell(*key)
-    return list(wanted.values())
-
-
-def parse(arguments: list[str]) -> Namespace:
-    parser = Parser("seed-tables")
-    parser.add_argument("files", nargs="*")
-    parser.add_argument("--out", default=str(OUT))
-    parser.add_argument("--measure")
-    parser.add_argument("--reps")
-    parser.add_argument("--time-limit", default=str(TIME_LIMIT))
-    given = parser.parse_args(arguments)
-    if not given.files and not given.measure:
-        raise UsageError("seed-tables takes results files, or --measure FOLDER to make them; see ./sennit --help")
-    given.documents = [load(path) for path in given.files]
-    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps else None
-    given.time_limit = seconds(given.time_limit)
-    return given
-
-
-def measure(given: Namespace) -> dict:
-    """Every row that can be measured here, into RESULTS.json of the folder."""
-    folder = Path(given.measure).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    run = Run(cells_to_measure(usable_cpus()))
-    plan = Plan(list(dict.fromkeys(cell.runtime for cell in run.cells)), list(dict.fromkeys((cell.workload, cell.size) for cell in run.cells)),
-                [usable_cpus()], given.reps, 1, given.time_limit)
-    about = machine(default_compiler()) | {"seed": plan.seed}
-
-    def write() -> None:
-        save(document(run, plan, about), folder / "RESULTS.json")
-
-    print(f"{len(run.cells)} rows to measure", file=sys.stderr)
-    try:
-        run_plan(plan, Builder(), run, write)
-    finally:
-        write()
-    return load(folder)
-
-
-def act(given: Namespace) -> int:
-    documents = list(given.documents)
-    if given.measure:
-        documents.append(measure(given))
-    Path(given.out).write_text(markdown(documents), encoding="utf-8")
-    print(f"written: {given.out}")
-    return 0

@@ -87,7 +87,7 @@ class Results:
         """Rows of text, the first is the head. Runtimes with most results come first, then the fastest."""
         by_label: dict[str, dict[str, Cell]] = {}
         for cell in self.cells:
-            if cell.status not in NEVER_RUN:
+            if cell.status not in NEVER_RUN and cell.title in titles:
                 by_label.setdefault(cell.label, {})[cell.title] = cell
 
         def order(item: tuple[str, dict[str, Cell]]) -> tuple[int, float]:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real thing at small sizes: builds runtimes that need no library but Sennit, and runs all that they have."""
+"""The real thing at small sizes: runs all that the runtimes have which need no library but Sennit.
+
+Their programs are those of the build folder that SENNIT_LAB_BUILD names, as `./sennit test` says it, or else are built here."""
 
 import json
+import os
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 from lab_case import ROOT, SENNIT
 from harness.answers import expected
@@ -17,22 +21,49 @@ CONTRACT = (  # what to run, threads that it has, answer, tasks
     (("sennit-actor", "thread-ring", "1000"), 2, 498, 1000), (("sennit-coroutine", "resume", "100"), 2, 100, 100),
     (("sennit-monitor", "accept-2", "100"), 2, 100, 100))
 BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
+MORE = ("sennit-generator", "pthread", "std-async")  # only where they are built already
+BUILDS = ROOT / "build" / "lab" / "g++"
+PREBUILT = os.environ.get("SENNIT_LAB_BUILD")
 
 
 def programs():
-    for name in BUILT:  # others may be there, but outdated
-        yield ROOT / "build" / "lab" / "g++" / "lab" / f"lab-{name}", name
+    for name in (*BUILT, *(MORE if PREBUILT else ())):  # others may be there, but outdated
+        yield Path(PREBUILT or BUILDS, "lab", f"lab-{name}"), name
+
+
+def sennit_run(*arguments, **variables):
+    return subprocess.run([SENNIT, "run", *arguments, "--threads", "2", "--compiler", "g++"], cwd="/", text=True,
+                          capture_output=True, stdin=subprocess.DEVNULL, env=os.environ | variables)
+
+
+def need_compiler():
+    for tool in ("cmake", "g++"):
+        if not shutil.which(tool):
+            raise unittest.SkipTest(f"{tool} is not installed")
+
+
+class Building(unittest.TestCase):
+    def test_run_builds_what_it_needs_and_knows_how_to_build_sennit(self):
+        need_compiler()
+        done = sennit_run("serial", "fib", "20", SENNIT_LAB_BUILD="")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["answer"]), (0, 6765), done.stderr)
+        self.assertIn("building serial (g++)", done.stderr)
+        if not (BUILDS / "build.ninja").exists():
+            self.skipTest("without ninja nobody knows what would be built")
+        plan = subprocess.run(["ninja", "-C", BUILDS, "-n", "-v", "lab-sennit", "lab-sennit-actor"], text=True, capture_output=True)
+        self.assertEqual(plan.returncode, 0, plan.stdout + plan.stderr)
+
+    def test_a_folder_without_programs_is_a_reason(self):
+        done = sennit_run("serial", "fib", "20", SENNIT_LAB_BUILD="/nonexistent")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("serial is not installed: /nonexistent/lab/available.txt: No such file", done.stderr)
 
 
 class Built(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        for tool in ("cmake", "g++"):
-            if not shutil.which(tool):
-                raise unittest.SkipTest(f"{tool} is not installed")
-        cls.ran = {what: subprocess.run([SENNIT, "run", *what, "--threads", "2", "--compiler", "g++"], cwd="/",
-                                        text=True, capture_output=True, stdin=subprocess.DEVNULL)
-                   for what, *_ in CONTRACT}  # builds them
+        need_compiler()
+        cls.ran = {what: sennit_run(*what) for what, *_ in CONTRACT}  # builds them
 
     def test_the_contract_from_another_folder(self):
         for what, threads, answer, tasks in CONTRACT:
@@ -52,7 +83,7 @@ class Built(unittest.TestCase):
             for workload in RUNTIMES[name].offers:
                 size = WORKLOADS[workload].small
                 for threads in (1,) if name == "serial" else (1, 2):
-                    with self.subTest(program=str(program.relative_to(ROOT)), workload=workload, threads=threads):
+                    with self.subTest(program=str(program), workload=workload, threads=threads):
                         result = run_once([str(program)], name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
                         self.assertEqual(tasks.setdefault(workload, result["tasks"]), result["tasks"])
@@ -60,7 +91,7 @@ class Built(unittest.TestCase):
     def test_no_built_runtime_has_what_the_catalogue_denies(self):
         for program, name in programs():
             for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
-                with self.subTest(program=str(program.relative_to(ROOT)), workload=workload):
+                with self.subTest(program=str(program), workload=workload):
                     with self.assertRaisesRegex(Failed, f"no workload is called '{workload}'"):
                         run_once([str(program)], name, workload, WORKLOADS[workload].small, 1)
 

@@ -49,9 +49,9 @@ class Command(unittest.TestCase):
         path.write_text(f"#!/usr/bin/env bash\n{text}\n")
         path.chmod(0o755)
 
-    def call(self, *arguments, program=SENNIT, cwd="/", **variables):
+    def call(self, *arguments, program=SENNIT, cwd="/", script=None, **variables):
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", **variables}
-        done = subprocess.run([str(program), *arguments], cwd=cwd, env=environment, text=True, capture_output=True,
+        done = subprocess.run([str(program), *([str(script)] if script else []), *arguments], cwd=cwd, env=environment, text=True, capture_output=True,
                               input="an answer that nobody asked for")
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
@@ -94,6 +94,20 @@ class Command(unittest.TestCase):
         wanted = [line.split(": ")[1:] for line in err if line.startswith("sennit: installing")]
         self.assertEqual(wanted, [["installing Debian packages for Sennit and the light peers", "libtbb-dev "],
                                   ["installing Debian packages for the other peers", "libboost-coroutine-dev libcaf-dev "]])
+
+    def test_a_full_run_installs_all_peers_and_others_the_light_ones(self):
+        own = self.folder / "own"  # without the real lab: its Python only says what it was asked for
+        own.mkdir()
+        (own / "sennit").write_bytes(Path(SENNIT).read_bytes())
+        self.stand_in("python3", '[[ $3 == packages ]] && echo "package-of-$4" || [[ $2 != harness ]] || echo "ran $*" >&2')
+        for options, peers in ((["--full"], ["light", "all"]), ([], ["light"]), (["--full", "--workloads", "fib"], ["light"]),
+                               (["--quick"], ["light"])):
+            with self.subTest(options):
+                status, _, err = self.call("bench", *options, program="bash", cwd=own, script=own / "sennit",
+                                           MISSING="package-of-light package-of-all")
+                self.assertEqual((status, err[-1]), (0, " ".join(["ran -m harness bench", *options])))
+                installed = [which for which in ("light", "all") if any(line.endswith(f"package-of-{which} ") for line in err)]
+                self.assertEqual(installed, peers, err)
 
     def test_other_users_install_through_sudo(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000")

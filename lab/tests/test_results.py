@@ -16,9 +16,10 @@ from harness import bench, progress
 from harness.bench import Cell, Plan, Run, enough
 from harness.catalogue import UsageError
 from harness.document import SCHEMA, document, load, restore, save
-from harness.report import write_files
+from harness.report import markdown, write_files
 from harness.schema import problems
 from harness.sentinel import mark_noisy, sentinel
+from harness.table import Results
 
 ABOUT = {"cpu": "a", "cores": 2, "memory": "1 kB", "kernel": "6", "compiler": "g++", "flags": "-O3", "allocator": "glibc",
          "commit": "1234", "date": "2026-01-01", "seed": 1}
@@ -105,6 +106,15 @@ class File(unittest.TestCase):
             status, out, err = call("bench", "--runtimes", "serial", "--reps", "1", "--out", str(self.folder))
         self.assertEqual((status, err[-1]), (1, f"sennit: [Errno 28] No space left on device: '{self.folder}'"))
         self.assertTrue(any(line.startswith("plain function") for line in out), out)
+
+    def test_many_workloads_are_several_tables_each_with_the_runtimes_that_have_them(self):
+        cells = [Cell("sennit", name, "8", 1, [sample(1.0)]) for name in ("fib", "skynet", "nqueens", "matmul")]
+        cells += [Cell("go", "condition", "8", 1, [sample(1.0)])]
+        lines = markdown(Results(cells), ABOUT).partition("## Each result")[0].splitlines()
+        heads = [number for number, line in enumerate(lines) if line.startswith("| runtime |")]
+        self.assertEqual([lines[number].count("÷ peer") for number in heads], [4, 1])
+        self.assertEqual([lines[number + 2].split(" | ")[0] for number in heads], ["| Sennit, 1 worker", "| Go, 1 worker"])
+        self.assertEqual([lines[number + 3] for number in heads], ["", ""])
 
     def test_complete_results_are_not_resumed(self):
         save(self.results, self.path)

@@ -7,10 +7,11 @@ from pathlib import Path
 from unittest import mock
 
 from lab_case import FakeBuilder, call
-from harness import seed_tables
+from harness import seed_measure, seed_tables
 from harness.bench import Cell, Plan, Run
 from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.document import document, load, save
+from harness.execute import Failed
 from test_results import ABOUT, sample
 
 
@@ -30,15 +31,20 @@ def table_of(title):
 class Description(unittest.TestCase):
     def test_every_row_names_what_the_lab_has_or_a_reason(self):
         for table in seed_tables.tables():
-            self.assertLessEqual({"title", "source", "machine", "unit", "per", "rows"}, set(table))
+            self.assertLessEqual({"title", "source", "machine", "rows"}, set(table))
+            if "of" in table:
+                self.assertLessEqual(set(table["of"]), {one["title"] for one in seed_tables.tables()})
+                continue
             self.assertIn(table["unit"], seed_tables.UNITS)
             self.assertIn(table["per"], seed_tables.PER)
             for row in table["rows"]:
                 with self.subTest(table["title"], row=row["name"]):
-                    self.assertLessEqual(set(row), {"name", "published", "reason", "runtime", "workload", "size", "threads", "allocator"})
+                    self.assertLessEqual(set(row), {"name", "published", "reason", "runtime", "workload", "size", "smaller", "threads"})
                     if "reason" not in row:
                         self.assertIn(row["workload"], RUNTIMES[row["runtime"]].offers)
-                        self.assertEqual(WORKLOADS[row["workload"]].check(row["size"]), row["size"])
+                        for size in (row["size"], row.get("smaller", row["size"])):
+                            self.assertEqual(WORKLOADS[row["workload"]].check(size), size)
+                        self.assertEqual("smaller" in row and table["per"] == "size", False)
 
     def test_every_table_shows_sennit_or_says_why_not(self):
         for table in seed_tables.tables()[:-1]:
@@ -58,17 +64,36 @@ class Figures(unittest.TestCase):
         self.assertEqual(self.here("fib(39)", "Sennit", results)[0], "250.0")
         self.assertEqual(self.here("C∀: context switch", "Sennit fibers: yield", results)[0], "1000")
 
-    def test_allocators_are_kept_apart(self):
-        title, name = "skynet, 1,000,000: fibers", "Sennit fibers, tcmalloc"
-        glibc = measured("glibc 2.36", cell("sennit-fiber", "skynet-channel", "1000000", 2, 0.5))
-        tcmalloc = measured("/usr/lib/libtcmalloc_minimal.so.4", cell("sennit-fiber", "skynet-channel", "1000000", 2, 0.25))
-        self.assertTrue(self.here(title, name, glibc)[0].startswith("no: not measured with tcmalloc"))
-        self.assertEqual(self.here(title, name, glibc, tcmalloc)[0], "0.2500")
-        self.assertEqual(self.here(title, "Sennit fibers, glibc", tcmalloc, glibc)[0], "0.5000")
+    def test_a_smaller_size_stands_for_one_that_did_not_finish(self):
+        title, name = "ThreadRing: 503 actors, 50 million hops", "CAF"
+        failed = Cell("caf", "thread-ring", "50000000", 2)
+        failed.stop("DNF", "did not finish within 20 s")
+        small = cell("caf", "thread-ring", "5000000", 2, 2.5)
+        self.assertEqual(self.here(title, name, measured("glibc", failed)), ["no: did not finish within 20 s", "", ""])
+        self.assertEqual(self.here(title, name, measured("glibc", failed, small)),
+                         ["25.00", "25.00 to 25.00, 2 runs of 5,000,000, scaled", "2"])
+        whole = cell("caf", "thread-ring", "50000000", 2, 20.0)
+        self.assertEqual(self.here(title, name, measured("glibc", whole, small))[:2], ["20.00", "20.00 to 20.00, 2 runs"])
 
-    def test_all_threads_are_the_most_that_were_measured(self):
-        results = measured("glibc", *(cell("sennit", "fib", "39", threads, 1.0 / threads) for threads in (1, 4, 2)))
-        self.assertEqual(self.here("fib(39)", "Sennit", results)[2], "4")
+    def test_a_single_run_has_no_interval(self):
+        one = cell("sennit", "fib", "39", 2, 0.25)
+        one.samples = one.samples[:1]
+        self.assertEqual(self.here("fib(39)", "Sennit", measured("glibc", one)), ["250.0", "1 run", "2"])
+
+    def test_means_of_ratios_to_the_best(self):
+        four = (("skynet", "8"), ("fib", "39"), ("nqueens", "14"), ("matmul", "2048"))
+        cells = [cell(name, *job, 2, time) for job in four for name, time in (("sennit", 1.0), ("onetbb", 2.0))]
+        cells += [cell("serial", *four[1], 1, 0.5), cell("rayon", *four[1], 2, 0.5)]
+        table = table_of("Mean ratio to the best of the four")
+        rows = {row[0]: row for row in seed_tables._rows(table, [measured("glibc", *cells)])}
+        self.assertEqual(rows["Sennit"], ["Sennit", "–", "1.25", "–", "2"])
+        self.assertEqual(rows["tbb"], ["tbb", "2.79", "2.50", "–", "2"])
+        self.assertEqual(rows["rayon"][2], "no: no figure for skynet(8), nqueens(14), matmul(2048)")
+        self.assertTrue(rows["HPX"][2].startswith("no: Debian has no package of HPX"))
+
+    def test_all_threads_are_the_most_that_the_machine_has_cpus_for(self):
+        results = measured("glibc", *(cell("sennit", "fib", "39", threads, 1.0 / threads) for threads in (1, 2, 8)))
+        self.assertEqual(self.here("fib(39)", "Sennit", results)[2], "2")  # of two CPUs
         self.assertEqual(self.here("fib(39)", "Sennit, 1 worker", results)[2], "1")
 
     def test_reasons(self):
@@ -76,7 +101,7 @@ class Figures(unittest.TestCase):
         failed.stop("not installed", "not found below libfork_ROOT")
         results = measured("glibc", failed)
         self.assertEqual(self.here("fib(39)", "libfork", results), ["no: not found below libfork_ROOT", "", ""])
-        self.assertEqual(self.here("fib(39)", "HPX", results)[0], "no: no package registry has HPX, and the lab has no port to it")
+        self.assertEqual(self.here("fib(39)", "HPX", results)[0], "no: Debian has no package of HPX, and the lab has no port to it")
         self.assertEqual(self.here("fib(39)", "rayon", results)[0], "no: not measured: the results hold no rayon fib(39)")
 
     def test_no_cell_is_empty_without_a_reason(self):
@@ -88,34 +113,93 @@ class Figures(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    def test_measuring_and_writing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            out = f"{folder}/tables.md"
-            wanted = [Cell("sennit", "fib", "30", 2), Cell("go", "fib", "30", 2)]
-            with mock.patch("harness.seed_tables.Builder", lambda: FakeBuilder({"sennit": "good", "go": "crash"})), \
-                    mock.patch("harness.seed_tables.cells_to_measure", lambda most: wanted):
-                status, said, err = call("bench", "seed-tables", "--measure", folder, "--reps", "2", "--out", out)
-            self.assertEqual((status, said), (0, [f"written: {out}"]), err)
-            self.assertEqual([one["status"] for one in load(folder)["cells"]], ["ok", "DNF"])
-            self.assertIn("## fib(39)", Path(out).read_text())
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.out = f"{self.folder}/tables.md"
 
-    def test_each_row_is_measured_once_with_the_allocator_of_the_process(self):
-        with mock.patch.dict("os.environ", LD_PRELOAD=""):
-            glibc = seed_tables.cells_to_measure(2)
-        with mock.patch.dict("os.environ", LD_PRELOAD="/usr/lib/libtcmalloc.so"):
-            tcmalloc = seed_tables.cells_to_measure(2)
-        keys = [(one.runtime, one.workload, one.size, one.threads) for one in glibc]
+    def measure(self, behaviours, *arguments, wanted=(("sennit", "fib", "30", 2), ("go", "fib", "30", 2))):
+        with mock.patch("harness.seed_measure.Builder", lambda: FakeBuilder(behaviours)), \
+                mock.patch("harness.seed_measure.cells_to_measure", lambda most: [Cell(*one) for one in wanted]):
+            return call("bench", "seed-tables", "--measure", self.folder, "--out", self.out, *arguments)
+
+    def test_measuring_and_writing(self):
+        status, said, err = self.measure({"sennit": "good", "go": "crash"}, "--reps", "2")
+        self.assertEqual((status, said), (0, [f"written: {self.out}"]), err)
+        self.assertEqual([one["status"] for one in load(self.folder)["cells"]], ["ok", "DNF"])
+        self.assertIn("## fib(39)", Path(self.out).read_text())
+        for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html", "SEED-TABLES.md"):
+            self.assertTrue(Path(self.folder, name).is_file(), name)
+        status, said, err = self.measure({}, "--reps", "2")  # again: there is nothing left to do
+        self.assertEqual((status, said, err), (0, [f"written: {self.out}"], [f"{self.folder} is complete; nothing to measure"]))
+
+    def test_what_was_interrupted_goes_on(self):
+        with mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt):
+            status, _, err = self.measure({"sennit": "good", "go": "good"}, "--reps", "2")
+        self.assertEqual((status, err[-2:]), (130, [f"sennit: interrupted; ./sennit bench seed-tables --measure {self.folder} goes on",
+                                                    "sennit: interrupted"]))
+        status, _, err = self.measure({"sennit": "good", "go": "good"})
+        self.assertEqual(status, 0, err)
+        results = load(self.folder)
+        self.assertEqual((results["state"], [len(one["samples"]) for one in results["cells"]]), ("complete", [2, 2]))
+
+    def test_without_time_left_rows_say_so_and_the_next_call_goes_on(self):
+        with mock.patch("harness.bench.Forecast.over", side_effect=[False, False, True, True]):
+            status, _, err = self.measure({"sennit": "good", "go": "good"}, "--reps", "1", "--budget", "1")
+        self.assertEqual(status, 0, err)
+        results = load(self.folder)
+        self.assertEqual(sorted(str(one["reason"]) for one in results["cells"]),
+                         ["None", "not run: the budget of the whole run was used up"])
+        self.assertEqual(results["state"], "interrupted")
+        self.assertEqual(err[-1], f"sennit: no time was left for 1 row; ./sennit bench seed-tables --measure {self.folder} goes on")
+        status, _, err = self.measure({"sennit": "good", "go": "good"})
+        self.assertEqual([one["reason"] for one in load(self.folder)["cells"]], [None, None], err)
+
+    def test_smaller_sizes_follow_where_a_row_did_not_finish(self):
+        seen = []
+
+        def once(command, runtime, workload, size, threads, time_limit):
+            seen.append((runtime, size))
+            if size == "50000000" and runtime == "caf":
+                raise Failed("did not finish within 20 s")
+            return {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+
+        wanted = (("caf", "thread-ring", "50000000", 2), ("sennit-actor", "thread-ring", "50000000", 2))
+        with mock.patch("harness.bench.run_once", once), mock.patch("harness.seed_measure.usable_cpus", lambda: 2):
+            status, _, err = self.measure({"caf": "good", "sennit-actor": "good"}, "--reps", "1", wanted=wanted)
+        self.assertEqual((status, load(self.folder)["state"]), (0, "complete"), err)
+        self.assertEqual(sorted(seen), [("caf", "5000000"), ("caf", "50000000"), ("sennit-actor", "50000000")])
+        self.assertIn("| CAF | – | 10.00 | 1 run of 5,000,000, scaled | 2 |", Path(self.out).read_text())
+
+    def test_smaller_sizes_also_follow_what_failed_before_an_interruption(self):
+        failed = Cell("caf", "thread-ring", "50000000", 2)
+        failed.stop("DNF", "did not finish within 20 s")
+        run, plan = Run([failed, Cell("go", "thread-ring", "50000000", 2)]), Plan(["caf", "go"], [], [2], 1, 1, 5.0)
+        once = {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+        with mock.patch("harness.bench.run_once", lambda *_: dict(once)), mock.patch("harness.bench.progress"), \
+                mock.patch("harness.seed_measure.usable_cpus", lambda: 2):
+            seed_measure.run_rows(plan, FakeBuilder({"caf": "good", "go": "good"}), run, lambda: None)
+        self.assertEqual([(one.runtime, one.size, len(one.samples)) for one in run.cells],
+                         [("caf", "50000000", 0), ("go", "50000000", 1), ("caf", "5000000", 1)])
+        self.assertEqual(run.state, "complete")
+
+    def test_each_row_is_measured_once(self):
+        cells = seed_measure.cells_to_measure(2)
+        keys = [seed_measure._key(one) for one in cells]
         self.assertEqual(len(keys), len(set(keys)))
         self.assertIn(("serial", "fib", "39", 1), keys)
-        self.assertEqual({one.runtime for one in tcmalloc}, {"boost-fiber", "sennit-fiber"})
+        self.assertIn(("boost-fiber-tcmalloc", "skynet-channel", "1000000", 2), keys)
+        self.assertNotIn("serial", {one.runtime for one in seed_measure.cells_to_measure(2, [one for one in cells if one.runtime == "serial"])})
 
     def test_bad_input_is_one_clear_line(self):
-        with tempfile.TemporaryDirectory() as folder:
-            save(measured(), Path(folder, "good.json"))
-            for arguments, message in (((), "takes results files"), (("/nowhere",), "No such file"), ((f"{folder}/good.json", "--reps", "x"), "--reps must be")):
-                status, out, err = call("bench", "seed-tables", *arguments)
-                self.assertEqual((status, out, len(err)), (2, [], 1), err)
-                self.assertIn(message, err[0])
+        save(measured(), Path(self.folder, "RESULTS.json"))
+        for arguments, message in (((), "takes results files"), (("/nowhere",), "No such file"), ((self.folder, "--reps", "x"), "--reps must be"),
+                                   ((self.folder, "--budget", "long"), "--budget must be a number of minutes"),
+                                   (("--measure", self.folder), "holds other results")):
+            status, out, err = call("bench", "seed-tables", *arguments)
+            self.assertEqual((status, out, len(err)), (2, [], 1), err)
+            self.assertIn(message, err[0])
 
 
 if __name__ == "__main__":

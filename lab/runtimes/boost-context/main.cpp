@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Context: fcontext by its class `fiber`, with a stack of the default size.
+// Boost.Context: fcontext by its class `fiber`, with a stack of the default size. What stands for a fiber is one of
+// these and a queue: who yields goes to its end and jumps to the first. There are no channels, locks or timers.
 #include "control/main.hpp"
+#include "fibers/main.hpp"
 
 #include <boost/context/fiber.hpp>
+
+#include <deque>
+#include <memory>
+#include <utility>
 
 struct with_boost_context {
     explicit with_boost_context(unsigned) {}
@@ -27,6 +33,63 @@ struct with_boost_context {
     }
 };
 
+struct fibers_of_boost_context {
+    explicit fibers_of_boost_context(unsigned) {}
+    template <class F>
+    auto run(F f) {
+        return f();
+    }
+
+    using context = boost::context::fiber;
+    inline static std::deque<context> ready; // first comes first
+
+    struct life {
+        bool ended = false;
+        context joiner;
+    };
+
+    class fiber {
+    public:
+        fiber() = default;
+        explicit fiber(std::shared_ptr<life> its) : its_(std::move(its)) {}
+        void join() {
+            if (!its_->ended) leave([this](context left) { its_->joiner = std::move(left); });
+        }
+
+    private:
+        std::shared_ptr<life> its_;
+    };
+
+    template <class F>
+    static fiber start(F f) {
+        auto its = std::make_shared<life>();
+        ready.emplace_back([f = std::move(f), its](context&&) mutable {
+            f();
+            its->ended = true;
+            return its->joiner ? std::move(its->joiner) : next();
+        });
+        return fiber(std::move(its));
+    }
+    static void yield() {
+        if (!ready.empty()) leave([](context left) { ready.push_back(std::move(left)); });
+    }
+
+private:
+    static context next() {
+        context first = std::move(ready.front());
+        ready.pop_front();
+        return first;
+    }
+    // `keep` is given the context that calls this, on the other stack, when it has been left.
+    template <class Keep>
+    static void leave(Keep keep) {
+        (void)next().resume_with([keep](context&& left) {
+            keep(std::move(left));
+            return context();
+        });
+    }
+};
+
 int main(int argc, char** argv) {
-    return lab::program<lab::control<with_boost_context>>(argc, argv);
+    return lab::program<lab::control<with_boost_context>, lab::fibers<fibers_of_boost_context>>(argc, argv);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Fiber: scheduler work_stealing (with one thread, where that one cannot run, the default, round_robin). New
-// fibers start at once (`dispatch`), as in the library's own benchmark. Stacks of the smallest power of two with which
-// every workload finishes (one page, for which that benchmark asks, overflows); without guard pages, which would run
-// into the kernel's limit on mappings.
+// Boost.Fiber: scheduler work_stealing (with one thread, where that one cannot run, the default, round_robin), or what
+// LAB_BOOST_SCHEDULING says: round_robin (then fibers stay on the thread that makes them, which is the first, and the
+// others have nothing to do), or shared_work. New fibers start at once (`dispatch`), as in the library's own benchmark.
+// Stacks of the smallest power of two with which every workload finishes (one page, for which that benchmark asks,
+// overflows); without guard pages, which would run into the kernel's limit on mappings.
 //
 // Workloads of forks: a fiber for each child but the last; stacks of 16 KiB; threads without work spin. Workloads of
 // fibers: stacks of 8 KiB; threads without work sleep (where they spin, they slow each message down many times).
@@ -13,14 +14,36 @@
 #include <boost/fiber/all.hpp>
 
 #include <bit>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 namespace fibers = boost::fibers;
 
+enum class algorithm { round_robin, shared_work, work_stealing };
+
+inline algorithm algorithm_for(unsigned threads) {
+    const char* set = std::getenv("LAB_BOOST_SCHEDULING");
+    const std::string_view wanted = set ? set : "work_stealing";
+    if (wanted == "shared_work") return algorithm::shared_work;
+    if (wanted == "round_robin") return algorithm::round_robin;
+    if (wanted != "work_stealing")
+        throw std::invalid_argument("LAB_BOOST_SCHEDULING must be round_robin, shared_work or work_stealing");
+    return threads > 1 ? algorithm::work_stealing : algorithm::round_robin;
+}
+
+// For the calling thread, one of so many. `sleep`: while it has nothing to do.
+inline void use(algorithm which, unsigned threads, bool sleep) {
+    if (which == algorithm::shared_work) fibers::use_scheduling_algorithm<fibers::algo::shared_work>(sleep);
+    if (which == algorithm::work_stealing)
+        fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(threads, sleep);
+}
+
 template <std::size_t stack_size>
 struct boost_threads {
     unsigned threads;
+    algorithm scheduling = algorithm_for(threads);
     std::vector<std::thread> others;
     fibers::mutex mutex;
     fibers::condition_variable_any ended;
@@ -29,11 +52,11 @@ struct boost_threads {
     boost_threads(unsigned count, bool sleep) : threads(count) {
         for (unsigned i = 1; i < threads; ++i)
             others.emplace_back([this, sleep] {
-                fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(threads, sleep);
+                use(scheduling, threads, sleep);
                 std::unique_lock lock(mutex);
                 ended.wait(lock, [this] { return end; });
             });
-        if (threads > 1) fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(threads, sleep);
+        use(scheduling, threads, sleep);
     }
     ~boost_threads() {
         {

@@ -49,6 +49,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"fan-in":               messages(fanSenders, asMany, fanIn),
 	"spawn-storm":          counted(spawnStorm),
 	"ring-work":            messages(workTokens, asMany, ringWork),
+	"producer-consumer":    counted(producerConsumer),
+	"prime-factors":        messages(1, func(n int64) int64 { return n * smallestFactor }, primeFactors),
+	"mixed-scenario":       messages(mixedRings, asMany, mixedScenario),
 
 	"savina-fib":       newSavinaFib,
 	"savina-chameneos": newSavinaChameneos,

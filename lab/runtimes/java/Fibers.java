@@ -4,6 +4,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -63,8 +64,10 @@ final class Fibers {
             case "mutex-free" -> counted(size, n -> locked(1, n));
             case "mutex-contended" -> counted(size, n -> locked(4, n));
             case "condition" -> counted(size, Fibers::turns);
-            case "fibers-blocked" -> counted(size, Fibers::blocked);
+            case "fibers-blocked" -> counted(size, n -> crew(n, Fibers::passed));
             case "sleepers" -> counted(size, Fibers::slept);
+            case "timer-lateness" -> Timers.lateness(size);
+            case "timers-cancelled" -> counted(size, n -> crew(n, gate -> gate.await(1, TimeUnit.HOURS)));
             default -> null;
         };
     }
@@ -213,7 +216,18 @@ final class Fibers {
         return count[0];
     }
 
-    private static long blocked(long n) throws InterruptedException {
+    /** What one of a crew does at the gate; says whether it was opened. */
+    interface Guest {
+        boolean waitAt(CountDownLatch gate) throws InterruptedException;
+    }
+
+    private static boolean passed(CountDownLatch gate) throws InterruptedException {
+        gate.await();
+        return true;
+    }
+
+    /** So many that all wait at one gate at once, before it is opened. */
+    private static long crew(long n, Guest guest) throws InterruptedException {
         CountDownLatch gate = new CountDownLatch(1);
         AtomicLong arrived = new AtomicLong();
         AtomicLong passed = new AtomicLong();
@@ -221,8 +235,9 @@ final class Fibers {
         for (int i = 0; i < n; i++) {
             all[i] = start(() -> {
                 arrived.incrementAndGet();
-                gate.await();
-                passed.incrementAndGet();
+                if (guest.waitAt(gate)) {
+                    passed.incrementAndGet();
+                }
             });
         }
         while (arrived.get() < n) {
@@ -236,7 +251,7 @@ final class Fibers {
     }
 
     /** The same for every runtime: nanoseconds up to 100 ms, spread by a multiplicative hash. */
-    private static long nap(long sleeper) {
+    static long nap(long sleeper) {
         return ((sleeper * 0x9E3779B97F4A7C15L) >>> 32) % 100_000 * 1000;
     }
 

@@ -26,8 +26,8 @@ public final class Main {
         double cpu = Usage.cpuSeconds() - cpuBefore;
         System.out.printf(
             "{\"answer\": %d, \"expected\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.6f, \"tasks\": %d, "
-                + "\"peak_rss_kib\": %d}%n",
-            answer, workload.expected(), seconds, cpu, workload.tasks(), Usage.peakRss());
+                + "\"peak_rss_kib\": %d%s}%n",
+            answer, workload.expected(), seconds, cpu, workload.tasks(), Usage.peakRss(), workload.extra().get());
         if (answer != workload.expected()) {
             throw new IllegalStateException("wrong answer: " + answer + ", not " + workload.expected());
         }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
-/** One problem of one size: how to run it, what must come out, and the nodes of the tree of calls or operations. */
-record Workload(LongSupplier run, long expected, long tasks) {
+/**
+ * One problem of one size: how to run it, what must come out, the nodes of the tree of calls or operations, and what it
+ * says besides when it has run, as further members of the line of JSON.
+ */
+record Workload(LongSupplier run, long expected, long tasks, Supplier<String> extra) {
+    Workload(LongSupplier run, long expected, long tasks) {
+        this(run, expected, tasks, () -> "");
+    }
+
     static Workload named(String name, String size, Forks forks) {
         return switch (name) {
             case "fib" -> Fib.of(size, forks);

@@ -4,6 +4,7 @@
 
 use crate::report::measured;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Leaves of `skynet-channel`; operations of the others.
 const MOST: u64 = 999_999_999;
@@ -19,6 +20,16 @@ pub const RING: u64 = 503;
 pub const SENDERS: u64 = 20;
 pub const WORK_TOKENS: u64 = 64;
 
+/// How long a sleeper of `sleepers` sleeps; the same for every runtime: up to 100 ms, spread by a multiplicative hash.
+pub fn nap(sleeper: u64) -> Duration {
+    Duration::from_micros((sleeper.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) % 100_000)
+}
+
+/// What the i-th of so many does, that all together do n.
+pub fn share(n: u64, of: u64, i: u64) -> u64 {
+    n / of + u64::from(i < n % of)
+}
+
 /// What each of so many does, that all together do at least n.
 pub fn parts(n: u64, parts: u64) -> u64 {
     n.div_ceil(parts)
@@ -29,7 +40,7 @@ fn known(workload: &str, n: u64) -> (u64, u64) {
     let rounded = |count| (parts(n, count) * count, parts(n, count) * count);
     match workload {
         "skynet-channel" | "skynet-actor" => (n * (n - 1) / 2, (10 * n - 1) / 9),
-        "channel-rendezvous" | "channel-buffered" | "counting-actor" => (n * (n - 1) / 2, n),
+        "channel-rendezvous" | "channel-buffered" | "select-two" | "counting-actor" => (n * (n - 1) / 2, n),
         "thread-ring" => (n % RING + 1, n),
         "parallel-thread-ring" => rounded(RING),
         "fan-in" => rounded(SENDERS),

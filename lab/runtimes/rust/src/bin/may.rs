@@ -2,12 +2,13 @@
 //! may: a coroutine with a stack of its own for each fiber, its unbounded `mpsc` as channel, with a semaphore of credit
 //! where a channel has a bound.
 
-use lab::fibers::{main as program, Fibers};
+use lab::fibers::{main as program, nap, share, Fibers};
 use may::coroutine::{self, JoinHandle};
-use may::sync::{mpsc, Semphore};
+use may::sync::{mpsc, Condvar, Mutex, Semphore};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
+use std::time::Duration;
 
 struct May;
 
@@ -81,7 +82,65 @@ fn channel(n: u64, room: usize) -> u64 {
     sums.join().unwrap()
 }
 
+fn locked(fibers: u64, n: u64) -> u64 {
+    let count = Arc::new(Mutex::new(0));
+    let all: Vec<_> = (0..fibers)
+        .map(|i| {
+            let count = count.clone();
+            start(move || {
+                for _ in 0..share(n, fibers, i) {
+                    *count.lock().unwrap() += 1;
+                }
+            })
+        })
+        .collect();
+    for one in all {
+        one.join().unwrap();
+    }
+    let answer = *count.lock().unwrap();
+    answer
+}
+
+fn turns(n: u64) -> u64 {
+    let shared = Arc::new((Mutex::new((0, 0)), [Condvar::new(), Condvar::new()])); // whose turn, and how many there were
+    let both = [0, 1].map(|me| {
+        let shared = shared.clone();
+        start(move || {
+            let mut now = shared.0.lock().unwrap();
+            for _ in 0..share(n, 2, me as u64) {
+                while now.0 != me {
+                    now = shared.1[me].wait(now).unwrap();
+                }
+                *now = (1 - me, now.1 + 1);
+                shared.1[1 - me].notify_one();
+            }
+        })
+    });
+    for one in both {
+        one.join().unwrap();
+    }
+    let answer = shared.0.lock().unwrap().1;
+    answer
+}
+
+fn slept(n: u64) -> u64 {
+    let all: Vec<_> = (0..n).map(|i| start(move || coroutine::sleep(nap(i)))).collect();
+    all.into_iter().map(|one| one.join().map_or(0, |()| 1)).sum()
+}
+
 fn blocked(n: u64) -> u64 {
+    crew(n, |gate| {
+        gate.wait();
+        true
+    })
+}
+
+fn timers_cancelled(n: u64) -> u64 {
+    crew(n, |gate| gate.wait_timeout(Duration::from_secs(3600)))
+}
+
+/// So many that wait at one gate at once, before it is opened for each. Returns of how many `wait` has said that it was.
+fn crew(n: u64, wait: fn(&Semphore) -> bool) -> u64 {
     let gate = Arc::new(Semphore::new(0));
     let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let all: Vec<_> = (0..n)
@@ -89,8 +148,9 @@ fn blocked(n: u64) -> u64 {
             let (gate, counts) = (gate.clone(), counts.clone());
             start(move || {
                 counts.0.fetch_add(1, Relaxed);
-                gate.wait();
-                counts.1.fetch_add(1, Relaxed);
+                if wait(&gate) {
+                    counts.1.fetch_add(1, Relaxed);
+                }
             })
         })
         .collect();
@@ -120,6 +180,11 @@ impl Fibers for May {
             "channel-rendezvous" => |n| channel(n, 1),
             "channel-buffered" => |n| channel(n, 128),
             "fibers-blocked" => blocked,
+            "mutex-free" => |n| locked(1, n),
+            "mutex-contended" => |n| locked(4, n),
+            "condition" => turns,
+            "sleepers" => slept,
+            "timers-cancelled" => timers_cancelled,
             _ => return None,
         };
         Some(start(move || job(n)).join().unwrap())

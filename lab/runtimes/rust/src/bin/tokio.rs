@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! tokio: a task for each fiber, its bounded `mpsc` as channel. It has no rendezvous: the sender waits for an answer to
-//! each message, as in Erlang's port.
+//! each message, as in Erlang's port. It has no condition variable: `Notify` wakes one who waits, or who comes next.
 
-use lab::fibers::{main as program, Fibers};
+use lab::fibers::{main as program, nap, share, Fibers};
+use std::future::{poll_fn, Future};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{mpsc, Semaphore};
+use tokio::sync::{mpsc, Mutex, Notify, Semaphore};
 use tokio::task::{spawn, yield_now, JoinHandle};
+use tokio::time::{sleep, timeout};
 
 struct Tokio(Runtime);
 
@@ -76,16 +80,22 @@ async fn buffered(n: u64) -> u64 {
     sums.await.unwrap()
 }
 
-async fn rendezvous(n: u64) -> u64 {
-    let (to, mut from) = mpsc::channel(1);
+/// Sends numbers, each of which is taken before the next one is sent; whoever takes them adds a permit for each.
+fn sender(numbers: std::ops::Range<u64>) -> (JoinHandle<()>, mpsc::Receiver<u64>, Arc<Semaphore>) {
+    let (to, from) = mpsc::channel(1);
     let taken = Arc::new(Semaphore::new(0));
     let told = taken.clone();
-    let sender = spawn(async move {
-        for i in 0..n {
+    let sends = spawn(async move {
+        for i in numbers {
             to.send(i).await.expect("somebody receives");
             taken.acquire().await.expect("nobody closes it").forget();
         }
     });
+    (sends, from, told)
+}
+
+async fn rendezvous(n: u64) -> u64 {
+    let (sends, mut from, told) = sender(0..n);
     let sums = spawn(async move {
         let mut sum = 0;
         while let Some(value) = from.recv().await {
@@ -94,11 +104,105 @@ async fn rendezvous(n: u64) -> u64 {
         }
         sum
     });
-    sender.await.unwrap();
+    sends.await.unwrap();
     sums.await.unwrap()
 }
 
+/// What `select!` does: whichever is ready, beginning with either in turn, where that asks for a random one.
+async fn select_two(n: u64) -> u64 {
+    let (low, mut a, told_a) = sender(0..n / 2);
+    let (high, mut b, told_b) = sender(n / 2..n);
+    let consumer = spawn(async move {
+        let mut sum = 0;
+        for i in 0..n {
+            let (value, told) = poll_fn(|context| {
+                for which in [i % 2, 1 - i % 2] {
+                    let (from, told) = if which == 0 { (&mut a, &told_a) } else { (&mut b, &told_b) };
+                    if let Poll::Ready(Some(value)) = from.poll_recv(context) {
+                        return Poll::Ready((value, told));
+                    }
+                }
+                Poll::Pending
+            })
+            .await;
+            told.add_permits(1);
+            sum += value;
+        }
+        sum
+    });
+    low.await.unwrap();
+    high.await.unwrap();
+    consumer.await.unwrap()
+}
+
+async fn locked(fibers: u64, n: u64) -> u64 {
+    let count = Arc::new(Mutex::new(0));
+    let all: Vec<_> = (0..fibers)
+        .map(|i| {
+            let count = count.clone();
+            spawn(async move {
+                for _ in 0..share(n, fibers, i) {
+                    *count.lock().await += 1;
+                }
+            })
+        })
+        .collect();
+    for one in all {
+        one.await.unwrap();
+    }
+    let answer = *count.lock().await;
+    answer
+}
+
+async fn turns(n: u64) -> u64 {
+    let shared = Arc::new((Mutex::new((0, 0)), [Notify::new(), Notify::new()])); // whose turn, and how many there were
+    let both = [0, 1].map(|me| {
+        let shared = shared.clone();
+        spawn(async move {
+            for _ in 0..share(n, 2, me as u64) {
+                let mut now = shared.0.lock().await;
+                while now.0 != me {
+                    drop(now);
+                    shared.1[me].notified().await;
+                    now = shared.0.lock().await;
+                }
+                *now = (1 - me, now.1 + 1);
+                shared.1[1 - me].notify_one();
+            }
+        })
+    });
+    for one in both {
+        one.await.unwrap();
+    }
+    let answer = shared.0.lock().await.1;
+    answer
+}
+
+async fn slept(n: u64) -> u64 {
+    let all: Vec<_> = (0..n).map(|i| spawn(sleep(nap(i)))).collect();
+    let mut woken = 0;
+    for one in all {
+        one.await.unwrap();
+        woken += 1;
+    }
+    woken
+}
+
 async fn blocked(n: u64) -> u64 {
+    crew(n, |gate| async move { gate.acquire().await.is_err() }).await
+}
+
+async fn timers_cancelled(n: u64) -> u64 {
+    let limit = Duration::from_secs(3600);
+    crew(n, move |gate| async move { timeout(limit, gate.acquire()).await.is_ok() }).await
+}
+
+/// So many that wait at one gate at once, before it is closed, which wakes all with an error. Returns how many `wait`
+/// has said that of.
+async fn crew<F: Future<Output = bool> + Send>(
+    n: u64,
+    wait: impl Fn(Arc<Semaphore>) -> F + Copy + Send + 'static,
+) -> u64 {
     let gate = Arc::new(Semaphore::new(0));
     let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let all: Vec<_> = (0..n)
@@ -106,8 +210,9 @@ async fn blocked(n: u64) -> u64 {
             let (gate, counts) = (gate.clone(), counts.clone());
             spawn(async move {
                 counts.0.fetch_add(1, Relaxed);
-                let _ = gate.acquire().await; // closed: an error, for all at once
-                counts.1.fetch_add(1, Relaxed);
+                if wait(gate).await {
+                    counts.1.fetch_add(1, Relaxed);
+                }
             })
         })
         .collect();
@@ -123,7 +228,7 @@ async fn blocked(n: u64) -> u64 {
 
 impl Fibers for Tokio {
     fn start(threads: usize) -> Tokio {
-        Tokio(Builder::new_multi_thread().worker_threads(threads).build().expect("tokio's threads start"))
+        Tokio(Builder::new_multi_thread().worker_threads(threads).enable_time().build().expect("tokio's threads start"))
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
@@ -135,6 +240,12 @@ impl Fibers for Tokio {
             "channel-rendezvous" => self.0.spawn(rendezvous(n)),
             "channel-buffered" => self.0.spawn(buffered(n)),
             "fibers-blocked" => self.0.spawn(blocked(n)),
+            "mutex-free" => self.0.spawn(locked(1, n)),
+            "mutex-contended" => self.0.spawn(locked(4, n)),
+            "condition" => self.0.spawn(turns(n)),
+            "sleepers" => self.0.spawn(slept(n)),
+            "timers-cancelled" => self.0.spawn(timers_cancelled(n)),
+            "select-two" => self.0.spawn(select_two(n)),
             _ => return None,
         };
         Some(self.0.block_on(task).unwrap())

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench publish FOLDER`: the committed set of results, docs/results/, and what is made from it: the table of figures and the
+picture of the README, and docs/seed-tables.md where the results hold its rows. It names no folder of the machine."""
+
+import json
+import re
+from argparse import Namespace
+from pathlib import Path
+from statistics import median
+
+from . import picture, report
+from .bench import Cell
+from .build import ROOT
+from .catalogue import MAIN_JOB, UsageError
+from .document import load, restore, save
+from .options import Parser
+from .seed_measure import ROWS
+from .seed_tables import markdown
+from .table import Results, four_digits
+
+MOST_BYTES = 300_000  # of the set
+BEGIN, END = "<!-- figures: begin, written by ./sennit bench publish -->", "<!-- figures: end -->"
+FOLDERS = re.compile(r"(?<![\w.:/])/(?:[\w.+@-]+/)+([\w.+@-]*)")  # /a/b/c, of which c is kept
+EACH = {"skynet-channel": "a fiber", "thread-ring": "a hop", "parallel-thread-ring": "a hop", "skynet-actor": "an actor"}
+PEERS_SHOWN = 3
+
+
+def _without_places(value: object) -> object:
+    """Six digits of numbers, which no clock exceeds; no folders in texts."""
+    if isinstance(value, dict):
+        return {key: _without_places(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_places(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    return FOLDERS.sub(r"\1", value) if isinstance(value, str) else value
+
+
+def _shown(results: Results, cell: Cell | None) -> str:
+    figures = results.figures(cell) if cell else None
+    return four_digits(figures.seconds) if figures else "–"
+
+
+def _of(results: Results, runtime: str, title: str, threads: int) -> Cell | None:
+    return next((cell for cell in results.cells if cell.good and (cell.runtime, cell.title, cell.threads) == (runtime, title, threads)), None)
+
+
+def _workers(count: int) -> str:
+    return f"{count} worker" + "s" * (count != 1)
+
+
+def _forks(results: Results, most: int) -> list[list[str]]:
+    """Rows for the main job: the floor, Sennit, the best peer."""
+    rows = [["s", "plain function", "Sennit, 1 worker", f"Sennit, {_workers(most)}", f"best peer, {_workers(most)}"]]
+    ours = [cell for cell in results.cells if cell.workload in MAIN_JOB and cell.runtime == "sennit" and cell.good]
+    for title in dict.fromkeys(cell.title for cell in sorted(ours, key=lambda cell: MAIN_JOB.index(cell.workload))):
+        best = results.best.get((title, most))
+        cells = [_of(results, "serial", title, 1), _of(results, "sennit", title, 1), _of(results, "sennit", title, most)]
+        rows.append([title, *(_shown(results, cell) for cell in cells), f"{_shown(results, best)} {best.title_of_runtime}" if best else "–"])
+    return rows
+
+
+def _cost(cell: Cell) -> float:
+    """Nanoseconds an operation."""
+    return median(cell.seconds()) / int(cell.size) * 1e9
+
+
+def _operations(results: Results, most: int) -> list[list[str]]:
+    """Rows for fibers and actors: nanoseconds an operation of Sennit's fastest runtime, and of the fastest peers, at the largest size
+    that both have."""
+    rows = [[f"ns, {_workers(most)}", "Sennit", *["", "peers, the fastest first", ""][:PEERS_SHOWN]]]
+    for workload in EACH:
+        cells = [cell for cell in results.cells if cell.workload == workload and cell.threads == most and cell.good]
+        for size in sorted({int(cell.size) for cell in cells}, reverse=True):
+            of_size = sorted((cell for cell in cells if int(cell.size) == size), key=_cost)
+            ours, peers = [cell for cell in of_size if cell.kind.ours], [cell for cell in of_size if not cell.kind.ours]
+            if ours and peers:
+                shown = [f"{_cost(cell):,.0f} {cell.title_of_runtime}" for cell in peers[:PEERS_SHOWN]]
+                rows.append([f"{workload}, {size:,}: {EACH[workload]}", f"{_cost(ours[0]):,.0f}", *shown, *[""] * (PEERS_SHOWN - len(shown))])
+                break
+    return rows
+
+
+def _table(rows: list[list[str]]) -> str:
+    head, *rest = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([head, "|---|" + "--:|" * (len(rows[0]) - 1), *rest]) + "\n" if rest else ""
+
+
+def figures(results: Results, about: dict) -> str:
+    """The generated part of the README, without its marks."""
+    most = max((cell.threads for cell in results.cells if cell.good), default=1)
+    most = min(most, about["cores"])
+    text = f"Medians of one run: {about['cpu']}, {about['cores']} CPUs, Linux {about['kernel']}, {about['compiler']}.\n"
+    for table in (_table(_forks(results, most)), _table(_operations(results, most))):
+        text += f"\n{table}" if table else ""
+    seeds = " The published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)." if about.get(ROWS) else ""
+    return text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n" \
+        f"All samples, the machine and what did not run: [docs/results](docs/results/RESULTS.md).{seeds}\n"
+
+
+def with_figures(readme: str, text: str) -> str:
+    """The README with the text between the marks. Raises UsageError where it has none."""
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise UsageError(f"README.md has no lines '{BEGIN}' and '{END}'")
+    return f"{before}{BEGIN}\n{text}{END}{after}"
+
+
+def parse(arguments: list[str]) -> Namespace:
+    parser = Parser("publish")
+    parser.add_argument("folder")
+    parser.add_argument("--root", default=str(ROOT))
+    given = parser.parse_args(arguments)
+    given.document = load(given.folder)
+    if not any(cell["median"] is not None for cell in given.document["cells"]):
+        raise UsageError(f"{given.folder} holds no figure")
+    given.readme = Path(given.root, "README.md").read_text(encoding="utf-8")
+    with_figures(given.readme, "")
+    size = len(_text(given.document))
+    if size > MOST_BYTES * 3 // 4:
+        raise UsageError(f"{given.folder} holds {size // 1000} kB of samples; a committed set has at most {MOST_BYTES * 3 // 4000} kB")
+    return given
+
+
+def _text(document: dict) -> bytes:
+    about = document["machine"]
+    document = document | {"machine": about | {"kernel": str(about["kernel"]).partition("-")[0]}}
+    return json.dumps(_without_places(document), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def act(given: Namespace) -> int:
+    root = Path(given.root)
+    folder = root / "docs" / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    document = json.loads(_text(given.document))
+    run, _, about = restore(document)
+    results = Results(run.cells)
+    save(document, folder / "RESULTS.json")
+    report.write_csv(results, folder / "RESULTS.csv")
+    (folder / "RESULTS.md").write_text(report.markdown(results, about, run.blocks), encoding="utf-8")
+    (folder / "figures.svg").write_text(picture.picture(results, about["cores"]), encoding="utf-8")
+    (root / "README.md").write_text(with_figures(given.readme, figures(results, about)), encoding="utf-8")
+    written = ["docs/results", "README.md"]
+    if about.get(ROWS):
+        (root / "docs" / "seed-tables.md").write_text(markdown([document]), encoding="utf-8")
+        written.append("docs/seed-tables.md")
+    print(f"written: {', '.join(written)}")
+    return 0

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever goes wrong with one runtime is a row with its reason, and the others survive: builds that break, programs that eat all
+memory or print garbage, missing tool chains, Ctrl-C in the middle, a full disk, no time left."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+from lab_case import ROOT, FakeBuilder, call, fake, is_alive
+from harness import bench, bench_verbs
+from harness.bench import Cell, Plan, Run
+from harness.build import Cxx, NotInstalled, build_script
+from harness.catalogue import RUNTIMES, WORKLOADS
+from harness.document import load
+from test_results import sample
+
+LOW_KIB = 150 << 10
+SCRIPTS = {  # build.sh -> reason
+    "echo 'no hare is not installed'": "^hare is not installed$",
+    "echo broken; exit 1": "does not build, see .*hare.log",
+    "echo ok /bin/true; exit 1": "does not build, see .*hare.log",
+    "": "does not build, see .*hare.log",
+    "printf '\\377\\376 garbage'": "does not build, see .*hare.log",
+}
+INTERRUPTED = """
+import sys
+sys.path[:0] = [{lab!r}, {tests!r}]
+from unittest import mock
+from lab_case import FakeBuilder
+from harness import cli
+with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good", "go": "hang_with_child"}})), \\
+        mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
+    sys.exit(cli.main(["bench", "--runtimes", "serial,go", "--reps", "1", "--seed", "1", "--out", {out!r}]))
+"""
+
+
+def let_go(process, fifo):
+    """Whoever reads from the FIFO waits no longer than the process lives."""
+    process.wait()
+    try:
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        pass  # nobody waits
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def bench(self, behaviours, *arguments):
+        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder(behaviours)), \
+                mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
+            return call("bench", "--workloads", "fib", "--threads", "2", "--reps", "1", "--out", str(self.folder), *arguments)
+
+    def cells(self):
+        return {cell["runtime"]: cell for cell in load(self.folder)["cells"] if cell["threads"] == 2 or cell["runtime"] == "serial"}
+
+
+class Rows(WithFolder):
+    def test_a_program_that_eats_all_memory_and_one_that_prints_garbage_are_rows_and_the_others_survive(self):
+        low = WORKLOADS | {"fib": replace(WORKLOADS["fib"], memory_limit_kib=LOW_KIB)}
+        behaviours = {"serial": "good", "sennit": "good", "go": "eat_memory", "rayon": "no_json", "chili": "eat_memory_in_child"}
+        with mock.patch("harness.execute.WORKLOADS", low):
+            status, out, err = self.bench(behaviours, "--runtimes", "serial,sennit,go,rayon,chili")
+        self.assertEqual(status, 0, err)
+        cells = self.cells()
+        for name, reason in (("go", "stopped at the memory limit of 150 MiB"), ("chili", "stopped at the memory limit of 150 MiB"),
+                             ("rayon", "printed no result: done")):
+            self.assertEqual((cells[name]["status"], cells[name]["reason"]), ("DNF", reason))
+            self.assertTrue(any(reason in line for line in out), out)
+        self.assertEqual([len(cells[name]["samples"]) for name in ("serial", "sennit")], [1, 1])
+
+    def test_a_runtime_whose_build_breaks_is_a_row(self):
+        class Breaking(FakeBuilder):
+            def command(self, name):
+                if name == "go":
+                    raise NotInstalled("does not build, see go.log")
+                return super().command(name)
+
+        with mock.patch("test_misbehaviour.FakeBuilder", Breaking):
+            status, out, err = self.bench({"serial": "good"}, "--runtimes", "serial,go")
+        self.assertEqual((status, self.cells()["go"]["reason"]), (0, "does not build, see go.log"), err)
+        self.assertIn("Go: not installed: does not build, see go.log", out)
+
+    def test_a_full_disk_is_one_line_for_tables(self):
+        self.bench({"serial": "good"}, "--runtimes", "serial")
+        status, out, err = call("bench", "seed-tables", str(self.folder), "--out", "/dev/full")
+        self.assertEqual((status, out, err), (1, [], ["sennit: [Errno 28] No space left on device"]))
+
+
+class Builds(WithFolder):
+    def test_a_script_that_breaks_is_a_reason(self):
+        place = self.folder / "lab" / "runtimes" / "hare"
+        place.mkdir(parents=True)
+        with mock.patch("harness.build.ROOT", self.folder), mock.patch("harness.build.OUT", self.folder), mock.patch("sys.stderr"):
+            for script, reason in SCRIPTS.items():
+                with self.subTest(script):
+                    (place / "build.sh").write_text(script)
+                    with self.assertRaisesRegex(NotInstalled, reason):
+                        build_script("hare")
+            (place / "build.sh").write_text("echo version 3; echo ok /bin/true")
+            self.assertEqual(build_script("hare"), (["/bin/true"], "3"))
+
+    def test_a_compiler_that_fails_is_a_reason(self):
+        cmake = self.folder / "cmake"
+        for script, reason in (("exit 1", "CMake failed, see .*configure.log"),
+                               ('[ "$1" = -S ] || exit 1; mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"',
+                                "does not build, see .*sennit.log")):
+            cmake.write_text(f"#!/bin/sh\n{script}\n")
+            cmake.chmod(0o755)
+            with mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SENNIT_LAB_BUILD=""), \
+                    mock.patch("harness.build.OUT", self.folder / "out"), mock.patch("sys.stderr"):
+                with self.subTest(reason), self.assertRaisesRegex(NotInstalled, reason):
+                    Cxx("sh").build("sennit")  # any program that is there will do
+
+    def test_every_language_says_which_tool_is_missing(self):
+        for tool in ("bash", "dirname", "sed", "mkdir", "cp", "rm"):
+            (self.folder / tool).symlink_to(shutil.which(tool))
+        for name, runtime in RUNTIMES.items():
+            wanted = {"Rust": ("cargo",)}.get(runtime.language, runtime.commands)
+            if not wanted or runtime.program:
+                continue
+            with self.subTest(name):
+                done = subprocess.run(["bash", ROOT / "lab" / "runtimes" / name / "build.sh", self.folder / "out"], text=True,
+                                      capture_output=True, env={"PATH": str(self.folder)})
+                self.assertRegex(done.stdout.splitlines()[-1], rf"^no ({'|'.join(wanted)}) is not installed")
+
+
+class Interrupted(WithFolder):
+    def test_a_signal_in_the_middle_ends_the_run_and_keeps_what_there_is(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.subTest(number.name):
+                out, pid_file = self.folder / number.name, self.folder / f"{number.name}.pid"
+                os.mkfifo(pid_file)
+                text = INTERRUPTED.format(lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(out))
+                process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                           env=os.environ | {"FAKE_PID_FILE": str(pid_file)})
+                threading.Thread(target=let_go, args=(process, pid_file)).start()
+                child = int(pid_file.read_text())  # waits until it runs
+                process.send_signal(number)
+                _, err = process.communicate()
+                self.assertEqual(process.returncode, status, err)
+                self.assertIn(f"sennit: interrupted; ./sennit bench --resume {out} goes on", err)
+                self.assertNotIn("Traceback", err)
+                self.assertFalse(is_alive(child))
+                results = json.loads((out / "RESULTS.json").read_text())
+                self.assertEqual(results["state"], "interrupted")
+                self.assertTrue(all(cell["status"] == "ok" for cell in results["cells"]))
+
+
+class Time(WithFolder):
+    def plan(self, **about):
+        return Plan(["serial", "go"], [("fib", "30")], [1], 3, 1, 5.0, **about)
+
+    def measured(self, run, plan, over):
+        once = {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+        with mock.patch("harness.bench.run_once", lambda *_: dict(once)), mock.patch("harness.bench.progress"), \
+                mock.patch("harness.bench.sentinel", lambda: 0.01), mock.patch("harness.bench.Forecast.over", over):
+            bench.run_plan(plan, FakeBuilder({"serial": "good", "go": "good"}), run)
+
+    def test_no_run_begins_after_the_budget_and_a_row_without_one_says_so(self):
+        run = Run()
+        self.measured(run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True]))
+        self.assertEqual(sorted((len(cell.samples), cell.stopped, cell.reason) for cell in run.cells),
+                         [(0, None, bench.NO_TIME), (1, "budget", None)])
+        self.assertEqual(run.state, "interrupted")
+        self.measured(run, self.plan(budget=60.0), lambda _: False)  # resumed
+        self.assertEqual((sorted(len(cell.samples) for cell in run.cells), run.state), ([1, 3], "complete"))
+
+    def test_within_the_budget_nothing_changes(self):
+        run = Run()
+        self.measured(run, self.plan(budget=60.0), lambda _: False)
+        self.assertEqual(([len(cell.samples) for cell in run.cells], run.state), ([3, 3], "complete"))
+
+    def test_the_time_left_is_at_most_the_budget(self):
+        forecast = bench.Forecast([Cell("go", "fib", "30", 1)], self.plan(budget=60.0))
+        forecast.took(forecast.cells[0], 1000.0)
+        self.assertLessEqual(forecast.left(), 60.0)
+        self.assertFalse(forecast.over())
+
+    def test_a_long_block_is_saved_each_minute(self):
+        saved = []
+        with mock.patch("harness.bench.SAVE_EVERY", -1.0), mock.patch("harness.bench.sentinel", lambda: 0.01), \
+                mock.patch("harness.bench.progress"):
+            bench.run_plan(replace(self.plan(), reps=1), FakeBuilder({"serial": "good", "go": "good"}), Run(), lambda: saved.append(1))
+        self.assertEqual(len(saved), 3)  # after each run and after the block
+
+    def test_a_quick_run_has_a_budget_and_says_so(self):
+        given = bench_verbs.parse_bench(["--quick", "--workloads", "all"])
+        self.assertEqual((given.budget, given.workloads), (bench.QUICK_BUDGET, list(WORKLOADS)))
+        self.assertIsNone(bench_verbs.parse_bench([]).budget)
+        status, _, err = self.bench({"serial": "good"}, "--runtimes", "serial", "--budget", "5")
+        self.assertEqual((status, load(self.folder)["plan"]["budget"]), (0, 300.0), err)
+
+
+class Pinning(WithFolder):
+    def test_a_run_has_as_many_cpus_as_workers(self):
+        if not shutil.which("taskset"):
+            self.skipTest("taskset is not installed")
+        command = bench.pinned([sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"], 1)
+        self.assertEqual(subprocess.run(command, text=True, capture_output=True).stdout, "1\n")
+
+    def test_every_runtime_is_pinned_the_same_way_and_the_results_say_so(self):
+        seen = []
+
+        def once(command, runtime, workload, size, threads, time_limit):
+            seen.append((threads, command[:3]))
+            return {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+
+        with mock.patch("harness.bench.run_once", once):
+            self.bench({"serial": "good", "sennit": "good"}, "--runtimes", "serial,sennit", "--pin")
+        cpus = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))]
+        self.assertEqual({(count, tuple(command)) for count, command in seen},
+                         {(count, ("taskset", "--cpu-list", ",".join(cpus[:count]))) for count in (1, 2)})
+        self.assertIs(load(self.folder)["plan"]["pin"], True)
+        seen.clear()
+        with mock.patch("harness.bench.run_once", once):
+            self.bench({"serial": "good"}, "--runtimes", "serial")
+        self.assertEqual(seen, [(1, fake("good")[:3])])
+
+
+class Full(WithFolder):
+    def test_it_holds_the_main_job_and_every_row_of_the_seed_tables(self):
+        given = bench_verbs.parse_bench(["--full", "--out", str(self.folder)])
+        run, plan, about, _ = bench_verbs._begin(given)
+        keys = [(cell.runtime, cell.workload, cell.size) for cell in run.cells if cell.status == "ok"]
+        for key in (("sennit", "uts", "T3"), ("erlang", "thread-ring", "50000000"), ("boost-fiber-sharing", "skynet-channel", "100000")):
+            self.assertIn(key, keys)
+        self.assertEqual(len(set((cell.runtime, cell.workload, cell.size, cell.threads) for cell in run.cells)), len(run.cells))
+        self.assertTrue(about[bench_verbs.seed_measure.ROWS])
+        self.assertFalse(bench_verbs.parse_bench(["--full", "--workloads", "fib"]).every_row)
+
+
+if __name__ == "__main__":
+    unittest.main()
