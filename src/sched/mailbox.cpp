@@ -314,27 +314,61 @@ inline mailbox::list mailbox::take_all() noexcept {
     one.run(one, object); // of this life: see above
 }
 
-// Returns what it did not come to. The handlers may have moved it to another worker.
-inline mailbox::list mailbox::turn(worker*& me) noexcept {
+namespace {
+// Something else is ready here, and there are others who could run it.
+bool has_work_to_share(worker& me) noexcept {
+    return me.queue().size() != 0 && me.runtime().hands() > 1;
+}
+} // namespace
+
+// Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
+// the end of a chain, none.
+[[gnu::always_inline]] inline mailbox::list mailbox::turn(worker*& me) noexcept {
+    list batch = take_all();
+    mail* const one = batch.first;
+    if (!one) return batch;
+    worker* at = me; // the caller keeps its own in a register
+    // The same until it ends, which is in a turn; that another one begins meanwhile, which may be where the mail came
+    // too late for the last one, is seen with the first piece for it.
+    const std::uint32_t life = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
+    if (!one->next && one->generation != life + 1) [[likely]] {
+        handle(*one, life);
+        if (this_worker() != at) [[unlikely]]
+            me = at = moved();
+        if (!inbox_.first) return {};
+        batch = take_all();
+    }
+    batch = handle_several(batch, at);
+    me = at;
+    return batch;
+}
+
+// Where pieces take long, the last one of several waits for its next turn if others are ready. Else messages that go
+// the same way would catch up with each other and travel as one heap: each mailbox would get all of them in one turn,
+// and one worker would do everything. While a piece takes less than a hand-over, such a heap is cheaper, and may last.
+mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
     unsigned left = tuning::mail_in_a_turn;
     std::int64_t until = 0;
-    list batch;
-    do {
-        batch = take_all();
-        // The same until it ends, which is in a turn; that another one begins meanwhile, which may be where the mail
-        // came too late for the last one, is seen with the first piece for it.
-        const std::uint32_t life = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
+    piece_clock::sample sample(handled);
+    for (;; batch = take_all()) {
+        const std::uint32_t life = generation_.load_rlx(); // as in `turn`
+        const bool several = batch.first && batch.first->next;
+        if (several) sample.begin(me->pieces());
         while (mail* one = batch.first) {
             if (one->generation == life + 1) [[unlikely]] // early mail: its life is about to begin
                 return batch;
+            if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
+                return batch;
             batch.first = one->next;
             handle(*one, life);
-            if (this_worker() != me) [[unlikely]]
+            if (this_worker() != me) [[unlikely]] {
                 me = moved();
+                sample.drop();
+            }
             if (--left == 0 && (left = go_on(batch.first, until)) == 0) return batch;
         }
-    } while (inbox_.first);
-    return batch;
+        if (!inbox_.first) return batch;
+    }
 }
 
 worker* mailbox::moved() noexcept {

@@ -142,6 +142,7 @@ private:
     static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
     void handle(mail& one, std::uint32_t life) noexcept;
     list turn(worker*& me) noexcept;
+    [[gnu::noinline]] list handle_several(list batch, worker*& me) noexcept;
     list take_all() noexcept;
     static unsigned go_on(bool more, std::int64_t& until) noexcept;
     [[gnu::noinline]] worker* moved() noexcept;

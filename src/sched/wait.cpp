@@ -92,7 +92,8 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
         if (entry->point.sole) return claim_sole(list);
         list.pop_front();
         entry->queued = false;
-        wait_point& point = entry->point; // read now: who is claimed before it sleeps may be gone, and the entry with it
+        wait_point& point =
+            entry->point; // read now: who is claimed before it sleeps may be gone, and the entry with it
         switch (claim(point, entry->why())) {
         case claim_result::wake_it:
             return {entry, &point, true};

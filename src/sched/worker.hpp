@@ -11,6 +11,7 @@
 #include "sched/local_queue.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sched/parker.hpp"
+#include "sched/piece_clock.hpp"
 #include "sched/shared_queue.hpp"
 #include "sched/small_memory.hpp"
 #include "sched/tuning.hpp"
@@ -177,6 +178,7 @@ public:
     side_stack_cache side_stacks; // own thread
 
     sys::halt_point halt;
+    piece_clock& pieces() noexcept { return pieces_; } // own thread
 
 private:
     friend class snapshot;
@@ -277,6 +279,7 @@ private:
         bool awake = false;            // at the last look
     } noted_;                          // the watchdog's
     sys::thread thread_;
+    piece_clock pieces_; // how long mail takes here
 };
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.
