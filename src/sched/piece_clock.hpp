@@ -39,11 +39,11 @@ public:
         [[gnu::noinline, gnu::cold]] void start(piece_clock& of) noexcept {
             of.turns_left_ = tuning::turns_to_a_sample - 1;
             of_ = &of;
-            before_ = handled_.load_rlx(); // written by the turn only
+            before_ = handled_.load_rlx(); // a metric, written by the turn only
             since_ = sys::now_ns();
         }
         [[gnu::noinline, gnu::cold]] void end() noexcept {
-            of_->note(sys::now_ns() - since_, handled_.load_rlx() - before_); // as above
+            of_->note(sys::now_ns() - since_, handled_.load_rlx() - before_); // a metric, as above
         }
         const base::atomic<std::uint64_t>& handled_; // how many pieces so far
         piece_clock* of_ = nullptr;
