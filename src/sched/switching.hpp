@@ -28,8 +28,7 @@ namespace sennit::sched {
 // and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
 // a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
 // them under that lock before it comes here.
-[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& target) noexcept {
-    context& from = *current_;
+[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& from, context& target) noexcept {
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
     from.saved_activity = static_cast<activity*>(hot.activity);
@@ -49,10 +48,10 @@ namespace sennit::sched {
     sys::switch_stacks(from.machine, target.machine, *exceptions_);
 }
 
-SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) noexcept {
+SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bool suspends) noexcept {
     if (tracing::on()) [[unlikely]]
         return switch_traced(target, suspends);
-    switch_now(target);
+    switch_now(from, target);
 }
 
 // Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
@@ -72,10 +71,11 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) no
 }
 
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
-    left_ = current_;
+    context& self = *current_;
+    left_ = &self;
     runtime_core::forget_orphan(target);
     counted.exchanges.add();
-    switch_to(target);
+    switch_to(self, target);
     arrive();
 }
 
@@ -100,7 +100,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) no
 }
 
 // What is due before the calling context may be left.
-[[gnu::always_inline]] inline void worker::prepare_to_leave(waiter& who) noexcept {
+[[gnu::always_inline]] inline context& worker::prepare_to_leave(waiter& who) noexcept {
     context& self = *current_;
     if (!steals_) [[unlikely]]
         self.home = home();
@@ -109,15 +109,16 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) no
     self.left_ns = about_now_ns_;
     who.parked = &self;
     left_ = &self;
+    return self;
 }
 
 [[gnu::always_inline]] inline void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept,
                                                      void* argument, waiter& who) noexcept {
-    prepare_to_leave(who);
+    context& self = prepare_to_leave(who);
     after_ = after;
     after_argument_ = argument;
     after_waiter_ = &who;
-    switch_to(next, true);
+    switch_to(self, next, true);
     arrive();
 }
 
@@ -137,9 +138,9 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) no
         tracing::tell(trace_kind::wakes, next.saved_activity);
     counted.runnables.add();
     runtime_core::forget_orphan(next);
-    prepare_to_leave(who);
+    context& self = prepare_to_leave(who);
     left_ = nullptr; // nothing is to be done
-    switch_to(next, true);
+    switch_to(self, next, true);
     arrive();
     return true;
 }
@@ -147,9 +148,9 @@ SENNIT_SWITCHES inline void worker::switch_to(context& target, bool suspends) no
 [[gnu::always_inline]] inline bool worker::leave_unlocking(base::spin_lock& held, waiter& who) noexcept {
     context* next = next_or_spare();
     if (!next) return false;
-    prepare_to_leave(who);
+    context& self = prepare_to_leave(who);
     held_ = &held;
-    switch_to(*next, true);
+    switch_to(self, *next, true);
     arrive();
     return true;
 }

@@ -113,7 +113,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     if (suspends) trace_leave();
     activity* next = target.saved_activity;
     tracing::tell(trace_kind::runs, next == &target.own ? nullptr : next);
-    switch_now(target);
+    switch_now(*current_, target);
 }
 
 void worker::trace_leave() noexcept {
@@ -332,8 +332,12 @@ bool worker::take_offer(worker& victim) noexcept {
     counted.exchanges.add();
     context& target = static_cast<context&>(*next);
     runtime_core::forget_orphan(target);
-    switch_to(target);
-    arrive();
+    switch_to(self, target);
+    // Nearly always whoever was left has yielded as well.
+    if (worker& here = *this_worker(); !here.left_) [[likely]]
+        here.queue_.end_exchange();
+    else
+        arrive();
 }
 
 [[gnu::noinline]] void worker::yield_slowly() noexcept {

@@ -186,12 +186,13 @@ private:
     friend class watchdog;
     friend class runtime_core;
     void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
-    void prepare_to_leave(waiter& who) noexcept;
+    context& prepare_to_leave(waiter& who) noexcept; // the calling one
     void trace_leave() noexcept;
     void settle(context& left) noexcept;
     static void thread_main(void* self) noexcept;
-    void switch_to(context& target, bool suspends = false) noexcept; // `suspends`: for the trace
-    void switch_now(context& target) noexcept;
+    // `from` runs here; `suspends`: for the trace.
+    void switch_to(context& from, context& target, bool suspends = false) noexcept;
+    void switch_now(context& from, context& target) noexcept;
     void switch_traced(context& target, bool suspends) noexcept;
     void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
 

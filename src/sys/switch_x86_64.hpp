@@ -42,7 +42,7 @@ inline std::uint64_t read_fp_control() noexcept {
 inline bool fp_control_is(std::uint64_t control) noexcept {
     std::uint16_t x87;
     asm volatile("fnstcw %0" : "=m"(x87));
-    return x87 == control >> 32;
+    return x87 == static_cast<std::uint16_t>(control >> 32); // as narrow as it was read
 }
 
 inline void write_fp_control(std::uint64_t control) noexcept {
