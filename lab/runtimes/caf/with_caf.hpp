@@ -7,6 +7,8 @@
 
 #include <caf/all.hpp>
 
+#include <vector>
+
 namespace lab {
 
 using caf_finish = finish_with<threads_base::event>;
@@ -30,5 +32,11 @@ struct with_caf {
     caf::actor_system system;
     explicit with_caf(unsigned threads) : config(threads), system(config) {}
 };
+
+// Ends the actors, which may refer to each other in a circle, and waits for that.
+inline void end(caf::actor_system& system, const std::vector<caf::actor>& actors) {
+    for (const auto& one : actors) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    system.await_all_actors_done();
+}
 
 } // namespace lab

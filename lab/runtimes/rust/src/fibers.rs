@@ -15,10 +15,12 @@ pub trait Fibers {
     fn run(&self, workload: &str, size: u64) -> Option<u64>;
 }
 
-/// Actors of a ring, senders of `fan-in`, tokens of `ring-work`.
+/// Actors of a ring, senders of `fan-in`, tokens of `ring-work`, rings of `mixed-scenario`, what `prime-factors` finds.
 pub const RING: u64 = 503;
 pub const SENDERS: u64 = 20;
 pub const WORK_TOKENS: u64 = 64;
+pub const MIXED_RINGS: u64 = 20;
+pub const SMALLEST_FACTOR: u64 = 20_483;
 
 /// How long a sleeper of `sleepers` sleeps; the same for every runtime: up to 100 ms, spread by a multiplicative hash.
 pub fn nap(sleeper: u64) -> Duration {
@@ -45,6 +47,8 @@ fn known(workload: &str, n: u64) -> (u64, u64) {
         "parallel-thread-ring" => rounded(RING),
         "fan-in" => rounded(SENDERS),
         "ring-work" => rounded(WORK_TOKENS),
+        "prime-factors" => (n * SMALLEST_FACTOR, n),
+        "mixed-scenario" => rounded(MIXED_RINGS),
         _ => (n, n),
     }
 }
