@@ -7,6 +7,7 @@
 
 #include <caf/all.hpp>
 
+#include <string>
 #include <vector>
 
 namespace lab {
@@ -16,7 +17,7 @@ using caf_finish = finish_with<threads_base::event>;
 struct with_caf {
     struct settings : caf::actor_system_config {
         explicit settings(unsigned threads) {
-            set(CAF_VERSION >= 1800 ? "caf.scheduler.max-threads" : "scheduler.max-threads", threads);
+            set(std::string(CAF_VERSION >= 1800 ? "caf." : "") + "scheduler.max-threads", threads);
         }
     };
     struct meta_objects { // of the library's own types, from 0.18 on
