@@ -74,8 +74,7 @@ struct producer_consumer : actor_workload {
         const caf::actor buffer = actors.front();
         for (std::int64_t i = 0; i < producers; ++i)
             actors.push_back(runtime.system.spawn(producing, buffer, n / producers + (i < n % producers)));
-        for (std::int64_t i = 0; i < consumers; ++i)
-            actors.push_back(runtime.system.spawn(consuming, buffer, &whole));
+        for (std::int64_t i = 0; i < consumers; ++i) actors.push_back(runtime.system.spawn(consuming, buffer, &whole));
         for (std::size_t i = 1; i < actors.size(); ++i) caf::anon_send(actors[i], caf::unit);
         whole.wait();
         end(runtime.system, actors);
@@ -179,7 +178,8 @@ inline caf::behavior mixing(caf::stateful_actor<mixed_state>* self, caf_finish* 
     };
 }
 inline caf::behavior factorising(caf::event_based_actor*, caf_finish* rings) {
-    return {[=](caf::unit_t) { rings->one_more(smallest_factor_of(composite) != smallest_factor); }}; // how many are wrong
+    return {
+        [=](caf::unit_t) { rings->one_more(smallest_factor_of(composite) != smallest_factor); }}; // how many are wrong
 }
 struct mixed_scenario : mixed_size {
     using mixed_size::mixed_size;
