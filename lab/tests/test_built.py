@@ -129,6 +129,8 @@ class Peers(unittest.TestCase):
 
     def test_no_peer_has_what_the_catalogue_denies(self):
         for name, command in self.commands.items():
+            if RUNTIMES[name].program:  # another's, which may have more
+                continue
             for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
                 with self.subTest(runtime=name, workload=workload):
                     with self.assertRaisesRegex(Failed, f"'{workload}'"):
