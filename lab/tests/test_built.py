@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real thing at small sizes: runs all that the runtimes have which need no library but Sennit.
 
-Their programs are those of the build folder that SENNIT_LAB_BUILD names, as `./sennit test` says it, or else are built here."""
+Their programs are those of the build folder that SENNIT_LAB_BUILD names, as `./sennit test` says it, or else are built here.
+SENNIT_LAB_PEERS names other runtimes to build and run likewise, as in SENNIT_LAB_PEERS=caf,go; `all` are those that are installed."""
 
 import json
 import os
@@ -9,9 +10,11 @@ import shutil
 import subprocess
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from lab_case import ROOT, SENNIT
 from harness.answers import expected
+from harness.build import Builder, NotInstalled
 from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.execute import Failed, run_once
 
@@ -24,6 +27,7 @@ BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
 MORE = ("sennit-generator", "pthread", "std-async")  # only where they are built already
 BUILDS = ROOT / "build" / "lab" / "g++"
 PREBUILT = os.environ.get("SENNIT_LAB_BUILD")
+PEERS = os.environ.get("SENNIT_LAB_PEERS", "")
 
 
 def programs():
@@ -94,6 +98,43 @@ class Built(unittest.TestCase):
                 with self.subTest(program=str(program), workload=workload):
                     with self.assertRaisesRegex(Failed, f"no workload is called '{workload}'"):
                         run_once([str(program)], name, workload, WORKLOADS[workload].small, 1)
+
+
+@unittest.skipUnless(PEERS, "SENNIT_LAB_PEERS names none")
+class Peers(unittest.TestCase):
+    """Tool chains and libraries that not every machine has, and minutes to build: so only where asked for."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.commands = {}
+        with mock.patch.dict(os.environ, SENNIT_LAB_BUILD=""):
+            builder = Builder()
+            for name in (name for name in RUNTIMES if not RUNTIMES[name].ours) if PEERS == "all" else PEERS.split(","):
+                try:
+                    cls.commands[name] = builder.command(name)
+                except NotInstalled:
+                    if PEERS != "all":
+                        raise
+
+    def test_every_peer_gives_right_answers(self):
+        tasks = {}  # the same for each: they do the same work
+        for name, command in self.commands.items():
+            for workload in RUNTIMES[name].offers:
+                size = WORKLOADS[workload].small
+                for threads in (1, 2):
+                    with self.subTest(runtime=name, workload=workload, threads=threads):
+                        result = run_once(command, name, workload, size, threads)
+                        self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
+                        self.assertEqual(tasks.setdefault(workload, result["tasks"]), result["tasks"])
+
+    def test_no_peer_has_what_the_catalogue_denies(self):
+        for name, command in self.commands.items():
+            if RUNTIMES[name].program:  # another's, which may have more
+                continue
+            for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
+                with self.subTest(runtime=name, workload=workload):
+                    with self.assertRaisesRegex(Failed, f"'{workload}'"):
+                        run_once(command, name, workload, "1", 1)  # some read the size first
 
 
 if __name__ == "__main__":

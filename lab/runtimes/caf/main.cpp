@@ -3,19 +3,14 @@
 // mailboxes have no bound, so a sender of many sends 64, then tells itself to go on, as Sennit's does.
 #include "actors/sizes.hpp"
 #include "savina.hpp"
+#include "servants.hpp"
 #include "with_caf.hpp"
 
 #include <vector>
 
 namespace {
 
-using lab::actor_workload, lab::caf_finish, lab::with_caf;
-
-// Ends the actors, which may refer to each other in a circle, and waits for that.
-void end(caf::actor_system& system, const std::vector<caf::actor>& actors) {
-    for (const auto& one : actors) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
-    system.await_all_actors_done();
-}
+using lab::actor_workload, lab::caf_finish, lab::end, lab::with_caf;
 
 // ---- rings
 
@@ -255,6 +250,9 @@ struct actors {
         if (name == "parallel-thread-ring") return measure<with_caf>(parallel_thread_ring(size), threads);
         if (name == "ping-pong") return measure<with_caf>(ping_pong(size), threads);
         if (name == "counting-actor") return measure<with_caf>(counting_actor(size), threads);
+        if (name == "producer-consumer") return measure<with_caf>(lab::producer_consumer(size), threads);
+        if (name == "prime-factors") return measure<with_caf>(lab::prime_factors(size), threads);
+        if (name == "mixed-scenario") return measure<with_caf>(lab::mixed_scenario(size), threads);
         if (name == "skynet-actor") return measure<with_caf>(skynet_actor(size), threads);
         if (name == "fan-in") return measure<with_caf>(fan_in(size), threads);
         if (name == "spawn-storm") return measure<with_caf>(spawn_storm(size), threads);

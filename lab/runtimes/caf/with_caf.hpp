@@ -7,6 +7,9 @@
 
 #include <caf/all.hpp>
 
+#include <string>
+#include <vector>
+
 namespace lab {
 
 using caf_finish = finish_with<threads_base::event>;
@@ -14,7 +17,7 @@ using caf_finish = finish_with<threads_base::event>;
 struct with_caf {
     struct settings : caf::actor_system_config {
         explicit settings(unsigned threads) {
-            set(CAF_VERSION >= 1800 ? "caf.scheduler.max-threads" : "scheduler.max-threads", threads);
+            set(std::string(CAF_VERSION >= 1800 ? "caf." : "") + "scheduler.max-threads", threads);
         }
     };
     struct meta_objects { // of the library's own types, from 0.18 on
@@ -30,5 +33,11 @@ struct with_caf {
     caf::actor_system system;
     explicit with_caf(unsigned threads) : config(threads), system(config) {}
 };
+
+// Ends the actors, which may refer to each other in a circle, and waits for that.
+inline void end(caf::actor_system& system, const std::vector<caf::actor>& actors) {
+    for (const auto& one : actors) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    system.await_all_actors_done();
+}
 
 } // namespace lab

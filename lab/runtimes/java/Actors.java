@@ -11,7 +11,7 @@ final class Actors {
     private static final int RING = 503;
     private static final int SENDERS = 20;
     private static final int WORK_TOKENS = 64;
-    private static final int MAILBOX = 128;
+    static final int MAILBOX = 128;
 
     private Actors() {}
 
@@ -26,12 +26,12 @@ final class Actors {
             case "fan-in" -> messages(size, SENDERS, n -> n, Actors::fanIn);
             case "spawn-storm" -> messages(size, 1, n -> n, Actors::storm);
             case "ring-work" -> messages(size, WORK_TOKENS, n -> n, Actors::ringWork);
-            default -> null;
+            default -> Servants.named(name, size);
         };
     }
 
     /** Of n messages, rounded up to a multiple of the parts. */
-    private static Workload messages(String size, long parts, LongUnaryOperator answer, Fibers.Job job) {
+    static Workload messages(String size, long parts, LongUnaryOperator answer, Fibers.Job job) {
         long given = Workload.number("size", size, 1, Fibers.MOST);
         long n = (given + parts - 1) / parts * parts;
         return new Workload(Fibers.of(job, n), answer.applyAsLong(n), n);

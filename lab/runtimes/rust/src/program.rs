@@ -16,7 +16,7 @@ const STACK: usize = 256 << 20;
 fn measure<R: Runtime, W: Workload>(size: &str, threads: usize) -> Result<(), String> {
     let workload = W::parse(size).ok_or_else(|| format!("size out of range: '{size}'"))?;
     let runtime = R::start(threads);
-    measured(|| Ok(workload.run(&runtime)), workload.expected(), workload.tasks())
+    measured(|| Ok(workload.run(&runtime)), workload.expected(), workload.tasks(), String::new)
 }
 
 fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {

@@ -5,11 +5,13 @@ use crate::usage::{cpu_seconds, peak_rss_kib};
 use std::fmt::Display;
 use std::time::Instant;
 
-/// Runs it once to warm up and once timed, prints what is known then, and says what is wrong with it.
+/// Runs it once to warm up and once timed, prints what is known then, and says what is wrong with it. `extra` is what the
+/// line says besides: `, "name": number` …
 pub fn measured<A: Display + PartialEq>(
     run: impl Fn() -> Result<A, String>,
     expected: A,
     tasks: A,
+    extra: impl Fn() -> String,
 ) -> Result<(), String> {
     if std::env::var_os("LAB_NO_WARMUP").is_none() {
         run()?;
@@ -22,7 +24,8 @@ pub fn measured<A: Display + PartialEq>(
     let peak = peak_rss_kib().ok_or("/proc/self/status has no VmHWM")?;
     println!(
         "{{\"answer\": {answer}, \"expected\": {expected}, \"seconds\": {seconds:.9}, \"cpu_seconds\": {cpu:.6}, \
-         \"tasks\": {tasks}, \"peak_rss_kib\": {peak}}}"
+         \"tasks\": {tasks}, \"peak_rss_kib\": {peak}{}}}",
+        extra()
     );
     if answer == expected {
         Ok(())

@@ -140,23 +140,25 @@ fn timers_cancelled(n: u64) -> u64 {
 }
 
 /// So many that wait at one gate at once, before it is opened for each. Returns of how many `wait` has said that it was.
+/// The last to come says so: with one worker, who looks and yields in turn is all that runs.
 fn crew(n: u64, wait: fn(&Semphore) -> bool) -> u64 {
     let gate = Arc::new(Semphore::new(0));
+    let all_here = Arc::new(Semphore::new(0));
     let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let all: Vec<_> = (0..n)
         .map(|_| {
-            let (gate, counts) = (gate.clone(), counts.clone());
+            let (gate, all_here, counts) = (gate.clone(), all_here.clone(), counts.clone());
             start(move || {
-                counts.0.fetch_add(1, Relaxed);
+                if counts.0.fetch_add(1, Relaxed) + 1 == n {
+                    all_here.post();
+                }
                 if wait(&gate) {
                     counts.1.fetch_add(1, Relaxed);
                 }
             })
         })
         .collect();
-    while counts.0.load(Relaxed) < n {
-        coroutine::yield_now();
-    }
+    all_here.wait();
     for _ in 0..n {
         gate.post();
     }

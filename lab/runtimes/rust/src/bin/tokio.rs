@@ -2,19 +2,22 @@
 //! tokio: a task for each fiber, its bounded `mpsc` as channel. It has no rendezvous: the sender waits for an answer to
 //! each message, as in Erlang's port. It has no condition variable: `Notify` wakes one who waits, or who comes next.
 
-use lab::fibers::{main as program, nap, share, Fibers};
+use lab::fibers::{main as program, nap, share, Fibers, Lateness};
 use std::future::{poll_fn, Future};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as Lock};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, Mutex, Notify, Semaphore};
 use tokio::task::{spawn, yield_now, JoinHandle};
 use tokio::time::{sleep, timeout};
 
-struct Tokio(Runtime);
+struct Tokio {
+    runtime: Runtime,
+    late: Arc<Lock<Option<Lateness>>>, // of the last run of timer-lateness
+}
 
 fn node(above: mpsc::Sender<u64>, first: u64, leaves: u64) {
     spawn(async move {
@@ -188,6 +191,19 @@ async fn slept(n: u64) -> u64 {
     woken
 }
 
+async fn timer_lateness(n: u64, told: Arc<Lock<Option<Lateness>>>) -> u64 {
+    let mut late = Lateness::default();
+    for i in 0..n {
+        let pause = Lateness::pause(i);
+        let due = Instant::now() + pause;
+        sleep(pause).await;
+        late.add(due);
+    }
+    let count = late.count();
+    *told.lock().unwrap() = Some(late);
+    count
+}
+
 async fn blocked(n: u64) -> u64 {
     crew(n, |gate| async move { gate.acquire().await.is_err() }).await
 }
@@ -228,27 +244,34 @@ async fn crew<F: Future<Output = bool> + Send>(
 
 impl Fibers for Tokio {
     fn start(threads: usize) -> Tokio {
-        Tokio(Builder::new_multi_thread().worker_threads(threads).enable_time().build().expect("tokio's threads start"))
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(threads).enable_time().build().expect("tokio's threads start");
+        Tokio { runtime, late: Arc::default() }
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
         // In a task: what block_on runs itself is not one of the workers'.
         let task = match workload {
-            "skynet-channel" => self.0.spawn(skynet(n)),
-            "fiber-yield" => self.0.spawn(yields(n)),
-            "fiber-create" => self.0.spawn(create(n)),
-            "channel-rendezvous" => self.0.spawn(rendezvous(n)),
-            "channel-buffered" => self.0.spawn(buffered(n)),
-            "fibers-blocked" => self.0.spawn(blocked(n)),
-            "mutex-free" => self.0.spawn(locked(1, n)),
-            "mutex-contended" => self.0.spawn(locked(4, n)),
-            "condition" => self.0.spawn(turns(n)),
-            "sleepers" => self.0.spawn(slept(n)),
-            "timers-cancelled" => self.0.spawn(timers_cancelled(n)),
-            "select-two" => self.0.spawn(select_two(n)),
+            "skynet-channel" => self.runtime.spawn(skynet(n)),
+            "fiber-yield" => self.runtime.spawn(yields(n)),
+            "fiber-create" => self.runtime.spawn(create(n)),
+            "channel-rendezvous" => self.runtime.spawn(rendezvous(n)),
+            "channel-buffered" => self.runtime.spawn(buffered(n)),
+            "fibers-blocked" => self.runtime.spawn(blocked(n)),
+            "mutex-free" => self.runtime.spawn(locked(1, n)),
+            "mutex-contended" => self.runtime.spawn(locked(4, n)),
+            "condition" => self.runtime.spawn(turns(n)),
+            "sleepers" => self.runtime.spawn(slept(n)),
+            "timer-lateness" => self.runtime.spawn(timer_lateness(n, self.late.clone())),
+            "timers-cancelled" => self.runtime.spawn(timers_cancelled(n)),
+            "select-two" => self.runtime.spawn(select_two(n)),
             _ => return None,
         };
-        Some(self.0.block_on(task).unwrap())
+        Some(self.runtime.block_on(task).unwrap())
+    }
+
+    fn extra(&self) -> String {
+        self.late.lock().unwrap().take().map_or(String::new(), Lateness::text)
     }
 }
 

@@ -49,6 +49,8 @@ macro_rules! starts_with {
     };
 }
 
+mod servants;
+
 async fn start<A: Actor>(actor: A, with: A::Arguments) -> (ActorRef<A::Msg>, JoinHandle<()>) {
     Actor::spawn(None, actor, with).await.expect("an actor without a name starts")
 }
@@ -352,6 +354,9 @@ impl Fibers for Ractor {
             "counting-actor" => self.0.spawn(stream(1, n, 0)),
             "fan-in" => self.0.spawn(stream(SENDERS, parts(n, SENDERS), parts(n, SENDERS) * SENDERS)),
             "spawn-storm" => self.0.spawn(storm(n)),
+            "producer-consumer" => self.0.spawn(servants::producer_consumer(n)),
+            "prime-factors" => self.0.spawn(servants::prime_factors(n)),
+            "mixed-scenario" => self.0.spawn(servants::mixed(n)),
             "skynet-actor" => self.0.spawn(skynet(n)),
             "ring-work" => self.0.spawn(ring_work(n)),
             _ => return None,
