@@ -2,6 +2,7 @@
 // Mailboxes and actors: src/sched/mailbox.hpp, sennit/actor.hpp.
 #include "engine.hpp"
 
+#include "ground/ground.hpp"
 #include "sched/mailbox.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
@@ -204,6 +205,33 @@ SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_rea
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
     house all(2, 2);
     sim::thread other([&] { all.one.run([&] { all.actor.tell(put{1}); }); });
+    all.one.run([&] { all.actor.tell(put{2}); });
+    all.what.enough.wait();
+    other.join();
+}
+
+// The system refuses membarriers from a moment on at which the actor's handler is blocked (src/sched/mailbox.hpp, 6). If
+// that goes on in the other worker's thread, the owner is asked to hand the actor over; what is sent meanwhile, to the
+// owner or to nobody, comes after what was sent before.
+SIM_SCENARIO_WITHIN(actor, a_turn_goes_on_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp one_shot.cpp") {
+    house all(2, 2);
+    sim::calmly([&] { all.actor.tell(nap{}); });
+    sim::refuse_barriers();
+    all.what.end_of_nap.set();
+    all.actor.tell(put{1});
+    all.actor.tell(put{2});
+    all.what.enough.wait();
+    sim::check(all.what.sum == 12, "in the order in which they were sent");
+}
+
+// The same for a notice that another worker than the owner has taken: it goes back. The owner is kept away until it
+// has been.
+SIM_SCENARIO_WITHIN(actor, a_notice_goes_back_without_barriers, .preemptions = 2, .stale_reads = 1,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 2);
+    sim::refuse_barriers();
+    sim::thread other([&] { all.actor.tell(put{1}); });
     all.one.run([&] { all.actor.tell(put{2}); });
     all.what.enough.wait();
     other.join();
