@@ -367,6 +367,14 @@ bool has_work_to_share(worker& me) noexcept {
 }
 } // namespace
 
+// Mail for a life that is about to begin, pushed before it has (push_early), meets a turn that only mail for the last
+// life has made, which came too late: it stays for a turn that finds the life. (Other mail is sent to who lives, and
+// acquires that.) So the turn ends, and the next one comes behind what else is ready; whoever begins the life has a few
+// instructions to go.
+inline bool mailbox::is_early(const mail& one, std::uint32_t life) noexcept {
+    return one.generation == life + 1 && !SENNIT_MUTANT("early mail waits for its life");
+}
+
 // Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
 // the end of a chain, none.
 [[gnu::always_inline]] inline mailbox::list mailbox::turn(worker*& me) noexcept {
@@ -374,10 +382,9 @@ bool has_work_to_share(worker& me) noexcept {
     mail* const one = batch.first;
     if (!one) return batch;
     worker* at = me; // the caller keeps its own in a register
-    // The same until it ends, which is in a turn; that another one begins meanwhile, which may be where the mail came
-    // too late for the last one, is seen with the first piece for it.
+    // The same until it ends, which is in a turn.
     const std::uint32_t life = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
-    if (!one->next && one->generation != life + 1) [[likely]] {
+    if (!one->next && !is_early(*one, life)) [[likely]] {
         handle(*one, life);
         if (this_worker() != at) [[unlikely]]
             me = at = moved();
@@ -401,8 +408,10 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
         while (mail* one = batch.first) {
-            if (one->generation == life + 1) [[unlikely]] // early mail: its life is about to begin
+            if (is_early(*one, life)) [[unlikely]] {
+                yield_thread();
                 return batch;
+            }
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
                 return batch;
             batch.first = one->next;

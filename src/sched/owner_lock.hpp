@@ -38,8 +38,8 @@ public:
 
     void leave() noexcept { busy_.store_rel(0); } // pairs with claim's last load
 
-    // Not let in: somebody else has it, or the owner did not leave for a while; or the system refused the barrier, as it
-    // may do for good from one moment on (a filter for system calls): who cannot do without asks the owner then.
+    // Not let in: somebody else has it, or the owner did not leave for a while; or the system refused the barrier, as
+    // it may do for good from one moment on (a filter for system calls): who cannot do without asks the owner then.
     struct [[nodiscard]] answer {
         bool let_in = false;
         bool refused = false; // by the system

@@ -6,14 +6,14 @@
 // lies in its queue to all, then waits for its word. What is left behind it then is its inbox: nothing is bound to a
 // relief, but mailboxes that had their last turn there are told of new mail by it. Those notices may run anywhere:
 // sleepers that watch take them, and so does the watchdog at each look. Where the system has come to refuse membarriers
-// (mailbox.hpp), only their owner can help such a mailbox: whoever posts that rings, and the relief, standing down, runs
-// what is bound to it before it waits.
+// (mailbox.hpp), only their owner can help such a mailbox: whoever posts that rings, and the relief, standing down,
+// runs what is bound to it before it waits.
 //
 // A runtime that grows (`resize`) hires reliefs: they are called and sent back in the same way, and by nobody else.
 //
-// State: `on_duty_` (1; 0: sent back; 2: sent back, and rung for) and `hired_`, written by the watchdog and by `resize`,
-// with the registry's lock held, but for the steps from 0 to 2 and back; `crew_`, how many workers and reliefs there
-// are, which only grows.
+// State: `on_duty_` (1; 0: sent back; 2: sent back, and rung for) and `hired_`, written by the watchdog and by
+// `resize`, with the registry's lock held, but for the steps from 0 to 2 and back; `crew_`, how many workers and
+// reliefs there are, which only grows.
 //
 // Why nothing is lost.
 //   1. Who searches reads `crew_` after it has set its bit in the idle map; a relief's thread starts after `crew_` was

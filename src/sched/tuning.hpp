@@ -54,7 +54,8 @@ inline constexpr unsigned quiet_looks = 20;
 
 // Pieces of mail that one mailbox handles before others have their turn.
 inline constexpr unsigned mail_in_a_turn = simulated ? 2 : 64;
-// A piece of mail takes long if it takes more than a hand-over to another worker, roughly; one turn in so many is timed.
+// A piece of mail takes long if it takes more than a hand-over to another worker, roughly; one turn in so many is
+// timed.
 inline constexpr std::int64_t long_piece_ns = 400;
 inline constexpr unsigned turns_to_a_sample = 16;
 // How much longer a turn may take while more mail waits: some thousand pieces, so that one to which

@@ -54,6 +54,7 @@ void reset_ground() noexcept {
     taken = 0;
     yield_at_barriers = false;
     barriers_refused = false;
+    refuse_memory(false);
 }
 
 void barriers_yield() noexcept {
