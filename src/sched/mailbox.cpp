@@ -404,7 +404,7 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
     std::int64_t until = 0;
     piece_clock::sample sample(handled);
     for (;; batch = take_all()) {
-        const std::uint32_t life = generation_.load_rlx(); // as in `turn`
+        const std::uint32_t life = generation_.load_rlx(); // orders nothing: as in `turn`
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
         while (mail* one = batch.first) {

@@ -86,7 +86,8 @@ struct go_on {};
 struct thread_of_now {
     using reply = std::thread::id;
 };
-// Apart: what says which thread this is counts as constant in a function, which a handler that blocks shows to be wrong.
+// Apart: what says which thread this is counts as constant in a function, which a handler that blocks shows to be
+// wrong.
 [[gnu::noinline]] std::thread::id thread_here() {
     asm volatile("");
     return std::this_thread::get_id();
