@@ -3,6 +3,7 @@
 
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"
+#include "sennit/sched/one_shot.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -44,15 +45,31 @@ void arrivals::reset() {
     error_ = nullptr;
 }
 
-receiving::receiving(arrivals& given) : counted(given) {
-    add_handler(&receiving::make);
-    count_in(given);
-}
+namespace {
 
-void receiving::make(const change& m) {
-    do_not_count();
-    m.what(*this);
-}
+// In whoever waits for it.
+struct changing : sched::mail {
+    changing(void (*change)(void*, receiving&), void* argument) noexcept
+        : mail(&changing::go), how(change), what(argument) {}
+    static void go(sched::mail& self, void* object) noexcept {
+        auto& one = static_cast<changing&>(self);
+        if ((one.there = object != nullptr)) {
+            try {
+                one.how(one.what, static_cast<receiving&>(*static_cast<actor_base*>(object)));
+            } catch (...) {
+                one.error = std::current_exception();
+            }
+        }
+        one.done.finish();
+    }
+    void (*how)(void*, receiving&);
+    void* what;
+    bool there = false;
+    std::exception_ptr error;
+    sched::one_shot done;
+};
+
+} // namespace
 
 } // namespace detail
 
@@ -60,29 +77,31 @@ receiver::receiver() : actor_(group_.spawn<detail::receiving>(counted_)) {}
 receiver::receiver(runtime& where) : group_(where), actor_(group_.spawn<detail::receiving>(counted_)) {}
 receiver::~receiver() = default; // the group waits for its actor
 
-// By the actor, in its turn; right here, if this is its turn.
-void receiver::change(std::function<void(detail::receiving&)> what) {
+bool receiver::change_by(void (*how)(void*, detail::receiving&), void* what) {
     if (sched::current_receiver() == actor_.address()) {
         sched::mailbox* mine = sched::mailbox_table::find(actor_.address().slot);
-        return what(static_cast<detail::receiving&>(*static_cast<actor_base*>(mine->object)));
+        how(what, static_cast<detail::receiving&>(*static_cast<actor_base*>(mine->object)));
+        return true;
     }
-    std::exception_ptr error;
-    actor_
-        .ask(detail::receiving::change{[&](detail::receiving& me) {
-            try {
-                what(me);
-            } catch (...) {
-                error = std::current_exception();
-            }
-        }})
-        .get();
-    if (error) std::rethrow_exception(std::move(error));
+    detail::changing one(how, what);
+    (void)sched::deliver_uncounted(actor_.address(), one);
+    one.done.wait("receiver");
+    if (one.error) std::rethrow_exception(std::move(one.error));
+    return one.there;
 }
 
 bool receiver::remove_handler(handler_id which) {
-    bool removed = false;
-    change([&](detail::receiving& me) { removed = me.remove_registered(which); });
-    return removed;
+    struct {
+        handler_id which;
+        bool removed = false;
+    } wanted{which};
+    (void)change_by(
+        [](void* what, detail::receiving& me) {
+            auto& one = *static_cast<decltype(wanted)*>(what);
+            one.removed = me.remove_registered(one.which);
+        },
+        &wanted);
+    return wanted.removed;
 }
 
 bool receiver::has_handler(handler_id which) {

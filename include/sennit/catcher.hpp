@@ -34,8 +34,7 @@ public:
     // With a receiver of its own, in the runtime of the caller (the default one if that is none), or in `where`.
     catcher() : own_(std::make_unique<receiver>()), at_(*own_) { listen(); }
     explicit catcher(runtime& where) : own_(std::make_unique<receiver>(where)), at_(*own_) { listen(); }
-    // On `at`, which must outlive it. An M that can only be moved must have no other handler there. At its end it needs
-    // memory for a message to `at`; if there is none, the program ends.
+    // On `at`, which must outlive it. An M that can only be moved must have no other handler there.
     explicit catcher(receiver& at) : at_(at) { listen(); }
     ~catcher() {
         if (!own_) (void)at_.remove_handler(handler_);

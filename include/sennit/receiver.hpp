@@ -49,13 +49,7 @@ private:
 
 // The actor behind a receiver.
 struct receiving : open_actor<receiving> {
-    struct change { // not counted
-        using reply = void;
-        std::function<void(receiving&)> what;
-    };
-    explicit receiving(arrivals& counted);
-    void make(const change& m);
-    arrivals& counted;
+    explicit receiving(arrivals& counted) { count_in(counted); }
 
     using open_actor::is_registered;
     using open_actor::register_handler;
@@ -70,7 +64,7 @@ public:
     // In the runtime of the caller; the default one if that is none.
     receiver();
     explicit receiver(runtime& where);
-    // What comes from now on is a dead letter. Not from one of its handlers. As a group's end it needs some memory.
+    // What comes from now on is a dead letter. Not from one of its handlers. Needs no memory.
     ~receiver();
     receiver(const receiver&) = delete;
     receiver& operator=(const receiver&) = delete;
@@ -89,7 +83,7 @@ public:
         change([&](detail::receiving& me) { added = me.register_handler(std::move(made)); });
         return added;
     }
-    bool remove_handler(handler_id which);
+    bool remove_handler(handler_id which); // needs no memory
     bool has_handler(handler_id which);
     // Gets what no handler is there for; null: nobody, it is counted only.
     void set_default_handler(std::function<void(const dead_letter&)> what);
@@ -122,7 +116,13 @@ public:
     }
 
 private:
-    void change(std::function<void(detail::receiving&)> what);
+    // Calls `what` by the actor, in its turn; right here, if this is its turn. Takes no memory of its own.
+    template <class F>
+    void change(F what) {
+        if (!change_by([](void* f, detail::receiving& me) { (*static_cast<F*>(f))(me); }, &what))
+            throw ask_failed(ask_error::actor_down);
+    }
+    bool change_by(void (*how)(void* what, detail::receiving&), void* what); // false: that has ended
 
     detail::arrivals counted_;
     actor_group group_;

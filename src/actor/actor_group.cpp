@@ -153,7 +153,7 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
         before_all_others.unlock();
         box.tell_of_early(); // nothing hurts, as a slot is never gone
     }
-    if (stopped) detail::stop_actor(who, exit_reason::shutdown, true);
+    if (stopped) group_.stop_one(who);
     return who;
 }
 
@@ -164,7 +164,7 @@ actor_group::actor_group(sennit::runtime& where) : runtime_(where.core()) {}
 
 actor_group::~actor_group() {
     stop();
-    wait_for_all();
+    wait_for_all(true);
 }
 
 void actor_group::left(std::uint64_t handled, std::exception_ptr error) noexcept {
@@ -175,16 +175,16 @@ void actor_group::left(std::uint64_t handled, std::exception_ptr error) noexcept
     if (--living_ == 0) woken.take_all(joiners_);
 }
 
-void actor_group::wait_for_all() noexcept {
+void actor_group::wait_for_all(bool and_round) noexcept {
     for (;;) {
         lock_.lock();
-        if (living_ == 0) return lock_.unlock();
+        if (living_ == 0 && !(and_round && round_.out)) return lock_.unlock();
         (void)sched::block(joiners_, lock_, {.cancellable = false, .what = "actor_group::join", .on = this});
     }
 }
 
 void actor_group::join() {
-    wait_for_all();
+    wait_for_all(false);
     std::exception_ptr error;
     {
         std::lock_guard guard(lock_);
@@ -200,12 +200,79 @@ void actor_group::stop() noexcept {
         if (living_ == 0) return;
     }
     runtime_.mailboxes().for_each([this](sched::mailbox& box) {
-        const sched::address who = box.self();
-        // pairs with begin_life: written before the life, read in it or behind `lives`
-        if (box.lives() && box.group.load_rlx() == this) // `lives` has acquired it
-            detail::stop_actor({who.slot, box.generation()}, exit_reason::shutdown, true);
+        if (const sched::address who = member(box)) stop_one(who);
     });
 }
+
+// Its address, if it lives and is one of this group. If it ends meanwhile that is nobody's, whoever comes next.
+sched::address actor_group::member(const sched::mailbox& box) const noexcept {
+    const std::uint32_t life = box.generation();
+    // pairs with begin_life: written before the life, read in it or behind `lives`
+    const bool mine = life % 2 != 0 && box.group.load_rlx() == this; // `generation` has acquired it
+    return mine ? sched::address{box.self().slot, life} : sched::address();
+}
+
+void actor_group::stop_one(sched::address who) noexcept {
+    try {
+        detail::stop_actor(who, exit_reason::shutdown, true);
+    } catch (const std::bad_alloc&) {
+        begin_round();
+    }
+}
+
+// ---- the end without memory ----------------------------------------------------------------------------------------
+//
+// One piece of mail, a part of the group, goes to one that lives, ends it, and goes on to the next: so it meets all,
+// and each stop takes the same memory, none. It goes home when it has looked at all from the first to the last and
+// found nobody. Whoever wants it meanwhile has it look once more: it may have passed the one that is meant. The group's
+// destructor waits until it is home, as it may still lie with one that has ended otherwise; which takes as long as that
+// one's turn.
+
+void actor_group::begin_round() noexcept {
+    {
+        std::lock_guard guard(lock_);
+        round_.once_more = true;
+        if (std::exchange(round_.out, true)) return;
+    }
+    go_round();
+}
+
+// By who has it in hand. It is gone when this returns, and the group may be.
+void actor_group::go_round() noexcept {
+    for (;;) {
+        sched::address next;
+        (void)runtime_.mailboxes().find_from(round_.at, [&](sched::mailbox& box) {
+            next = member(box);
+            return static_cast<bool>(next);
+        });
+        if (next) {
+            round_.fate = sched::delivery::sent;
+            round_.urgent = true;
+            (void)sched::deliver_uncounted(next, round_);
+            return;
+        }
+        sched::wake_ups woken;
+        std::lock_guard guard(lock_);
+        round_.at = 0;
+        if (std::exchange(round_.once_more, false)) continue;
+        round_.out = false;
+        woken.take_all(joiners_);
+        return;
+    }
+}
+
+// In the turn of whom it was sent to; null: that one has ended.
+void actor_group::round::come(sched::mail& self, void* object) noexcept {
+    if (object) {
+        auto& me = *static_cast<actor_base*>(object);
+        me.ending_ = true;
+        me.why_ = exit_reason::shutdown;
+        me.end(nullptr);
+    }
+    static_cast<round&>(self).group.go_round();
+}
+
+// ---- what there is -------------------------------------------------------------------------------------------------
 
 std::size_t actor_group::size() const noexcept {
     std::lock_guard guard(lock_);

@@ -110,7 +110,7 @@ std::exception_ptr open_base::handle(const detail::arrival& what) noexcept {
         error = std::current_exception();
     }
     if (!counted) return error;
-    if (std::exchange(counted_, true)) counted->one_more(std::move(error)); // a receiver goes on
+    counted->one_more(std::move(error)); // a receiver goes on
     return nullptr;
 }
 

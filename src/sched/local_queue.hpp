@@ -192,13 +192,14 @@ public:
         return count;
     }
 
-    // Calls `change` inside, for what else the lock guards. False: nobody is let in.
+    // Calls `change` inside, for what else the lock guards, if that lets in.
     template <class F>
-    bool claimed(F&& change) noexcept {
-        if (!lock_.claim()) return false;
+    owner_lock::answer claimed(F&& change) noexcept {
+        const owner_lock::answer let = lock_.claim();
+        if (!let) return let;
         change();
         lock_.release();
-        return true;
+        return let;
     }
 
     std::uint32_t steal(list& out) noexcept {

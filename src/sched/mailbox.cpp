@@ -6,6 +6,7 @@
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
+#include "sennit/sched/one_shot.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 
@@ -73,7 +74,7 @@ void mailbox::tell_owner() noexcept {
 // follows one message stays together. False: it could not be done, or need not.
 bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
-    const bool in = owner.queue().claimed([&]() noexcept {
+    const auto let = owner.queue().claimed([&]() noexcept {
         take_from_hand(owner);
         if (owner_.load_rlx() != &owner || busy_.load_rlx()) return; // under the lock
         if (remote_.load()) take_remote(inbox_);
@@ -82,7 +83,7 @@ bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
         owner_.store(&me);
         moved_here = true;
     });
-    if (!in || !moved_here) return false;
+    if (!let || !moved_here) return false;
     me.post_ready(*this);
     return true;
 }
@@ -104,12 +105,32 @@ void mailbox::take_remote(list& into) noexcept {
 }
 
 void mailbox::read_notice(runnable* self) noexcept {
-    mailbox& me = static_cast<notice*>(self)->whose;
+    notice& mine = *static_cast<notice*>(self);
+    mailbox& me = mine.whose;
+    if (std::exchange(mine.sent_back, false)) [[unlikely]]
+        mine.movable = true;
     if (!SENNIT_MUTANT("notice is read")) me.noticed_.store(0);
-    if (me.wake_up_here(*this_worker())) turns(me);
+    worker& here = *this_worker();
+    if (!me.wake_up_here(here)) return;
+    if (me.runs_on(here)) return turns(me);
+    me.runtime_.post(me);
 }
 
-// True: it was idle, and is busy and this worker's now.
+// This worker could not be let in. `noticed_` is 0: if somebody else changes it, another notice is on its way.
+void mailbox::send_notice_back(worker& owner) noexcept {
+    if (noticed_.exchange(1) != 0) return;
+    notice_.sent_back = notice_.movable;
+    notice_.movable = false;
+    notice_.home = owner.home();
+    runtime_.post(notice_);
+}
+
+// Else it is bound to another one.
+inline bool mailbox::runs_on(const worker& one) const noexcept {
+    return home == 0 || home == one.home();
+}
+
+// True: it was idle, and is busy and this worker's now; or on its way, if it is bound to another one.
 bool mailbox::wake_up_here(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
@@ -120,12 +141,16 @@ bool mailbox::wake_up_here(worker& me) noexcept {
             same = owner_.load_rlx() == owner;        // under the lock
             if (!same) return;
             idle = becomes_busy();
-            if (idle) owner_.store(&me);
+            if (idle) owner_.store(runs_on(me) ? &me : nullptr);
         };
-        if (owner == &me)
+        if (owner == &me) {
             me.queue().inside(change);
-        else if (!owner->queue().claimed(change))
+        } else if (const auto let = owner->queue().claimed(change); let.refused && !SENNIT_MUTANT("notice goes back")) {
+            send_notice_back(*owner);
+            return false;
+        } else if (!let) {
             yield_thread(); // another thief, or the owner, is inside
+        }
         if (same) return idle;
     }
 }
@@ -205,21 +230,42 @@ void mailbox::begin_turns(runnable* self) noexcept {
     turns(static_cast<mailbox&>(*self));
 }
 
-inline void mailbox::take_over(worker& me) noexcept {
-    if (owner_.load_rlx() != &me) [[unlikely]] // only the owner's thread, or who has it in hand, changes it
-        take_from_another(me);
+// False: it had to wait for that, so who calls may be in another worker's thread.
+inline bool mailbox::take_over(worker& me) noexcept {
+    if (owner_.load_rlx() == &me) [[likely]] // only the owner's thread, or who has it in hand, changes it
+        return true;
+    return take_from_another(me);
 }
 
+// What the owner does for a turn that goes on elsewhere and was not let in.
+struct mailbox::handover : runnable {
+    handover(mailbox& which, worker& owner) noexcept : runnable(&handover::give), box(which) { home = owner.home(); }
+    static void give(runnable* self) noexcept {
+        auto& me = *static_cast<handover*>(self);
+        this_worker()->queue().inside([&]() noexcept { me.box.owner_.store(nullptr); });
+        me.done.finish();
+    }
+    mailbox& box;
+    one_shot done;
+};
+
 // From the worker that ran the turn's beginning, or, in transit, from nobody.
-void mailbox::take_from_another(worker& me) noexcept {
+bool mailbox::take_from_another(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
-        if (owner == &me) return;
+        if (owner == &me) return true;
         if (!owner) {
             owner_.store(&me);
-            return;
+            return true;
         }
-        if (owner->queue().claimed([&]() noexcept { owner_.store(&me); })) return;
+        const auto let = owner->queue().claimed([&]() noexcept { owner_.store(&me); });
+        if (let) return true;
+        if (let.refused && !SENNIT_MUTANT("owner is asked to hand over")) {
+            handover wanted(*this, *owner);
+            runtime_.post(wanted);
+            wanted.done.wait("its actor's worker");
+            return false;
+        }
         yield_thread();
     }
 }
@@ -273,7 +319,7 @@ void mailbox::turns(mailbox& first) noexcept {
         if (given) {
             box = chain(box, given, me, here, left);
         } else {
-            box->take_over(*me);
+            while (!box->take_over(*me)) me = this_worker();
             here.serves = box;
             here.home = box->home;
         }
@@ -321,6 +367,14 @@ bool has_work_to_share(worker& me) noexcept {
 }
 } // namespace
 
+// Mail for a life that is about to begin, pushed before it has (push_early), meets a turn that only mail for the last
+// life has made, which came too late: it stays for a turn that finds the life. (Other mail is sent to who lives, and
+// acquires that.) So the turn ends, and the next one comes behind what else is ready; whoever begins the life has a few
+// instructions to go.
+inline bool mailbox::is_early(const mail& one, std::uint32_t life) noexcept {
+    return one.generation == life + 1 && !SENNIT_MUTANT("early mail waits for its life");
+}
+
 // Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
 // the end of a chain, none.
 [[gnu::always_inline]] inline mailbox::list mailbox::turn(worker*& me) noexcept {
@@ -328,10 +382,9 @@ bool has_work_to_share(worker& me) noexcept {
     mail* const one = batch.first;
     if (!one) return batch;
     worker* at = me; // the caller keeps its own in a register
-    // The same until it ends, which is in a turn; that another one begins meanwhile, which may be where the mail came
-    // too late for the last one, is seen with the first piece for it.
+    // The same until it ends, which is in a turn.
     const std::uint32_t life = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
-    if (!one->next && one->generation != life + 1) [[likely]] {
+    if (!one->next && !is_early(*one, life)) [[likely]] {
         handle(*one, life);
         if (this_worker() != at) [[unlikely]]
             me = at = moved();
@@ -355,8 +408,10 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
         while (mail* one = batch.first) {
-            if (one->generation == life + 1) [[unlikely]] // early mail: its life is about to begin
+            if (is_early(*one, life)) [[unlikely]] {
+                yield_thread();
                 return batch;
+            }
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
                 return batch;
             batch.first = one->next;
@@ -373,7 +428,7 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
 
 worker* mailbox::moved() noexcept {
     worker* me = this_worker();
-    take_over(*me);
+    while (!take_over(*me)) me = this_worker();
     return me;
 }
 
@@ -424,20 +479,22 @@ void mailbox::retire_slot() noexcept {
 void mailbox::pin_to(std::uint16_t wanted) noexcept {
     home = wanted;
     notice_.movable = wanted == 0;
-    while (wanted != 0 && owner_.load() != &runtime_.worker_at(wanted - 1u)) begin_on(wanted);
+    while (wanted != 0 && owner_.load() != &runtime_.worker_at(wanted - 1u) && begin_on(wanted)) {
+    }
 }
 
-void mailbox::begin_on(std::uint16_t wanted) noexcept {
+bool mailbox::begin_on(std::uint16_t wanted) noexcept {
     worker* const owner = owner_.load();
     worker& chosen = runtime_.worker_at(wanted - 1u);
-    if (owner == &chosen || !owner) return;
+    if (owner == &chosen || !owner) return true;
     const auto change = [&]() noexcept {
         if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen); // under the lock
     };
     if (owner == this_worker())
         owner->queue().inside(change);
     else
-        (void)owner->queue().claimed(change);
+        return !owner->queue().claimed(change).refused;
+    return true;
 }
 
 void mailbox::return_to_sender(mail& one, delivery why) noexcept {

@@ -20,6 +20,12 @@
 //    there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
 //    makes itself the owner under the old one's lock before it touches anything.
+// 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then what must
+// be
+//    done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
+//    write null to `owner_`, as for a mailbox on its way, and waits until it has; a notice goes back to it; the first
+//    notice of one that is bound to another worker (`pin_to`) sends it on its way there. What need not be done is not:
+//    `move_here`, `begin_on`.
 //
 // Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or makes it be started by
 // the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
@@ -30,9 +36,16 @@
 // turn writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent. Why
 // mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
 // appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it.
-// Tried and rejected: one word with exchange for each delivery and a compare-and-swap for each turn's end (as in Pony):
-// two locked instructions a hop, about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together,
-// too. Tested by tests/unit/actor, explored by tests/sim/scenarios/actor.cpp.
+// Why (6) is no exception. The owner's half of its lock needs no barrier of others, so what it does inside is as good
+// as what a claim does. Only the turn changes `owner_` of one that is busy and in no queue, so the owner that was asked
+// is the owner when it comes to it. From its null on, all mail comes by `remote_` and nobody sends a notice; the turn
+// that waited finds null (the owner's word that it has been done carries it), makes itself the owner, and takes
+// `remote_` after that, or looks at it at its end: the case of null above. A notice that is sent back is the same
+// notice once more, and where another one was sent meanwhile, that one looks. The owner answers as soon as it gets on,
+// as it does to any mail; a relief that was sent back is rung for (relief.cpp). Tried and rejected: one word with
+// exchange for each delivery and a compare-and-swap for each turn's end (as in Pony): two locked instructions a hop,
+// about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together, too. Tested by tests/unit/actor,
+// explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
 #include "sched/mailbox_table.hpp"
@@ -66,8 +79,9 @@ public:
     runtime_core& runtime() const noexcept { return runtime_; }
     bool lives() const noexcept { return generation() % 2 != 0; }
 
-    // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
-    void begin_on(std::uint16_t wanted) noexcept;
+    // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once. False: the
+    // system refuses it.
+    bool begin_on(std::uint16_t wanted) noexcept;
     // Before a life: only the worker of this home may run it; 0: any.
     void pin_to(std::uint16_t wanted) noexcept;
     // Who has just taken it from the table; what the life needs was written before.
@@ -125,6 +139,7 @@ private:
     };
     struct notice : runnable {
         explicit notice(mailbox& to) noexcept : runnable(&mailbox::read_notice), whose(to) {}
+        bool sent_back = false; // for this once only the owner may read it
         mailbox& whose;
     };
 
@@ -149,9 +164,13 @@ private:
     mailbox* end_turn(list rest, worker& me, bool more, mail*& given) noexcept;
     bool end_inside(list rest, bool& retire) noexcept;
     [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
-    void take_over(worker& me) noexcept;
-    [[gnu::noinline]] void take_from_another(worker& me) noexcept;
+    bool take_over(worker& me) noexcept;
+    [[gnu::noinline]] bool take_from_another(worker& me) noexcept;
+    struct handover;
     bool wake_up_here(worker& me) noexcept;
+    [[gnu::noinline, gnu::cold]] void send_notice_back(worker& owner) noexcept;
+    bool runs_on(const worker& one) const noexcept;
+    static bool is_early(const mail& one, std::uint32_t life) noexcept;
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;
     // Inside the owner's lock.

@@ -134,17 +134,31 @@ void mailbox_table::give(mailbox& free) noexcept {
 
 // Without memory: a group is stopped, too, when there is none.
 void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
-    for (std::size_t i = 0;; ++i) {
+    std::uint64_t from = 0;
+    (void)find_from(from, [&](mailbox& one) {
+        look(one);
+        return false;
+    });
+}
+
+mailbox* mailbox_table::find_from(std::uint64_t& from, const std::function<bool(mailbox&)>& wanted) {
+    for (;; from = (from / chunk_size + 1) * chunk_size) {
         mailbox* start = nullptr;
-        std::uint32_t begin = 0, end = chunk_size;
+        std::uint32_t end = chunk_size;
         {
+            const auto i = static_cast<std::size_t>(from / chunk_size);
             std::lock_guard guard(lock_);
-            if (i == chunks_.size()) return;
-            start = directory[chunks_[i]].load_rlx(); // under the lock
-            if (chunks_[i] == 0) begin = 1;           // slot 0 is nobody
+            if (i >= chunks_.size()) return nullptr;
+            start = directory[chunks_[i]].load_rlx();                 // under the lock
+            if (chunks_[i] == 0 && from % chunk_size == 0) from += 1; // slot 0 is nobody
             if (i + 1 == chunks_.size()) end = carved_;
         }
-        for (std::uint32_t k = begin; k < end; ++k) look(start[k]); // the caller's chunks do not go away
+        for (auto k = static_cast<std::uint32_t>(from % chunk_size); k < end;
+             ++k) { // the caller's chunks do not go away
+            if (!wanted(start[k])) continue;
+            from = from / chunk_size * chunk_size + k + 1;
+            return &start[k];
+        }
     }
 }
 

@@ -40,6 +40,9 @@ public:
 
     // Calls `look` for each slot there is.
     void for_each(const std::function<void(mailbox&)>& look);
+    // The first one for which `wanted` says so, beginning with the one that is number `from`, which becomes the number
+    // after it. Null: there is none.
+    mailbox* find_from(std::uint64_t& from, const std::function<bool(mailbox&)>& wanted);
 
     static constexpr std::uint32_t chunk_bits = 14; // slots in a chunk: 3 MiB, touched as they are used
     static constexpr std::uint32_t chunk_size = 1u << chunk_bits;

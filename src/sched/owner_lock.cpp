@@ -16,17 +16,16 @@ void owner_lock::enter_slowly() noexcept {
     }
 }
 
-bool owner_lock::claim() noexcept {
-    if (!others_.try_lock()) return false;
+owner_lock::answer owner_lock::claim() noexcept {
+    if (!others_.try_lock()) return {};
     claim_.store(free_claim() | claimed);
-    if (fenced_ || sys::barrier_all_threads()) {
-        for (unsigned round = 0; round < tuning::looks_for_an_owner; ++round) {
-            if (busy_.load() == 0) return true; // the owner's last section is over, its next one waits
-            base::spin_pause(round);
-        }
+    const bool passed = fenced_ || sys::barrier_all_threads();
+    for (unsigned round = 0; passed && round < tuning::looks_for_an_owner; ++round) {
+        if (busy_.load() == 0) return {.let_in = true}; // the owner's last section is over, its next one waits
+        base::spin_pause(round);
     }
     release();
-    return false;
+    return {.refused = !passed};
 }
 
 void owner_lock::release() noexcept {

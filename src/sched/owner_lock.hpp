@@ -38,9 +38,15 @@ public:
 
     void leave() noexcept { busy_.store_rel(0); } // pairs with claim's last load
 
-    // Any other thread. False: somebody else has it, the system refused the barrier, or the owner did not leave for a
-    // while. 0.5 to 15 us.
-    [[nodiscard]] bool claim() noexcept;
+    // Not let in: somebody else has it, or the owner did not leave for a while; or the system refused the barrier, as
+    // it may do for good from one moment on (a filter for system calls): who cannot do without asks the owner then.
+    struct [[nodiscard]] answer {
+        bool let_in = false;
+        bool refused = false; // by the system
+        explicit operator bool() const noexcept { return let_in; }
+    };
+    // Any other thread. 0.5 to 15 us.
+    answer claim() noexcept;
     void release() noexcept;
 
     // Whether somebody is inside, or about to be: for reports.

@@ -5,12 +5,15 @@
 // timers. Sent back, it stands down between two pieces of work (`worker::look_outside`, `worker::rest`): it gives what
 // lies in its queue to all, then waits for its word. What is left behind it then is its inbox: nothing is bound to a
 // relief, but mailboxes that had their last turn there are told of new mail by it. Those notices may run anywhere:
-// sleepers that watch take them, and so does the watchdog at each look.
+// sleepers that watch take them, and so does the watchdog at each look. Where the system has come to refuse membarriers
+// (mailbox.hpp), only their owner can help such a mailbox: whoever posts that rings, and the relief, standing down,
+// runs what is bound to it before it waits.
 //
 // A runtime that grows (`resize`) hires reliefs: they are called and sent back in the same way, and by nobody else.
 //
-// State: `on_duty_` and `hired_`, written by the watchdog and by `resize`, with the registry's lock held; `crew_`, how
-// many workers and reliefs there are, which only grows.
+// State: `on_duty_` (1; 0: sent back; 2: sent back, and rung for) and `hired_`, written by the watchdog and by
+// `resize`, with the registry's lock held, but for the steps from 0 to 2 and back; `crew_`, how many workers and
+// reliefs there are, which only grows.
 //
 // Why nothing is lost.
 //   1. Who searches reads `crew_` after it has set its bit in the idle map; a relief's thread starts after `crew_` was
@@ -22,6 +25,9 @@
 //   3. It pours its queue out by posts, and goes on from the sleep in the middle of the loop: what it has in hand lies
 //      on other contexts' stacks, which stay with whoever resumes them. And it wakes one, whether it had anything or
 //      not: somebody may have chosen it, and nobody else, for work that it has not looked at.
+//   4. Who rings has pushed before. Finding 0 it makes that 2, and the relief does not sleep, or is woken; finding 2,
+//      whoever made it so has the relief look, behind this push if it looks before the 2 is gone, and it makes that 0
+//      first; finding 1, the relief reads 0 or 2 later, and then looks. All are sequentially consistent.
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
@@ -44,9 +50,20 @@ bool worker::stand_down() noexcept {
     const std::uint32_t now = bed_.load_rlx(); // owner's own word
     bed_.store(now + 1);
     const base::atomic<std::uint32_t>& word = on_duty_;
-    while (stands_down() && !runtime_.stopping()) sys::futex_wait(word, 0);
+    while (stands_down() && !runtime_.stopping()) {
+        std::uint32_t rung = 2;
+        (void)on_duty_.cas(rung, 0);
+        if (inbox_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) break;
+        sys::futex_wait(word, 0);
+    }
     bed_.store(now + 2);
     return !runtime_.stopping();
+}
+
+void worker::ring() noexcept {
+    const base::atomic<std::uint32_t>& word = on_duty_;
+    std::uint32_t sent_back = 0;
+    if (on_duty_.cas(sent_back, 2)) sys::futex_wake(word, 1);
 }
 
 // One that stands down, or a new one; null: the watchdog has called as many as it may. Throws what making one throws.
@@ -56,7 +73,7 @@ worker* runtime_core::relief_to_call(bool for_watchdog) {
     unsigned called = 0;
     for (unsigned i = worker_count(); i < crew; ++i) {
         worker& one = worker_at(i);
-        if (one.thread_.joinable() && one.on_duty_.load() != 0)
+        if (one.thread_.joinable() && !one.stands_down())
             called += !one.is_hired();
         else if (!found)
             found = &one;

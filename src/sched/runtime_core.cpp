@@ -296,6 +296,8 @@ void runtime_core::post_home(runnable& what) noexcept {
     worker_at(index).inbox().push(what); // it may be gone from here on
     // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
     if (!wake_worker(index) && movable && !watched()) wake_one();
+    if (!movable && worker_at(index).is_relief()) [[unlikely]]
+        worker_at(index).ring();
 }
 
 runtime_metrics runtime_core::metrics() const {

@@ -70,6 +70,15 @@ public:
         return find_movable() != nullptr;
     }
 
+    // Something that only this queue's worker may run.
+    bool holds_bound() noexcept {
+        if (empty()) return false;
+        std::lock_guard guard(lock_);
+        runnable* item = items_.front();
+        while (item && item->movable) item = items_.after(*item);
+        return item != nullptr;
+    }
+
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return size_.load(); }
 

@@ -170,7 +170,9 @@ public:
     // Any thread: whether it is one that stays, with or without the watchdog.
     bool is_hired() const noexcept { return hired_.load() != 0; }
     // Any thread: whether it is one that has been sent back.
-    bool stands_down() const noexcept { return is_relief() && on_duty_.load() == 0; }
+    bool stands_down() const noexcept { return is_relief() && on_duty_.load() != 1; }
+    // A relief that stands down looks into its inbox, where something lies that only it may run.
+    void ring() noexcept;
     counters counted;
     std::uint64_t next_id = 0;    // own thread; see fresh_id
     small_memory memory;          // own thread
@@ -272,7 +274,7 @@ private:
     shared_queue inbox_;                         // what only this worker may run and others made ready
     std::unique_ptr<std::uint64_t[]> seen_runs_; // each worker's runnables, when this one last looked
     parker parker_;
-    base::atomic<std::uint32_t> on_duty_{1}; // a relief's: 0 after it was sent back; under the registry's lock
+    base::atomic<std::uint32_t> on_duty_{1}; // a relief's; src/sched/relief.cpp
     base::atomic<std::uint32_t> hired_{0};   // a relief's: `resize` has called it; under the same lock
     struct {
         std::uint64_t progress = 0;

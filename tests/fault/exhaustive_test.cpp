@@ -111,7 +111,6 @@ struct scenario {
     bool allocates; // in the body itself, whatever the scheduling
     bool maps;
     bool starts_threads;
-    bool moves_mailboxes = false;
     bool may_not_sleep = false; // it may well end before a worker has nothing to do
 };
 void PrintTo(const scenario& of, std::ostream* out) {
@@ -124,23 +123,23 @@ constexpr scenario scenarios[] = {
     {"spawn_a_hundred", &spawn_a_hundred, true, false, false},
     {"collect_results", &collect_results, true, false, false},
     {"run_in_another_runtime", &run_in_another_runtime, true, true, true},
-    {"fibers", &faults::faces::fibers, true, false, false, false, true},
-    {"fibers_with_attributes", &faults::faces::fibers_with_attributes, true, true, false, false, true},
-    {"fibers_that_stop", &faults::faces::fibers_that_stop, true, false, false, false, true},
-    {"locks", &faults::faces::locks, false, false, false, false, true},
-    {"channels", &faults::faces::channels, true, false, false, false, true},
-    {"a_growing_channel", &faults::faces::a_growing_channel, true, false, false, false, true},
-    {"selects", &faults::faces::selects, true, false, false, false, true},
-    {"futures", &faults::faces::futures, true, false, false, false, true},
-    {"all_and_any", &faults::faces::all_and_any, true, false, false, false, true},
-    {"a_nursery", &faults::faces::a_nursery, true, false, false, false, true},
-    {"timers", &faults::faces::timers, false, false, false, false, true},
-    {"actors", &faults::faces::actors, true, false, false, true, true},
-    {"bounded_actors", &faults::faces::bounded_actors, true, false, false, true, true},
-    {"open_actors", &faults::faces::open_actors, true, false, false, true, true},
-    {"monitors", &faults::faces::monitors, false, false, false, false, true},
-    {"accepted_calls", &faults::faces::accepted_calls, false, false, false, false, true},
-    {"coroutines", &faults::faces::coroutines, true, false, false, false, true},
+    {"fibers", &faults::faces::fibers, true, false, false, true},
+    {"fibers_with_attributes", &faults::faces::fibers_with_attributes, true, true, false, true},
+    {"fibers_that_stop", &faults::faces::fibers_that_stop, true, false, false, true},
+    {"locks", &faults::faces::locks, false, false, false, true},
+    {"channels", &faults::faces::channels, true, false, false, true},
+    {"a_growing_channel", &faults::faces::a_growing_channel, true, false, false, true},
+    {"selects", &faults::faces::selects, true, false, false, true},
+    {"futures", &faults::faces::futures, true, false, false, true},
+    {"all_and_any", &faults::faces::all_and_any, true, false, false, true},
+    {"a_nursery", &faults::faces::a_nursery, true, false, false, true},
+    {"timers", &faults::faces::timers, false, false, false, true},
+    {"actors", &faults::faces::actors, true, false, false, true},
+    {"bounded_actors", &faults::faces::bounded_actors, true, false, false, true},
+    {"open_actors", &faults::faces::open_actors, true, false, false, true},
+    {"monitors", &faults::faces::monitors, false, false, false, true},
+    {"accepted_calls", &faults::faces::accepted_calls, false, false, false, true},
+    {"coroutines", &faults::faces::coroutines, true, false, false, true},
 };
 
 bool needs(const scenario& of, request what) {
@@ -246,8 +245,6 @@ std::string name_of(const testing::TestParamInfo<parameters>& test) {
 class hindrances : public refusals {};
 
 TEST_P(hindrances, change_no_answer) {
-    if (kind() == request::barrier && how() == extent::all_from_there && what().moves_mailboxes)
-        GTEST_SKIP() << "a mailbox that moves to another worker waits until the system grants a membarrier again";
     static const sennit::runtime_options pinned{.workers = 3, .stack_size = 64 << 10, .pin = true};
     const auto life = [this] {
         sennit::runtime runtime(pinned);

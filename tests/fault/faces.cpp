@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faces.hpp"
 
-#include "faults.hpp"
-
 #include <sennit/sennit.hpp>
 
 #include <atomic>
@@ -221,16 +219,10 @@ private:
     int sum_ = 0;
 };
 
-// A group's end needs memory to tell its actors, and ends the program when there is none: see actor_group::stop.
-struct enough_for_the_end {
-    ~enough_for_the_end() { (void)faults::stop(); }
-};
-
 } // namespace
 
 bool actors() {
     sennit::actor_group all;
-    const enough_for_the_end then;
     const auto one = all.spawn<counter>();
     const sennit::spawn_options by_name{.name = "counter of the fault tests, by name"};
     const auto named = all.spawn<counter>(by_name);
@@ -244,7 +236,6 @@ bool actors() {
 
 bool bounded_actors() {
     sennit::actor_group all;
-    const enough_for_the_end then;
     const sennit::spawn_options bounded{.mailbox = 1};
     const auto one = all.spawn<counter>(bounded);
     for (int i = 1; i <= 4; ++i)
@@ -275,7 +266,6 @@ struct opener : sennit::open_actor<opener> {
 bool open_actors() {
     sennit::actor_group all;
     sennit::receiver here;
-    const enough_for_the_end then;
     const auto one = all.spawn<opener>();
     for (int i = 1; i <= 3; ++i) {
         one.tell(more{});
@@ -292,7 +282,6 @@ bool open_actors() {
     const auto which = here.add_handler([&, kept = text()](const add& m) { seen += kept == m.kept ? m.n : 0; });
     {
         sennit::catcher<add> caught(here);
-        const enough_for_the_end of_it;
         here.ref().tell(add{5, text()});
         if (here.wait() != 1 || caught.pop().message.n != 5) return false;
     }

@@ -3,14 +3,21 @@
 #include "faults.hpp"
 
 #include <sennit/actor.hpp>
+#include <sennit/catcher.hpp>
+#include <sennit/event.hpp>
+#include <sennit/fiber.hpp>
 #include <sennit/future.hpp>
+#include <sennit/nursery.hpp>
 #include <sennit/promise.hpp>
+#include <sennit/receiver.hpp>
 #include <sennit/runtime.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <new>
 #include <optional>
+#include <thread>
 
 namespace {
 
@@ -43,6 +50,116 @@ TEST(refusals_regress, a_group_without_actors_is_stopped_without_memory) {
         group.stop();
         EXPECT_EQ(faults::stop(), 0);
     });
+}
+
+// Each end was a message, and without memory for one the program ended.
+TEST(refusals_regress, a_group_with_actors_ends_without_memory) {
+    sennit::runtime runtime({.workers = 2});
+    runtime.run([] {
+        {
+            sennit::actor_group group;
+            for (int i = 0; i < 20; ++i) group.spawn<listener>();
+            faults::refuse(request::allocation, 1, extent::all_from_there);
+            group.stop();
+            group.stop();
+            group.join();
+            EXPECT_EQ(group.size(), 0u);
+        }
+        EXPECT_GE(faults::stop(), 1);
+    });
+}
+
+// The removal of its handler was a question, and without memory for one the program ended.
+TEST(refusals_regress, a_catcher_and_its_receiver_end_without_memory) {
+    sennit::runtime runtime({.workers = 2});
+    runtime.run([] {
+        {
+            sennit::receiver here;
+            const sennit::catcher<nothing_to_say> caught(here);
+            faults::refuse(request::allocation, 1, extent::all_from_there);
+        }
+        (void)faults::stop();
+    });
+}
+
+struct go_on {};
+struct thread_of_now {
+    using reply = std::thread::id;
+};
+// Apart: what says which thread this is counts as constant in a function, which a handler that blocks shows to be
+// wrong.
+[[gnu::noinline]] std::thread::id thread_here() {
+    asm volatile("");
+    return std::this_thread::get_id();
+}
+class traveller : public sennit::actor<traveller, go_on, thread_of_now> {
+public:
+    traveller() = default;
+    traveller(sennit::event& waits_for, std::atomic<std::thread::id>& first, std::atomic<std::thread::id>& then)
+        : waits_for_(&waits_for), first_(&first), then_(&then) {}
+    void on(go_on) {
+        first_->store(thread_here());
+        waits_for_->wait();
+        then_->store(thread_here());
+    }
+    std::thread::id on(thread_of_now) { return std::this_thread::get_id(); }
+
+private:
+    sennit::event* waits_for_ = nullptr;
+    std::atomic<std::thread::id>* first_ = nullptr;
+    std::atomic<std::thread::id>* then_ = nullptr;
+};
+
+// A handler that blocked goes on in another worker's thread; that one tried for ever to be let in to the first one's
+// queue, which the system refused from then on.
+TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
+    sennit::runtime runtime({.workers = 2, .watchdog_threads = 0});
+    sennit::actor_group group(runtime);
+    sennit::event open;
+    std::atomic<std::thread::id> first{}, then{};
+    const auto one = group.spawn<traveller>(open, first, then);
+    one.tell(go_on{});
+    while (first.load() == std::thread::id()) std::this_thread::yield();
+    faults::refuse(request::barrier, 1, extent::all_from_there);
+    std::atomic<bool> kept{false};
+    std::thread keeps([&] { // the first worker, until the handler has gone on elsewhere
+        runtime.run([&] {
+            sennit::nursery both;
+            for (unsigned i = 0; i < 2; ++i)
+                both.start(sennit::fiber_attributes{.worker = i}, [&] {
+                    if (std::this_thread::get_id() != first.load()) return;
+                    kept = true;
+                    while (then.load() == std::thread::id()) std::this_thread::yield();
+                });
+            both.join();
+        });
+    });
+    while (!kept.load()) std::this_thread::yield();
+    open.set();
+    keeps.join();
+    EXPECT_NE(one.ask(thread_of_now{}).get(), std::thread::id());
+    EXPECT_NE(first.load(), then.load());
+    EXPECT_GE(faults::stop(), 1);
+}
+
+// As above, for one that is to run on one worker only and whose slot was another's: `spawn` tried for ever.
+TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later) {
+    sennit::runtime runtime({.workers = 2, .watchdog_threads = 0});
+    sennit::actor_group group(runtime);
+    faults::refuse(request::barrier, 1, extent::all_from_there);
+    for (unsigned i = 0; i < 2; ++i) {
+        const auto here = runtime.run([&] {
+            return sennit::fiber(sennit::fiber_attributes{.worker = i}, [] { return std::this_thread::get_id(); })
+                .join<std::thread::id>();
+        });
+        for (int many = 0; many < 4;
+             ++many) { // by a thread that is no worker: their slots are now one's, now the other's
+            const sennit::spawn_options bound{.worker = i};
+            const auto one = group.spawn<traveller>(bound);
+            for (int k = 0; k < 10; ++k) EXPECT_EQ(one.ask(thread_of_now{}).get(), here);
+        }
+    }
+    EXPECT_GE(faults::stop(), 1);
 }
 
 } // namespace

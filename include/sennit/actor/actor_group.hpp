@@ -65,7 +65,7 @@ public:
     // watch, if there is one.
     void join();
     // Ends all, each after the message that it handles; those that are spawned from now on are refused. Sends each a
-    // piece of mail; when there is no memory for that, the program ends, in the destructor as well.
+    // piece of mail; where there is no memory for that, one piece that the group has goes from one to the next.
     void stop() noexcept;
     std::size_t size() const noexcept; // that live
 
@@ -104,14 +104,29 @@ private:
         A* made = ::new (one.memory()) A(std::forward<Args>(args)...);
         return actor_ref<A>(one.begin(*made));
     }
+    // The piece of mail that ends, without memory, all that live, one after the other.
+    struct round : sched::mail {
+        explicit round(actor_group& whose) noexcept : mail(&round::come), group(whose) {}
+        static void come(sched::mail& self, void* object) noexcept;
+        actor_group& group;
+        std::uint64_t at = 0;  // where it looks next; its own
+        bool out = false;      // lies with an actor, or looks for one; the group's lock guards this and the next
+        bool once_more = true; // from the start
+    };
+
+    sched::address member(const sched::mailbox& box) const noexcept;
+    void stop_one(sched::address who) noexcept;
+    void begin_round() noexcept;
+    void go_round() noexcept;
     sched::address find_named(std::string_view name, const detail::actor_type* type) const;
-    void wait_for_all() noexcept;
+    void wait_for_all(bool and_round) noexcept;
 
     sched::runtime_core& runtime_;
     mutable base::spin_lock lock_; // guards all below
     std::size_t living_ = 0;
     std::uint64_t handled_ = 0; // by those that have ended
     bool stopped_ = false;
+    round round_{*this};
     sched::wait_list joiners_;
     std::exception_ptr error_;
 };

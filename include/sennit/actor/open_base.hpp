@@ -69,7 +69,6 @@ protected:
 
     // For a receiver.
     void count_in(detail::arrivals& where) noexcept { arrivals_ = &where; }
-    void do_not_count() noexcept { counted_ = false; } // the message that is being handled
 
 private:
     using list = std::vector<std::unique_ptr<detail::open_handler>>;
@@ -85,7 +84,6 @@ private:
     bool default_changed_ = false;
     std::uint64_t last_id_ = 0;
     detail::arrivals* arrivals_ = nullptr; // a receiver's
-    bool counted_ = true;
 };
 
 } // namespace sennit

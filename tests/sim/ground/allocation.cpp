@@ -11,6 +11,7 @@
 namespace {
 
 std::size_t live = 0;
+bool refused = false; // to simulated threads
 
 struct alignas(16) header {
     void* block;
@@ -19,11 +20,12 @@ struct alignas(16) header {
 
 void* allocate(std::size_t size, std::size_t alignment) {
     if (alignment < alignof(header)) alignment = alignof(header);
+    const bool counted = !sennit::sim::explorers_own::active && sennit::sim::world::running();
+    if (counted && refused) throw std::bad_alloc();
     void* block = std::malloc(size + alignment + sizeof(header));
     if (!block) throw std::bad_alloc();
     const auto first = reinterpret_cast<std::uintptr_t>(block) + sizeof(header);
     const std::uintptr_t result = (first + alignment - 1) / alignment * alignment;
-    const bool counted = !sennit::sim::explorers_own::active && sennit::sim::world::running();
     live += counted;
     *(reinterpret_cast<header*>(result) - 1) = {block, counted};
     return reinterpret_cast<void*>(result);
@@ -41,6 +43,9 @@ void release(void* memory) noexcept {
 namespace sennit::sim {
 std::size_t live_allocations() noexcept {
     return live;
+}
+void refuse_memory(bool from_now_on) noexcept {
+    refused = from_now_on;
 }
 } // namespace sennit::sim
 

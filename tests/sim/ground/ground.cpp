@@ -42,6 +42,7 @@ std::vector<std::byte*> idle_stacks;
 std::size_t fresh = 0;
 std::size_t taken = 0;
 bool yield_at_barriers = false;
+bool barriers_refused = false;
 std::size_t process_wide = 0;
 
 } // namespace
@@ -52,10 +53,16 @@ void reset_ground() noexcept {
     fresh = 0;
     taken = 0;
     yield_at_barriers = false;
+    barriers_refused = false;
+    refuse_memory(false);
 }
 
 void barriers_yield() noexcept {
     yield_at_barriers = true;
+}
+
+void refuse_barriers() noexcept {
+    barriers_refused = true;
 }
 
 std::size_t live_stacks() noexcept {
@@ -119,7 +126,7 @@ bool barrier_available() noexcept {
     return world::the().has_membarrier();
 }
 bool barrier_all_threads() noexcept {
-    if (!barrier_available()) return false;
+    if (!barrier_available() || sim::barriers_refused) return false;
     world::the().barrier_all(place::current());
     if (sim::yield_at_barriers) yield_thread();
     return true;

@@ -2,6 +2,7 @@
 // Mailboxes and actors: src/sched/mailbox.hpp, sennit/actor.hpp.
 #include "engine.hpp"
 
+#include "ground/ground.hpp"
 #include "sched/mailbox.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
@@ -77,6 +78,7 @@ public:
         me = self();
         known.set();
     }
+    newborn(ledger& into, int n) : ledger_(into) { self().tell(put{n}); }
     void on(put m) {
         ledger_.sum = ledger_.sum * 10 + m.n;
         if (++seen_ == ledger_.expected) ledger_.enough.set();
@@ -89,7 +91,10 @@ private:
 
 class unborn : public sennit::actor<unborn, put> {
 public:
-    unborn() { throw failure(); }
+    explicit unborn(sennit::sched::address* me = nullptr) {
+        if (me) *me = address();
+        throw failure();
+    }
     void on(put) {}
 };
 
@@ -209,6 +214,51 @@ SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_rea
     other.join();
 }
 
+// The system refuses membarriers from a moment on at which the actor's handler is blocked (src/sched/mailbox.hpp, 6).
+// If that goes on in the other worker's thread, the owner is asked to hand the actor over; what is sent meanwhile, to
+// the owner or to nobody, comes after what was sent before.
+SIM_SCENARIO_WITHIN(actor, a_turn_goes_on_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp one_shot.cpp") {
+    house all(2, 2);
+    sim::calmly([&] { all.actor.tell(nap{}); });
+    sim::refuse_barriers();
+    all.what.end_of_nap.set();
+    all.actor.tell(put{1});
+    all.actor.tell(put{2});
+    all.what.enough.wait();
+    sim::check(all.what.sum == 12, "in the order in which they were sent");
+}
+
+// The same for a notice that another worker than the owner has taken: it goes back. The owner is kept away until it
+// has been.
+SIM_SCENARIO_WITHIN(actor, a_notice_goes_back_without_barriers, .preemptions = 2, .stale_reads = 1,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 2);
+    sim::refuse_barriers();
+    sim::thread other([&] { all.actor.tell(put{1}); });
+    all.one.run([&] { all.actor.tell(put{2}); });
+    all.what.enough.wait();
+    other.join();
+}
+
+// One that is bound to another worker than its slot's, which it cannot be given to: its first mail is sent on.
+SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 2, .stale_reads = 1,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 2);
+    sim::refuse_barriers();
+    ledger two;
+    two.expected = 1;
+    all.what.expected = 1;
+    const sennit::spawn_options here{.worker = 0}, there{.worker = 1}; // the slots may both be one worker's
+    const auto first = all.group->spawn<keeper>(here, all.what), second = all.group->spawn<keeper>(there, two);
+    first.tell(put{1});
+    second.tell(put{2});
+    all.what.enough.wait();
+    two.enough.wait();
+    sim::calm_from_here();
+    all.group.reset();
+}
+
 // A handler sends, and waits for what comes of it: what is in its worker's hand is let go. One worker, so nobody else
 // would take it.
 SIM_SCENARIO_WITHIN(actor, a_handler_waits_for_what_it_has_sent, .preemptions = 2, .stale_reads = 1) {
@@ -324,6 +374,27 @@ SIM_SCENARIO_WITHIN(actor, mail_meets_a_birth, .preemptions = 2, .stale_reads = 
     sim::check(all.what.sum == 12, "in the order in which they were sent");
 }
 
+// Mail that came too late for the last life of a slot makes a turn, which meets what the next life sends itself before
+// it has begun: that stays for the life.
+SIM_SCENARIO_WITHIN(actor, late_mail_meets_a_birth, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 1);
+    sennit::sched::address last;
+    sim::calmly([&] {
+        try {
+            all.group->spawn<unborn>(&last);
+        } catch (failure) {
+            // its slot is free, and the next one's
+        }
+    });
+    sim::thread other([&] {
+        (void)sennit::sched::mailbox_table::find(last.slot)->accept(last, *sennit::actor_ref<newborn>::mail_of(put{9}));
+    });
+    (void)all.group->spawn<newborn>(all.what, 1);
+    all.what.enough.wait();
+    other.join();
+    sim::check(all.what.sum == 1, "what was sent early, and nothing else");
+}
+
 SIM_SCENARIO_WITHIN(actor, a_stop_meets_a_message, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     sim::thread other([&] { all.actor.tell(quit{}); });
@@ -356,6 +427,32 @@ SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2,
     all.group->join();
     sim::check(all.group->size() == 0, "nobody lives");
     other.join();
+}
+
+// The same without memory: one piece of mail ends all, one after the other, and is home when the group is gone; also
+// where it comes to one that has just ended by itself.
+SIM_SCENARIO_WITHIN(actor, a_group_ends_without_memory, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 9);
+    sennit::actor_ref<keeper> second;
+    sim::calmly([&] { second = all.group->spawn<keeper>(all.what); });
+    all.actor.tell(quit{});
+    sim::refuse_memory(true);
+    all.group.reset();
+    sim::refuse_memory(false);
+    sim::check(!all.actor.alive() && !second.alive(), "both have ended");
+}
+
+// Two stops: who finds the piece on its way has it look once more.
+SIM_SCENARIO_WITHIN(actor, two_stop_a_group_without_memory, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 9);
+    sim::refuse_memory(true);
+    sim::thread other([&] { all.group->stop(); });
+    all.group->stop();
+    all.group->join();
+    other.join();
+    all.group.reset();
+    sim::refuse_memory(false);
+    sim::check(!all.actor.alive(), "it has ended");
 }
 
 // An address that comes without its maker's knowledge, in a relaxed word: whoever finds its generation knows what the

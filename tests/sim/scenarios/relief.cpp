@@ -45,6 +45,21 @@ SIM_SCENARIO_BOTH_WAYS(relief, runs_what_lies_behind_a_stuck_worker, .preemption
     });
 }
 
+// What only it may run is posted while it is sent back, or when it has been: it runs that before it waits.
+SIM_SCENARIO_WITHIN(relief, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
+    engine one(1, 1);
+    sim::calmly([&] { call(one); });
+    sennit::sched::worker& relief = one->core().worker_at(1);
+    sim::thread watchdog([&] { one->core().send_back(relief); });
+    event ran;
+    setter work(ran);
+    work.home = relief.home();
+    one->core().post(work);
+    ran.wait();
+    watchdog.join();
+}
+
 // It is sent back while it looks for work, runs some, or goes to bed: nothing is lost. Everywhere, two preemptions take
 // more than 250 seconds.
 SIM_SCENARIO_WITHIN(relief, is_sent_back_at_any_moment, .preemptions = 2, .stale_reads = 0,
