@@ -20,9 +20,9 @@
 //    there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
 //    makes itself the owner under the old one's lock before it touches anything.
-// 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then what must
-// be
-//    done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
+// 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then the owner
+// is
+//    asked to do what must be done there, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
 //    write null to `owner_`, as for a mailbox on its way, and waits until it has; a notice goes back to it; the first
 //    notice of one that is bound to another worker (`pin_to`) sends it on its way there. What need not be done is not:
 //    `move_here`, `begin_on`.
@@ -42,10 +42,11 @@
 // that waited finds null (the owner's word that it has been done carries it), makes itself the owner, and takes
 // `remote_` after that, or looks at it at its end: the case of null above. A notice that is sent back is the same
 // notice once more, and where another one was sent meanwhile, that one looks. The owner answers as soon as it gets on,
-// as it does to any mail; a relief that was sent back is rung for (relief.cpp). Tried and rejected: one word with
-// exchange for each delivery and a compare-and-swap for each turn's end (as in Pony): two locked instructions a hop,
-// about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together, too. Tested by tests/unit/actor,
-// explored by tests/sim/scenarios/actor.cpp.
+// as it does to any mail; a relief that was sent back is rung for (relief.cpp).
+//
+// Tried and rejected: one word with exchange for each delivery and a compare-and-swap for each turn's end (as in Pony):
+// two locked instructions a hop, about 10 ns of the 10 there are. An owner makes neighbours in a ring stay together,
+// too. Tested by tests/unit/actor, explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
 #include "sched/mailbox_table.hpp"
