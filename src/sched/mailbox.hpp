@@ -20,9 +20,8 @@
 //    there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
 //    makes itself the owner under the old one's lock before it touches anything.
-// 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then the owner
-// is
-//    asked to do what must be done there, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
+// 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then what must
+//    be done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
 //    write null to `owner_`, as for a mailbox on its way, and waits until it has; a notice goes back to it; the first
 //    notice of one that is bound to another worker (`pin_to`) sends it on its way there. What need not be done is not:
 //    `move_here`, `begin_on`.
