@@ -127,6 +127,14 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
         const bool named = *beside->name() != '\0';
         const fiber_block* whose = fiber_block::current();
         const bool in_named = whose && *whose->name() != '\0';
+        if (whose && whose->has_stack(*beside)) {
+            std::snprintf(text, size,
+                          "stack overflow in %s%s%s on worker %u: %zu KiB are not enough (see "
+                          "fiber_attributes::stack_size)",
+                          named ? "fiber '" : "a movable fiber", beside->name(), named ? "'" : "", me->index(),
+                          (beside->size() + 1023) / 1024);
+            return true;
+        }
         std::snprintf(text, size,
                       "stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough (see "
                       "coroutine_attributes::stack_size)",
@@ -191,6 +199,7 @@ runtime_core::~runtime_core() {
     registry::remove(*this);
     if (watched_) watchdog::withdraw();
     end_workers(worker_count());
+    while (visitors_.load() != 0) sys::yield_thread(); // a few instructions of another runtime's worker
 }
 
 void runtime_core::end_workers(unsigned started) noexcept {
