@@ -227,13 +227,15 @@ void fiber_block::need_stack(std::size_t size) {
     if (size > runtime_->stack_size()) extra().stack = &runtime_->contexts().take(size);
 }
 
-// The fiber may begin, end or move to a context meanwhile. What the order holds of it can only be this block or that
-// context, and whether it holds it is asked under its lock; if it has gone on to be somebody else's, that one is taken
-// out and put in again, which changes nothing.
+// The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
+// on. Which is asked under the order's lock: a context that comes in before was told of before. If it has gone on to be
+// somebody else's, that one is taken out and put in again, which changes nothing.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
     const auto here = stay();
-    context* place = extra_ ? extra_->place.load_acq() : nullptr; // pairs with run_with_extra
-    runnable& queued = place ? static_cast<runnable&>(*place) : *this;
+    const auto queued = [this]() -> runnable& {
+        context* place = extra_ ? extra_->place.load_acq() : nullptr; // pairs with run_bound and run_movable
+        return place ? static_cast<runnable&>(*place) : *this;
+    };
     runtime_->injected().change(queued, [&] { change(argument); });
 }
 

@@ -30,6 +30,7 @@
 #include "sennit/sched/fiber_block.hpp"
 #include "sennit/sched/side_stack.hpp"
 #include "sys/held_mutex.hpp"
+#include "sys/mutant.hpp"
 #include "sys/switch.hpp"
 
 #include <stdexcept>
@@ -61,7 +62,7 @@ void fiber_block::drop_way() noexcept {
 }
 
 std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
-    if (!movable()) return {};
+    if (!movable() || SENNIT_MUTANT("a change holds up a move")) return {};
     return std::unique_lock(extra_->way->lock);
 }
 
@@ -95,7 +96,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
 void fiber_block::go_to(runtime_core& there) noexcept {
     {
         std::lock_guard guard(extra_->way->lock);
-        extra_->place.store_rel(nullptr); // as in run_movable; together with the runtime
+        extra_->place.store_rlx(nullptr); // the lock carries it, as the runtime
         runtime_ = &there;
     }
     home = 0; // under round_robin it was given one

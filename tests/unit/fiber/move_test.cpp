@@ -185,7 +185,7 @@ TEST_P(movable_fiber, may_be_detached_or_destroyed_while_it_moves) {
         sennit::fiber(moves, body).detach();
         const sennit::fiber destroyed(moves, body);
     }
-    for (int look = 0; ended != 2 * rounds; ++look) here.run([] { sennit::this_fiber::yield(); });
+    while (ended != 2 * rounds) here.run([] { sennit::this_fiber::yield(); });
 }
 
 TEST_P(movable_fiber, ends_by_an_exception_after_a_move) {
