@@ -19,8 +19,8 @@
 // so does the end of the runtime that it leaves. What was changed there is seen in the next order: by the lock, and the
 // post. Locks are taken in this order: `lock`, then the order's; an order may ask for properties, which takes neither.
 //
-// Who is after the post. It may run on, end and be freed at once, so nothing of it is touched; and the runtime that
-// took it may be destroyed as soon as somebody has joined it, so it is posted as by a visitor, for whom the end waits.
+// After the post it may run on, end and be freed at once, so nothing of it is touched. The runtime that took it may be
+// destroyed as soon as somebody has joined it: its end waits for who is inside `post`.
 //
 // Tested by tests/unit/fiber/move_test.cpp, explored by tests/sim/scenarios/fiber_move.cpp.
 #include "sched/held_mutex.hpp"
@@ -100,7 +100,7 @@ void fiber_block::go_to(runtime_core& there) noexcept {
         runtime_ = &there;
     }
     home = 0; // under round_robin it was given one
-    there.post_as_visitor(*this);
+    there.post(*this);
 }
 
 void fiber_block::move_to(runtime_core& there) noexcept {

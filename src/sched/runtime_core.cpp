@@ -294,6 +294,14 @@ std::uint16_t runtime_core::next_home() noexcept {
 }
 
 void runtime_core::post(runnable& what) noexcept {
+    const worker* me = this_worker();
+    if (me && &me->runtime_ == this) return post_inside(what);
+    visitors_.fetch_add(1);
+    post_inside(what);
+    visitors_.fetch_sub(1); // the last access
+}
+
+void runtime_core::post_inside(runnable& what) noexcept {
     if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
     injected_.push(what);
     wake_one();
