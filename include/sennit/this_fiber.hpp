@@ -22,8 +22,8 @@ std::string_view name() noexcept;
 
 // The running fiber, which was made with fiber_attributes::movable, goes on in `there` for good: the call returns on a
 // worker of it. All else stays as it is: id, name, locals, stop token, locks that it holds, whoever joins it. Its turn
-// comes there as that of a new fiber from outside. At once where it runs there already. `there` must live as long as the
-// fiber is in it; what it leaves may be destroyed, but for a `scope` made there that is used again. Not a point of
+// comes there as that of a new fiber from outside. At once where it runs there already. `there` must live as long as
+// the fiber is in it; what it leaves may be destroyed, but for a `scope` made there that is used again. Not a point of
 // cancellation. Throws std::system_error(operation_not_permitted), and it stays: when the caller is no movable fiber;
 // inside a fork with siblings, a scope with children, a with_timeout, a coroutine or a blocking call; when `there` was
 // lost in fork(). Cost: a post to another thread's runtime, its worker's wake-up.

@@ -96,7 +96,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
 void fiber_block::go_to(runtime_core& there) noexcept {
     {
         std::lock_guard guard(extra_->way->lock);
-        extra_->place.store_rlx(nullptr); // the lock carries it, as the runtime
+        extra_->place.store_rlx(nullptr); // under the lock, as the runtime
         runtime_ = &there;
     }
     home = 0; // under round_robin it was given one

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack beside that of the running context: what runs on it is part of whoever entered it.
 //
-// Who uses it: coroutines, generators, and fibers that may move (src/sched/fiber_move.cpp). The scheduler takes no part in entering and leaving: each is a jump between
-// two stacks, a tenth of a switch between contexts. To the scheduler the enterer goes on running: same context, same
-// activity, same fork stack. So a body that blocks blocks its enterer as a whole, wherever that goes on then; its forks
-// are the enterer's, and its locks, too.
+// Who uses it: coroutines, generators, and fibers that may move (src/sched/fiber_move.cpp). The scheduler takes no part
+// in entering and leaving: each is a jump between two stacks, a tenth of a switch between contexts. To the scheduler
+// the enterer goes on running: same context, same activity, same fork stack. So a body that blocks blocks its enterer
+// as a whole, wherever that goes on then; its forks are the enterer's, and its locks, too.
 //
 // Which threads run this: the one that enters or leaves, or takes or gives.
 //

@@ -81,7 +81,8 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_a_stop_request, .preemptions = 2, .stale_r
     sim::check(one.get_stop_token().stop_requested(), "it has been asked");
 }
 
-// What belongs to the lock of an order is changed from outside under one runtime's lock, by the fiber under the other's.
+// What belongs to the lock of an order is changed from outside under one runtime's lock, by the fiber under the
+// other's.
 SIM_SCENARIO_WITHIN(fiber_move, meets_a_change_of_its_properties, .preemptions = 2, .stale_reads = 1) {
     two_runtimes all;
     const auto counted = std::make_shared<noted>();
