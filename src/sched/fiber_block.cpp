@@ -133,20 +133,33 @@ void fiber_block::launch(start how) noexcept {
     return false;
 }
 
-// Runs it on the caller's stack if nobody has begun it and it is the newest here. One that is movable may be anywhere,
-// and is changed there: of that only that it is movable may be looked at.
-[[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
-    worker* me = this_worker();
-    if (movable()) [[unlikely]]
-        return false;
-    if (!me || &me->runtime() != runtime_ || home != 0 || !me->queue().pop_newest_if(*this)) return false;
-    const bool needs_more = extra_ && extra_->stack; // ours to look at: nobody else can begin it now
-    if (needs_more || !stack_is_roomy(me->self())) [[unlikely]]
+// Whether it is the newest here and nobody has begun it; it is out of the queue then, and ours.
+[[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
+    return me && &me->runtime() == runtime_ && home == 0 && me->queue().pop_newest_if(*this);
+}
+
+// Of one that was taken so. False: it is put back.
+[[gnu::always_inline]] inline bool fiber_block::run_for_joiner(worker& me, bool needs_more) noexcept {
+    if (needs_more || !stack_is_roomy(me.self())) [[unlikely]]
         return put_back();
-    me->counted.runnables.add();
+    me.counted.runnables.add();
     run_here();
     state_.store_rlx(ended_state); // not shared: nobody else has seen it run
     return true;
+}
+
+// One that is movable may be anywhere, and is changed there: nothing of it may be looked at but that it is.
+[[gnu::noinline]] bool fiber_block::run_if_newest_with_extra() noexcept {
+    worker* me = this_worker();
+    return !extra_->way && take_if_newest(me) && run_for_joiner(*me, extra_->stack != nullptr);
+}
+
+// Runs it on the caller's stack if that may be.
+[[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
+    if (extra_) [[unlikely]]
+        return run_if_newest_with_extra();
+    worker* me = this_worker();
+    return take_if_newest(me) && run_for_joiner(*me, false);
 }
 
 void fiber_block::join() noexcept {

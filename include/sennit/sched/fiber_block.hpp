@@ -33,6 +33,7 @@ namespace sennit::sched {
 class context;
 class runtime_core;
 class side_stack;
+class worker;
 
 class fiber_block;
 
@@ -162,6 +163,9 @@ private:
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
+    bool run_if_newest_with_extra() noexcept;
+    bool take_if_newest(worker* me) noexcept;
+    bool run_for_joiner(worker& me, bool needs_more) noexcept;
     // `patient`: neither a deadline nor a scope ends the wait.
     wake_reason wait_for_end(const wait_options& options, bool patient) noexcept;
 
