@@ -9,6 +9,7 @@
 #include "sennit/this_fiber.hpp"
 
 #include <ostream>
+#include <stdexcept>
 #include <system_error>
 
 namespace sennit {
@@ -23,10 +24,15 @@ sched::runtime_core& runtime_for(const fiber_attributes* how) {
 
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     sched::runtime_core& runtime = unstarted.runtime();
+    if (how.movable && (how.worker || how.pinned))
+        throw std::invalid_argument("sennit: a fiber cannot be movable and bound to a worker");
     if (!how.name.empty()) unstarted.set_name(how.name);
-    if (how.properties || how.priority != 0)
+    if (how.properties || how.priority != 0 || how.movable) // one that moves may meet an order at any time
         unstarted.set_properties(how.properties ? how.properties : std::make_shared<fiber_properties>(how.priority));
-    if (how.stack_size != 0) unstarted.need_stack(how.stack_size);
+    if (how.movable)
+        unstarted.become_movable(how.stack_size);
+    else if (how.stack_size != 0)
+        unstarted.need_stack(how.stack_size);
     if (how.worker)
         unstarted.pin_to(sched::home_of(runtime, *how.worker));
     else if (how.pinned)
@@ -125,6 +131,13 @@ std::string_view name() noexcept {
 stack_use stack() noexcept {
     const sched::stack_numbers now = sched::current_stack();
     return {now.size, now.used, now.touched};
+}
+
+void move_to(sennit::runtime& there) {
+    sched::fiber_block* me = sched::fiber_block::current();
+    if (const char* why_not = sched::fiber_block::why_not_move(me, there.core()))
+        throw std::system_error(std::make_error_code(std::errc::operation_not_permitted), why_not);
+    if (&me->runtime() != &there.core()) me->move_to(there.core());
 }
 
 std::stop_token get_stop_token() {

@@ -64,8 +64,13 @@ struct fiber_attributes {
     std::optional<unsigned> worker = {};
     bool pinned = false;
 
+    // It may go on in another runtime for good: this_fiber::move_to. Its body has a stack of its own from the beginning
+    // on, of `stack_size` bytes if that is given, else 1 MiB of address space; it never runs on its joiner's. It always
+    // has properties. Not together with `worker` or `pinned`.
+    bool movable = false;
+
     bool plain() const noexcept {
-        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker && !pinned;
+        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker && !pinned && !movable;
     }
 };
 
@@ -73,7 +78,8 @@ namespace detail {
 
 // Null here and below: none were given.
 sched::runtime_core& runtime_for(const fiber_attributes* how);
-// Throws std::invalid_argument for a worker that is not there or too large a stack, std::bad_alloc.
+// Throws std::invalid_argument for a worker that is not there, too large a stack, or what does not go together;
+// std::bad_alloc.
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how);
 using sched::deadline_in;
 using sched::deadline_of;

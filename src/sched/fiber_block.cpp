@@ -30,8 +30,11 @@ namespace {
 
 void fiber_block::run_queued(runnable* self) noexcept {
     auto& me = static_cast<fiber_block&>(*self);
-    if (me.extra_ && me.extra_->stack) [[unlikely]]
-        return this_worker()->run_on(*std::exchange(me.extra_->stack, nullptr), me); // comes here again
+    if (me.extra_) [[unlikely]] {
+        if (me.extra_->stack)
+            return this_worker()->run_on(*std::exchange(me.extra_->stack, nullptr), me); // comes here again
+        if (me.extra_->way) return me.run_movable();
+    }
     me.run_here();
     me.end();
 }
@@ -99,7 +102,8 @@ void fiber_block::fail_detached() noexcept {
 }
 
 void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept {
-    if (const fiber_properties* own = properties()) runtime_.injected().look([&] { look(*own, argument); });
+    const auto here = stay();
+    if (const fiber_properties* own = properties()) runtime_->injected().look([&] { look(*own, argument); });
 }
 
 // Where there is an order, each fiber has a priority that can be changed.
@@ -113,12 +117,12 @@ void fiber_block::have_properties() noexcept {
 }
 
 void fiber_block::launch(start how) noexcept {
-    if (runtime_.injected().ordered()) [[unlikely]]
+    if (runtime_->injected().ordered()) [[unlikely]]
         have_properties();
     worker* me = this_worker();
     born_ns_ = me ? me->about_now_ns() : sys::coarse_now_ns();
-    if (!me || &me->runtime() != &runtime_)
-        runtime_.post(*this);
+    if (!me || &me->runtime() != runtime_)
+        runtime_->post(*this);
     else if (how == start::enqueue || (home != 0 && home != me->home()) || !me->run_instead(*this))
         me->post_spawned(*this);
 }
@@ -129,17 +133,33 @@ void fiber_block::launch(start how) noexcept {
     return false;
 }
 
-// Runs it on the caller's stack if nobody has begun it and it is the newest here.
-[[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
-    worker* me = this_worker();
-    if (!me || &me->runtime() != &runtime_ || home != 0 || !me->queue().pop_newest_if(*this)) return false;
-    const bool needs_more = extra_ && extra_->stack; // ours to look at: nobody else can begin it now
-    if (needs_more || !stack_is_roomy(me->self())) [[unlikely]]
+// Whether it is the newest here and nobody has begun it; it is out of the queue then, and ours.
+[[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
+    return me && &me->runtime() == runtime_ && home == 0 && me->queue().pop_newest_if(*this);
+}
+
+// Of one that was taken so. False: it is put back.
+[[gnu::always_inline]] inline bool fiber_block::run_for_joiner(worker& me, bool needs_more) noexcept {
+    if (needs_more || !stack_is_roomy(me.self())) [[unlikely]]
         return put_back();
-    me->counted.runnables.add();
+    me.counted.runnables.add();
     run_here();
     state_.store_rlx(ended_state); // not shared: nobody else has seen it run
     return true;
+}
+
+// One that is movable may be anywhere, and is changed there: nothing of it may be looked at but that it is.
+[[gnu::noinline]] bool fiber_block::run_if_newest_with_extra() noexcept {
+    worker* me = this_worker();
+    return !extra_->way && take_if_newest(me) && run_for_joiner(*me, extra_->stack != nullptr);
+}
+
+// Runs it on the caller's stack if that may be.
+[[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
+    if (extra_) [[unlikely]]
+        return run_if_newest_with_extra();
+    worker* me = this_worker();
+    return take_if_newest(me) && run_for_joiner(*me, false);
 }
 
 void fiber_block::join() noexcept {
@@ -199,7 +219,8 @@ fiber_extra& fiber_block::extra() {
 }
 
 void fiber_block::drop_extra() noexcept {
-    if (extra_->stack) runtime_.contexts().give(*extra_->stack); // never launched
+    if (extra_->stack) runtime_->contexts().give(*extra_->stack); // never launched
+    if (extra_->way) drop_way();
     std::destroy_at(extra_);
     give_memory(extra_, sizeof(fiber_extra));
 }
@@ -216,16 +237,19 @@ void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
 }
 
 void fiber_block::need_stack(std::size_t size) {
-    if (size > runtime_.stack_size()) extra().stack = &runtime_.contexts().take(size);
+    if (size > runtime_->stack_size()) extra().stack = &runtime_->contexts().take(size);
 }
 
-// The fiber may begin, end or move to a context meanwhile. What the order holds of it can only be this block or that
-// context, and whether it holds it is asked under its lock; if it has gone on to be somebody else's, that one is taken
-// out and put in again, which changes nothing.
+// The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
+// on. Which is asked under the order's lock: a context that comes in before was told of before. If it has gone on to be
+// somebody else's, that one is taken out and put in again, which changes nothing.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
-    context* place = extra_ ? extra_->place.load_acq() : nullptr; // pairs with run_with_extra
-    runnable& queued = place ? static_cast<runnable&>(*place) : *this;
-    runtime_.injected().change(queued, [&] { change(argument); });
+    const auto here = stay();
+    const auto queued = [this]() -> runnable& {
+        context* place = extra_ ? extra_->place.load_acq() : nullptr; // pairs with run_bound and run_movable
+        return place ? static_cast<runnable&>(*place) : *this;
+    };
+    runtime_->injected().change(queued, [&] { change(argument); });
 }
 
 std::stop_source& fiber_block::stop_source() {

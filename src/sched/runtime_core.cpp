@@ -8,6 +8,7 @@
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
 #include "sys/membarrier.hpp"
+#include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 #include "sys/thread.hpp"
 #include "sys/topology.hpp"
@@ -127,6 +128,14 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
         const bool named = *beside->name() != '\0';
         const fiber_block* whose = fiber_block::current();
         const bool in_named = whose && *whose->name() != '\0';
+        if (whose && whose->has_stack(*beside)) {
+            std::snprintf(text, size,
+                          "stack overflow in %s%s%s on worker %u: %zu KiB are not enough (see "
+                          "fiber_attributes::stack_size)",
+                          named ? "fiber '" : "a movable fiber", beside->name(), named ? "'" : "", me->index(),
+                          (beside->size() + 1023) / 1024);
+            return true;
+        }
         std::snprintf(text, size,
                       "stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough (see "
                       "coroutine_attributes::stack_size)",
@@ -191,6 +200,7 @@ runtime_core::~runtime_core() {
     registry::remove(*this);
     if (watched_) watchdog::withdraw();
     end_workers(worker_count());
+    while (!SENNIT_MUTANT("the end waits for visitors") && visitors_.load() != 0) sys::yield_thread();
 }
 
 void runtime_core::end_workers(unsigned started) noexcept {
@@ -284,6 +294,14 @@ std::uint16_t runtime_core::next_home() noexcept {
 }
 
 void runtime_core::post(runnable& what) noexcept {
+    const worker* me = this_worker();
+    if (me && &me->runtime_ == this) return post_inside(what);
+    visitors_.fetch_add(1);
+    post_inside(what);
+    visitors_.fetch_sub(1); // the last access
+}
+
+void runtime_core::post_inside(runnable& what) noexcept {
     if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
     injected_.push(what);
     wake_one();

@@ -48,7 +48,8 @@ public:
     mailbox_table& mailboxes() noexcept { return mailboxes_; }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
-    // Any thread: into the shared queue, or into the inbox of the worker that alone may run it.
+    // Any thread: into the shared queue, or into the inbox of the worker that alone may run it. What is posted may run,
+    // and let somebody destroy this runtime, before the post is complete: the end waits for threads of others.
     void post(runnable& what) noexcept;
 
     scheduling policy() const noexcept { return options_.policy; }
@@ -114,6 +115,7 @@ public:
 
 private:
     friend class snapshot;
+    void post_inside(runnable& what) noexcept;
     void post_home(runnable& what) noexcept;
     [[gnu::cold]] static void forget_orphan_slowly(context& one) noexcept;
     void drop_orphan(context& one) noexcept;
@@ -145,6 +147,7 @@ private:
     base::atomic<std::uint32_t> watchers_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_home_{0};
+    base::atomic<std::uint32_t> visitors_{0};        // threads inside `post` that are none of its workers'
     base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
 
     base::spin_lock orphan_lock_;

@@ -82,10 +82,12 @@ public:
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return size_.load(); }
 
-    // Calls `change()`, which changes what the order goes by; `item` may be here, and gets its new place then.
-    template <class F>
-    void change(runnable& item, F&& change) {
+    // Calls `change()`, which changes what the order goes by; `which()`, asked inside the lock, may be here, and gets
+    // its new place then.
+    template <class W, class F>
+    void change(W&& which, F&& change) {
         std::lock_guard guard(lock_);
+        runnable& item = which();
         if (!item.in_order) return change();
         order_->remove(item);
         struct put_back { // also when `change` throws

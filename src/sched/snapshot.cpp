@@ -157,7 +157,8 @@ void snapshot::add_ready(runnable& item) noexcept {
         add_all_on(one, one.saved_activity, strand_state::ready);
         if (found_.strands.size() != before) add_frames(found_.strands[before], one);
     } else if (item.run == &fiber_block::run_queued) {
-        add(static_cast<fiber_block&>(item).self(), strand_state::fresh);
+        auto& block = static_cast<fiber_block&>(item); // one that has begun comes from another runtime
+        add(block.self(), block.movable() && block.extra_->way->begun ? strand_state::ready : strand_state::fresh);
     } else {
         ++found_.other_ready;
     }

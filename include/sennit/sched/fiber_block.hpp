@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string_view>
 #include <typeinfo>
@@ -31,6 +32,8 @@ namespace sennit::sched {
 
 class context;
 class runtime_core;
+class side_stack;
+class worker;
 
 class fiber_block;
 
@@ -42,12 +45,21 @@ struct fiber_type {
     const std::type_info* result = nullptr; // what kind it has; for the holder
 };
 
+// Of a fiber that may go on in another runtime: src/sched/fiber_move.cpp.
+struct fiber_way {
+    side_stack* stack;            // its body stands there; null once that has returned
+    runtime_core* next = nullptr; // where it wants to go on; told by the body to the code below it
+    bool begun = false;
+    base::spin_lock lock; // guards the runtime and `place` together, once it is launched
+};
+
 // What most fibers do without.
 struct fiber_extra {
     std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
     std::shared_ptr<fiber_properties> properties;
     context* stack = nullptr;              // where it shall begin: one with a larger stack than usual
     base::atomic<context*> place{nullptr}; // where it runs
+    fiber_way* way = nullptr;              // null: it stays in its runtime. As it was at the launch until the end
 };
 
 class fiber_block : public runnable {
@@ -56,7 +68,7 @@ public:
 
     // `made_at`: the code that makes it, see sys/here.hpp; null: not known.
     fiber_block(runtime_core& runtime, const fiber_type& type, const void* made_at) noexcept
-        : runnable(&fiber_block::run_queued), runtime_(runtime), type_(type), made_at_(made_at) {
+        : runnable(&fiber_block::run_queued), runtime_(&runtime), type_(type), made_at_(made_at) {
         self_.fiber = this;
     }
     fiber_block(const fiber_block&) = delete;
@@ -66,6 +78,9 @@ public:
     void set_properties(std::shared_ptr<fiber_properties> properties);
     void need_stack(std::size_t size); // bytes, at least. Throws std::invalid_argument beyond the limit
     void pin_to(std::uint16_t where) noexcept { home = where; } // see runnable::home
+    // It may change its runtime: its body runs on a side stack of `size` bytes; 0: as many as usual. Call it last, and
+    // not for one that is pinned or needs a stack. Throws std::invalid_argument beyond the limit.
+    void become_movable(std::size_t size);
 
     // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on later.
     void launch(start how) noexcept;
@@ -84,8 +99,14 @@ public:
     // The holder frees it; it has ended.
     void dispose() noexcept { type_.destroy(this); }
 
+    // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks against it.
+    void move_to(runtime_core& there) noexcept;
+    // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its author.
+    static const char* why_not_move(const fiber_block* who, const runtime_core& there) noexcept;
+    bool has_stack(const side_stack& one) const noexcept { return extra_ && extra_->way && extra_->way->stack == &one; }
+
     std::uint64_t id() noexcept;
-    runtime_core& runtime() const noexcept { return runtime_; }
+    runtime_core& runtime() const noexcept { return *runtime_; } // for its maker before launch, and for itself
     const std::type_info& result_type() const noexcept { return *type_.result; }
     activity& self() noexcept { return self_; }
     static fiber_block* current() noexcept { // null: the caller is no fiber
@@ -134,16 +155,24 @@ private:
     void run_body() noexcept;
     void run_bound() noexcept;
     bool put_back() noexcept;
+    bool movable() const noexcept { return extra_ && extra_->way; }
+    void run_movable() noexcept;
+    void go_to(runtime_core& there) noexcept;
+    void drop_way() noexcept;
+    std::unique_lock<base::spin_lock> stay() noexcept;
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
+    bool run_if_newest_with_extra() noexcept;
+    bool take_if_newest(worker* me) noexcept;
+    bool run_for_joiner(worker& me, bool needs_more) noexcept;
     // `patient`: neither a deadline nor a scope ends the wait.
     wake_reason wait_for_end(const wait_options& options, bool patient) noexcept;
 
     static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;
 
     activity self_;
-    runtime_core& runtime_;
+    runtime_core* runtime_; // a movable one's changes: src/sched/fiber_move.cpp says who may read it
     const fiber_type& type_;
     const void* const made_at_;
     std::int64_t born_ns_; // about when it was launched; nobody asks before

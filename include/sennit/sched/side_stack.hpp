@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack beside that of the running context: what runs on it is part of whoever entered it.
 //
-// Who uses it: coroutines and generators. The scheduler takes no part in entering and leaving: each is a jump between
-// two stacks, a tenth of a switch between contexts. To the scheduler the enterer goes on running: same context, same
-// activity, same fork stack. So a body that blocks blocks its enterer as a whole, wherever that goes on then; its forks
-// are the enterer's, and its locks, too.
+// Who uses it: coroutines, generators, and fibers that may move (src/sched/fiber_move.cpp). The scheduler takes no part
+// in entering and leaving: each is a jump between two stacks, a tenth of a switch between contexts. To the scheduler
+// the enterer goes on running: same context, same activity, same fork stack. So a body that blocks blocks its enterer
+// as a whole, wherever that goes on then; its forks are the enterer's, and its locks, too.
 //
 // Which threads run this: the one that enters or leaves, or takes or gives.
 //
@@ -79,6 +79,8 @@ public:
     // From inside: back to the enterer. Ends the program when the caller is not inside in the way in which it was
     // entered: on another stack, in a fork, fiber or cancel scope, or with forks that are not joined.
     void leave() noexcept;
+    // Whether the caller may: what leave checks.
+    bool may_leave() const noexcept { return holds_caller() && as_entered(); }
     // From inside: goes on inside `next`, whose enterer is then ours. Checks as leave.
     void pass_to(side_stack& next) noexcept;
 
@@ -114,6 +116,8 @@ private:
     [[noreturn]] static void bottom() noexcept;
     void exchange_exceptions() noexcept;
     void note_enterer() noexcept;
+    bool holds_caller() const noexcept;
+    bool as_entered() const noexcept;
     void check_leave() const noexcept;
     void arrived_inside(void* fake_stack) noexcept;
 
@@ -180,11 +184,19 @@ inline void side_stack::note_enterer() noexcept {
     entered_.scope = who ? who->scope : nullptr;
 }
 
-inline void side_stack::check_leave() const noexcept {
+inline bool side_stack::holds_caller() const noexcept {
     const auto* sp = static_cast<const std::byte*>(__builtin_frame_address(0));
-    SENNIT_CHECK(sp >= low_ && sp < high_, "a coroutine is suspended by somebody else than its body");
+    return sp >= low_ && sp < high_;
+}
+
+inline bool side_stack::as_entered() const noexcept {
     const activity* who = current_activity();
-    SENNIT_CHECK(free_slot() == entered_.forks && who == entered_.who && (!who || who->scope == entered_.scope),
+    return free_slot() == entered_.forks && who == entered_.who && (!who || who->scope == entered_.scope);
+}
+
+inline void side_stack::check_leave() const noexcept {
+    SENNIT_CHECK(holds_caller(), "a coroutine is suspended by somebody else than its body");
+    SENNIT_CHECK(as_entered(),
                  "a coroutine is suspended inside a fork, a scope with children, a with_timeout or another fiber");
 }
 

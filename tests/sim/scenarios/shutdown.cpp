@@ -2,6 +2,10 @@
 // A runtime's birth and end: src/sched/runtime_core.cpp. Ends are explored here.
 #include "engine.hpp"
 
+#include "sennit/event.hpp"
+
+#include <optional>
+
 SIM_SCENARIO_WITHIN(shutdown, an_unused_runtime_ends, .preemptions = 2, .stale_reads = 1) {
     sennit::runtime runtime({.workers = 1, .stack_size = small_stack});
 }
@@ -54,4 +58,16 @@ SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .pre
         sennit::sched::schedule(first, runtime.core());
     }
     sim::check(first.runs == 1 && second.runs == 1, "both have run");
+}
+
+// Who has made the last strand ready may be on its way out of the runtime still when that has ended.
+SIM_SCENARIO_WITHIN(shutdown, waits_for_a_thread_that_has_woken_the_last_strand, .preemptions = 2, .stale_reads = 1) {
+    std::optional<sennit::runtime> one;
+    sim::calmly(
+        [&] { one.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .watchdog_threads = 0}); });
+    sennit::event set;
+    sim::thread setter([&] { set.set(); });
+    one->run([&] { set.wait(); });
+    one.reset();
+    setter.join();
 }
