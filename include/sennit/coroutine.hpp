@@ -72,13 +72,13 @@ public:
         requires(!std::is_void_v<Out>)
     {
         static_cast<std::optional<Out>*>(frame_.out())->emplace(std::move(value));
-        frame_.suspend();
+        frame_.suspend(stack_);
         return take();
     }
     In suspend()
         requires std::is_void_v<Out>
     {
-        frame_.suspend();
+        frame_.suspend(stack_);
         return take();
     }
 
@@ -99,11 +99,12 @@ public:
 
 private:
     friend coroutine<In, Out>;
-    explicit suspender(detail::coroutine_frame& frame) noexcept : frame_(frame) {}
+    explicit suspender(detail::coroutine_frame& frame) noexcept : frame_(frame), stack_(frame.stack()) {}
     In take() {
         if constexpr (!std::is_void_v<In>) return std::move(*static_cast<In*>(frame_.in));
     }
     detail::coroutine_frame& frame_;
+    sched::side_stack& stack_;
 };
 
 // `In` and `Out` are objects that can be moved, or void.
@@ -203,7 +204,7 @@ private:
     }
 
     template <class Act>
-    static Out turn(Act&& act) {
+    [[gnu::always_inline]] static Out turn(Act&& act) {
         if constexpr (std::is_void_v<Out>) {
             detail::coroutine_visit visit{nullptr};
             act(visit);

@@ -51,8 +51,10 @@ def _system() -> str | None:
 
 def _flags() -> str | None:
     """Those of every C++ program of the lab, the same for all."""
-    found = re.search(r"set\(SENNIT_LAB_FLAGS (.*?)\s+CACHE", (ROOT / "lab" / "CMakeLists.txt").read_text())
-    return found.group(1) if found else None
+    text = (ROOT / "lab" / "CMakeLists.txt").read_text()
+    values = dict(re.findall(r"set\((\w+) (.*?)\s+CACHE", text))
+    flags = values.get("SENNIT_LAB_FLAGS")
+    return re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[0]), flags) if flags else None
 
 
 def _allocator() -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from lab_case import FakeBuilder, call
-from harness import bench, progress
+from harness import bench, machine, progress
 from harness.bench import Cell, Plan, Run, enough
 from harness.catalogue import UsageError
 from harness.document import SCHEMA, document, load, restore, save
@@ -36,6 +36,13 @@ def example():
     blocks = [{"sentinel": [0.01, 0.01], "noisy": False} for _ in range(5)] + [{"sentinel": [0.01, 0.02], "noisy": False}]
     plan = Plan(["sennit", "go"], [("fib", "30")], [2], None, 1, 5.0)
     return Run([good, failed], blocks, "complete"), plan
+
+
+class About(unittest.TestCase):
+    def test_flags_are_those_that_the_compiler_gets(self):
+        flags = machine.machine("g++")["flags"]
+        self.assertIn("-march=native", flags)
+        self.assertNotIn("$", flags)
 
 
 class File(unittest.TestCase):

@@ -59,12 +59,12 @@ public:
     }
     void raise(coroutine_visit& visit, std::exception_ptr what);
 
-    // The body's.
-    [[gnu::always_inline]] void suspend() {
+    // The body's, which knows its stack: each pointer that is followed to find it waits for the jump before.
+    [[gnu::always_inline]] void suspend(sched::side_stack& stack) {
         check_running();
         phase_ = phase::suspended;
         visit_->by = this;
-        stack_->leave();
+        stack.leave();
         if (interrupt_ != interrupt::none) [[unlikely]]
             interrupted();
     }
@@ -72,6 +72,7 @@ public:
     void transfer(coroutine_frame& to);
 
     void* out() const noexcept { return visit_->out; }
+    sched::side_stack& stack() const noexcept { return *stack_; } // since the first turn
 
     // Of whoever holds it: unwinds its stack if it is suspended, and frees the block.
     static void drop(coroutine_frame* held) noexcept;
