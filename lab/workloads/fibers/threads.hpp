@@ -14,7 +14,24 @@
 
 namespace lab {
 
+// Waits as long as it lives. glibc locks without atomic instructions while a process has one thread; then one loop of
+// lock and unlock would be compared with what no program with two threads gets.
+class second_thread {
+public:
+    second_thread() : waits_([this] { over_.acquire(); }) {}
+    ~second_thread() {
+        over_.release();
+        waits_.join();
+    }
+
+private:
+    std::binary_semaphore over_{0};
+    std::thread waits_;
+};
+
 struct threads_base {
+    second_thread beside;
+
     template <class F>
     auto run(F f) {
         return f();
