@@ -21,7 +21,7 @@
 // with_timeout that it began.
 // Errors that end the program: resuming one that has ended or that runs; suspending one that does not run; destroying
 // one that runs.
-// Cost: a turn and back about 12 ns; made and destroyed about 10 ns, with a whole life about 27; see
+// Cost: a turn and back 6 to 12 ns; made and destroyed 2 to 10 ns, with a whole life about 27; see
 // docs/performance.md.
 // After Conway 1963; Moura and Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009: asymmetric, with transfer.
 #pragma once
