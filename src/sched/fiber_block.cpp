@@ -69,9 +69,9 @@ void fiber_block::run_body() noexcept {
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
-    if (extra_) extra_->place.store_rel(&here); // pairs with change_properties
+    if (extra_) be_at(&here);
     type_.body(*this);
-    if (extra_) extra_->place.store_rel(nullptr); // pairs with change_properties
+    if (extra_) be_at(nullptr);
     here.home = outer_home;
 }
 
@@ -240,13 +240,18 @@ void fiber_block::need_stack(std::size_t size) {
     if (size > runtime_->stack_size()) extra().stack = &runtime_->contexts().take(size);
 }
 
+// Where the order would hold it. Nobody asks where there is none.
+void fiber_block::be_at(context* place) noexcept {
+    if (runtime_->injected().ordered()) runtime_->injected().look([&] { extra_->place = place; });
+}
+
 // The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
 // on. Which is asked under the order's lock: a context that comes in before was told of before. If it has gone on to be
 // somebody else's, that one is taken out and put in again, which changes nothing.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
     const auto here = stay();
     const auto queued = [this]() -> runnable& {
-        context* place = extra_ ? extra_->place.load_acq() : nullptr; // pairs with run_bound and run_movable
+        context* place = extra_ ? extra_->place : nullptr;
         return place ? static_cast<runnable&>(*place) : *this;
     };
     runtime_->injected().change(queued, [&] { change(argument); });

@@ -14,10 +14,11 @@
 // runs. Reports find fibers on contexts and in queues and do not ask. So it is a plain word.
 //
 // `stay`. A fiber's properties belong to the lock of its runtime's order, and where the order may hold it is said by
-// `place`. Runtime and place change together under `lock`, so who holds it while it is inside an order's lock is in the
-// right one, and finds there the block or a context of that very runtime; the fiber waits with its move until then, and
-// so does the end of the runtime that it leaves. What was changed there is seen in the next order: by the lock, and the
-// post. Locks are taken in this order: `lock`, then the order's; an order may ask for properties, which takes neither.
+// `place`, under that lock. The runtime changes under `fiber_way::lock`, so who holds it while it is inside an order's
+// lock is in the right one, and finds there the block or a context of that very runtime: a fiber that leaves has said
+// before that it is nowhere. The fiber waits with its move until then, and so does the end of the runtime that it
+// leaves. What was changed there is seen in the next order: by the lock, and the post. Locks are taken in this order:
+// `lock`, then the order's; an order may ask for properties, which takes neither.
 //
 // After the post it may run on, end and be freed at once, so nothing of it is touched. The runtime that took it may be
 // destroyed as soon as somebody has joined it: its end waits for who is inside `post`.
@@ -73,14 +74,14 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
     tracing::tell(trace_kind::runs, &self_);
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
-    extra_->place.store_rel(&here); // pairs with change_properties
+    be_at(&here);
     way.begun = true;
     way.next = nullptr;
     way.stack->enter();
     here.home = outer_home;
     runtime_core* const there = way.next;
+    be_at(nullptr);
     if (!there) {
-        extra_->place.store_rel(nullptr); // pairs with change_properties
         side_stack::give(*std::exchange(way.stack, nullptr));
         destroy_locals(self_);
     }
@@ -96,7 +97,6 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
 void fiber_block::go_to(runtime_core& there) noexcept {
     {
         std::lock_guard guard(extra_->way->lock);
-        extra_->place.store_rlx(nullptr); // under the lock, as the runtime
         runtime_ = &there;
     }
     home = 0; // under round_robin it was given one

@@ -50,16 +50,16 @@ struct fiber_way {
     side_stack* stack;            // its body stands there; null once that has returned
     runtime_core* next = nullptr; // where it wants to go on; told by the body to the code below it
     bool begun = false;
-    base::spin_lock lock; // guards the runtime and `place` together, once it is launched
+    base::spin_lock lock; // guards the runtime, once it is launched
 };
 
 // What most fibers do without.
 struct fiber_extra {
     std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
     std::shared_ptr<fiber_properties> properties;
-    context* stack = nullptr;              // where it shall begin: one with a larger stack than usual
-    base::atomic<context*> place{nullptr}; // where it runs
-    fiber_way* way = nullptr;              // null: it stays in its runtime. As it was at the launch until the end
+    context* stack = nullptr; // where it shall begin: one with a larger stack than usual
+    context* place = nullptr; // where it runs, where there is an order; under that one's lock
+    fiber_way* way = nullptr; // null: it stays in its runtime. As it was at the launch until the end
 };
 
 class fiber_block : public runnable {
@@ -159,6 +159,7 @@ private:
     void run_movable() noexcept;
     void go_to(runtime_core& there) noexcept;
     void drop_way() noexcept;
+    void be_at(context* place) noexcept;
     std::unique_lock<base::spin_lock> stay() noexcept;
     void end() noexcept;
     [[noreturn]] void fail_detached() noexcept;

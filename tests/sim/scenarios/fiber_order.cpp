@@ -31,7 +31,38 @@ private:
     std::array<sennit::ready_list, 2> levels_;
 };
 
+// A fiber that was spawned on a worker runs on a context that was made a moment ago, and is looked for there.
+void change_meets_a_new_context(bool movable) {
+    std::optional<sennit::runtime> one;
+    sim::calmly([&] {
+        one.emplace(sennit::runtime_options{
+            .workers = 1, .stack_size = small_stack, .order = sennit::make_order<two_levels>, .watchdog_threads = 0});
+    });
+    sennit::event runs, changed;
+    sennit::base::atomic<sennit::fiber*> shown{nullptr};
+    sim::thread setter([&] {
+        if (sennit::fiber* fiber = shown.load_acq()) fiber->set_priority(1); // pairs with the store
+        changed.set();
+    });
+    one->run([&] {
+        sennit::fiber fiber({.movable = movable}, [&] { runs.set(); });
+        shown.store_rel(&fiber); // pairs with the load
+        runs.wait();             // leaves this context to it, and the worker makes another one
+        changed.wait();
+        fiber.join();
+    });
+    setter.join();
+    sim::calm_from_here();
+}
+
 } // namespace
+
+SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_fiber_on_a_new_context, .preemptions = 2, .stale_reads = 1) {
+    change_meets_a_new_context(false);
+}
+SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_movable_fiber_on_a_new_context, .preemptions = 2, .stale_reads = 1) {
+    change_meets_a_new_context(true);
+}
 
 // It is in the order as what has not begun, then in none, then as a context that was woken.
 SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_fiber_that_begins_and_blocks, .preemptions = 2, .stale_reads = 1) {
