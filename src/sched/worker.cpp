@@ -75,6 +75,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     const std::string& group = me.runtime_.options().name;
     std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(), me.index_);
     sys::thread::set_name(name);
+    sys::thread::wake_in_time(); // one of the workers sleeps until the next timer
     sys::allow_halt();
     me.task_.store(sys::this_task());
     me.about_now_ns_ = sys::coarse_now_ns();

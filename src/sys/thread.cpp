@@ -5,6 +5,7 @@
 #include "sennit/base/check.hpp"
 
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <cstring>
 #include <memory>
@@ -41,6 +42,10 @@ thread::thread(void (*entry)(void*) noexcept, void* argument) {
 void thread::join() noexcept {
     if (!std::exchange(joinable_, false)) return;
     SENNIT_CHECK(pthread_join(handle_, nullptr) == 0, "a worker thread cannot be joined");
+}
+
+void thread::wake_in_time() noexcept {
+    ::prctl(PR_SET_TIMERSLACK, 1UL); // where it is refused, sleeps are as usual
 }
 
 void thread::set_name(const char* name) noexcept {

@@ -144,6 +144,7 @@ void thread::join() noexcept {
     if (std::exchange(joinable_, false)) world::the().join_thread(static_cast<unsigned>(handle_), place::current());
 }
 void thread::set_name(const char*) noexcept {}
+void thread::wake_in_time() noexcept {}
 std::error_code pin_this_thread(unsigned) noexcept {
     return {};
 }
