@@ -246,8 +246,8 @@ void fiber_block::be_at(context* place) noexcept {
 }
 
 // The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
-// on. Which is asked under the order's lock: a context that comes in before was told of before. If it has gone on to be
-// somebody else's, that one is taken out and put in again, which changes nothing.
+// on, which is said, and taken back before that context is somebody else's, under the order's lock: so it is asked
+// there.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
     const auto here = stay();
     const auto queued = [this]() -> runnable& {
