@@ -132,7 +132,7 @@ T wait_first_success(std::vector<future<T>> futures) {
     auto [winner, all] = detail::gather<gathered>(detail::decisive::value, std::move(futures)).get();
     if (winner != detail::gathering::nobody) return all[winner].get();
     std::vector<std::exception_ptr> errors;
-    for (const future<T>& each : all) errors.push_back(each.get_exception_ptr());
+    for (const future<T>& each : all) errors.push_back(detail::future_access::take_error(each));
     throw exception_list(std::move(errors));
 }
 
@@ -142,7 +142,7 @@ template <class T>
 typename detail::values_of<T>::type wait_all_values(std::vector<future<T>> futures) {
     using gathered = when_any_result<std::vector<future<T>>>;
     auto [failed, all] = detail::gather<gathered>(detail::decisive::error, std::move(futures)).get();
-    if (failed != detail::gathering::nobody) std::rethrow_exception(all[failed].get_exception_ptr());
+    if (failed != detail::gathering::nobody) std::rethrow_exception(detail::future_access::take_error(all[failed]));
     if constexpr (!std::is_void_v<T>) {
         typename detail::values_of<T>::type values;
         values.reserve(all.size());

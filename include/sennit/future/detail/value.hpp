@@ -159,6 +159,11 @@ struct future_access {
     static auto take_state(Future& of) noexcept {
         return std::move(of.state_);
     }
+    // Once ready, by who alone reads it: so the exception ends with its reader, not with the state.
+    template <class R>
+    static std::exception_ptr take_error(const future<R>& of) noexcept {
+        return std::move(of.state_->error());
+    }
     template <class R>
     static future<R> make(state_ref<future_value<R>> state) noexcept {
         return future<R>(std::move(state));

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// An exception that several threads share, as by a shared_future, is destroyed by the last of them. What orders the
+// others before it is an atomic count inside libstdc++, where ThreadSanitizer does not look: to it, one thread frees
+// what another one has just read. These stand before libstdc++'s functions and tell it.
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <exception>
+
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+
+namespace {
+
+template <class F>
+F* real(const char* name) {
+    return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+
+void* object_of(const std::exception_ptr& shared) {
+    void* object = nullptr; // all that an exception_ptr holds
+    static_assert(sizeof object == sizeof shared);
+    std::memcpy(&object, static_cast<const void*>(&shared), sizeof object);
+    return object;
+}
+
+// One user less, whose end the one that is last comes after.
+void let_go(void* object) {
+    __tsan_release(object);
+    __tsan_acquire(object);
+}
+
+} // namespace
+
+void std::__exception_ptr::exception_ptr::_M_release() noexcept {
+    static auto* const release = real<void(exception_ptr*)>("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
+    let_go(object_of(*this));
+    release(this);
+}
+
+extern "C" void __cxa_end_catch() {
+    static auto* const end = real<void()>("__cxa_end_catch");
+    if (void* const object = object_of(std::current_exception())) let_go(object);
+    end();
+}
+
+extern "C" void __cxa_free_exception(void* object) noexcept {
+    static auto* const free = real<void(void*)>("__cxa_free_exception");
+    __tsan_acquire(object);
+    free(object);
+}
+
+#endif
+#endif
