@@ -231,11 +231,13 @@ SIM_SCENARIO_WITHIN(wait, who_need_not_wait_is_not_left_behind_another, .preempt
     engine two(2);
     event y_goes_on;
     two.run([&] {
+        sim::calmly([] {});              // who has posted this waits
         yield();                         // one pick more, so that Y's switch is not the one that looks outside first
         sennit::fork_join([] {}, [] {}); // wakes the thief
-        sennit::sys::cpu_relax();        // which comes to the brink of its next sleep
-        sennit::fork_join([] {}, [] {}); // answers its request, so that Y switches to X directly
+        sennit::sys::cpu_relax();        // which asks for more
+        sennit::fork_join([] {}, [] {}); // answers that, so that Y switches to X directly
         sennit::fiber y({.policy = sennit::launch::now}, [&] {
+            sennit::sys::cpu_relax(); // the thief comes to the brink of its next sleep
             wait_point point;
             (void)claim(point, wake_reason::source);
             wait(point, nullptr, nullptr);
