@@ -84,7 +84,7 @@ bool snapshot::halt_all() noexcept {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         if (&one == this_worker() || !one.thread().joinable()) continue;
-        if (report.halted) report.halted = one.halt.wait_until(until);
+        if (report.halted) report.halted = one.halt.wait_until(one.thread(), until);
         if (report.halted)
             report.pc = one.halt.where().pc;
         else

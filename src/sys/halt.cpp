@@ -2,6 +2,7 @@
 #include "sys/halt.hpp"
 
 #include "sennit/sys/hot_line.hpp"
+#include "sys/clock.hpp"
 #include "sys/futex.hpp"
 
 #include <link.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 namespace sennit::sys {
 
@@ -18,11 +20,13 @@ namespace {
 struct sigaction previous;
 
 // ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes to only when its
-// system call is not restarted.
+// system call is not restarted; and who was about to call the system when the signal came, only by another signal.
 #ifdef SENNIT_THREAD_SANITIZER
 constexpr int restart = 0;
+constexpr std::int64_t send_again_ns = 10'000'000;
 #else
 constexpr int restart = SA_RESTART;
+constexpr std::int64_t send_again_ns = std::numeric_limits<std::int64_t>::max();
 #endif
 
 code_position position_of(const ucontext_t& machine) noexcept {
@@ -79,19 +83,28 @@ void allow_halt() noexcept {
 
 bool halt_point::ask(const thread& whom) noexcept {
     state_.store(asked);
-    sigval value{};
-    value.sival_ptr = this;
-    if (::pthread_sigqueue(whom.handle(), SIGURG, value) == 0) return true;
+    if (send(whom)) return true;
     state_.store(going);
     return false;
 }
 
-bool halt_point::wait_until(std::int64_t deadline_ns) noexcept {
+bool halt_point::send(const thread& whom) noexcept {
+    sigval value{};
+    value.sival_ptr = this;
+    return ::pthread_sigqueue(whom.handle(), SIGURG, value) == 0;
+}
+
+bool halt_point::wait_until(const thread& whom, std::int64_t deadline_ns) noexcept {
     for (;;) {
         if (state_.load() == halted) return true;
-        if (futex_wait_until(state_, asked, deadline_ns)) continue;
-        std::uint32_t seen = asked;
-        return !state_.cas(seen, going); // it may have come in the last moment
+        const std::int64_t now = now_ns();
+        const bool again = deadline_ns - now > send_again_ns;
+        if (futex_wait_until(state_, asked, again ? now + send_again_ns : deadline_ns)) continue;
+        if (!again) {
+            std::uint32_t seen = asked;
+            return !state_.cas(seen, going); // it may have come in the last moment
+        }
+        (void)send(whom); // who has stopped meanwhile finds, when it goes on, that this one came too late
     }
 }
 

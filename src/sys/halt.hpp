@@ -28,8 +28,9 @@ class halt_point {
 public:
     // Asks. One asker at a time. False: the system refuses.
     bool ask(const thread& whom) noexcept;
-    // Whether the thread has stopped before the deadline (CLOCK_MONOTONIC); else it is not asked any more.
-    bool wait_until(std::int64_t deadline_ns) noexcept;
+    // Whether the thread that was asked has stopped before the deadline (CLOCK_MONOTONIC); else it is not asked any
+    // more.
+    bool wait_until(const thread& whom, std::int64_t deadline_ns) noexcept;
     void let_go() noexcept;
     const code_position& where() const noexcept { return where_; } // of a halted one
 
@@ -38,6 +39,8 @@ public:
 
 private:
     static constexpr std::uint32_t going = 0, asked = 1, halted = 2;
+    bool send(const thread& whom) noexcept;
+
     base::atomic<std::uint32_t> state_{going};
     code_position where_;
 };

@@ -159,7 +159,7 @@ int halt_signal() noexcept {
 bool halt_point::ask(const thread&) noexcept {
     return false;
 }
-bool halt_point::wait_until(std::int64_t) noexcept {
+bool halt_point::wait_until(const thread&, std::int64_t) noexcept {
     return false;
 }
 void halt_point::let_go() noexcept {}
