@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t batch = 64; // timers expired under one hold of the lock
 }
 
-timers::timers() noexcept : wheel_(sys::now_ns()) {}
+timers::timers() noexcept : timers(sys::now_ns()) {}
+
+timers::timers(std::int64_t now_ns) noexcept : wheel_(now_ns) {}
 
 std::uint32_t timers::arm(timer& one) noexcept {
     {

@@ -23,6 +23,7 @@ public:
     static constexpr std::uint32_t in_time = UINT32_MAX - 1; // whoever keeps wakes early enough
 
     timers() noexcept;
+    explicit timers(std::int64_t now_ns) noexcept;
 
     // The keeper that must be woken because it would sleep too long; `nobody`: any sleeper must be, to keep; `in_time`.
     std::uint32_t arm(timer& one) noexcept;

@@ -62,9 +62,10 @@ TEST(timers, know_the_next_deadline) {
     EXPECT_EQ(clock.next_ns(), sennit::sched::never);
 }
 
+// At a time of its own: when the wheel looks at what is far away depends on how the clock stands.
 TEST(timers, name_the_keeper_that_would_sleep_too_long) {
-    timers clock;
-    const std::int64_t now = now_ns();
+    const std::int64_t now = 0;
+    timers clock(now);
     ASSERT_TRUE(clock.become_keeper(3));
     EXPECT_FALSE(clock.become_keeper(4)) << "there is one already";
     bell late(now + 1000 * ms), later(now + 2000 * ms), early(now + 10 * ms);
