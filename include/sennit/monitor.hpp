@@ -53,7 +53,13 @@ public:
     inside& operator=(const inside&) = delete;
     ~inside() {
         for (std::size_t i = N; i-- > 0;)
-            if ((fresh_ >> i & 1) != 0) all_[i]->leave(me_);
+            if ((fresh_ >> i & 1) != 0 && !all_[i]->leave_now(me_)) [[unlikely]] {
+                if constexpr (N == 1)
+                    all_[0]->hand_on();
+                else
+                    detail::door::leave_from(all_.data(), i + 1, fresh_, me_);
+                return;
+            }
     }
 
 private:

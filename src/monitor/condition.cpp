@@ -30,13 +30,15 @@ void condition::check_inside(const char* what) const {
 }
 
 // Leaves the monitors and waits for what is missing of `self`: all of them, and one for a sleep that is to begin. As
-// long as who gets the first one is not told of it, nobody can have them all, which is what makes us go on. After that
+// long as somebody who gets one is not told of it, nobody can have them all, which is what makes us go on. After that
 // the condition need not be there.
 [[gnu::always_inline]] inline void condition::leave_and_wait(detail::claimant& self) noexcept {
-    for (std::size_t i = of_.size(); --i > 0;) of_[i].leave(self.identity);
+    std::size_t i = of_.size() - 1;
+    detail::news passed_on(of_[i].leave_to_next(self.identity));
+    while (i-- > 0) passed_on.add(of_[i].leave_to_next(self.identity));
     const auto missing = static_cast<std::uint32_t>(of_.size());
-    detail::claimant* next = of_[0].leave_to_next(self.identity);
-    if (next && next->has_all_with(1)) {
+    detail::claimant* next = passed_on.of;
+    if (next && next->has_all_with(passed_on.count)) {
         self.missing.store_rlx(missing); // orders nothing: nobody else counts before `next` goes on
         self.wait_behind(*next, "condition", this);
     } else {

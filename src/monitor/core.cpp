@@ -44,7 +44,7 @@ void monitor::hand_on() noexcept {
 // The owner, or who acts for it, makes `next` the owner.
 void monitor::pass_to(identity next) noexcept {
     std::lock_guard guard(lock_);
-    word_.store_rlx(next | (waiting_.empty() ? 0 : attention)); // as in hand_on; the wake-up tells `next`
+    word_.store_rlx(next | (waiting_.empty() ? 0 : attention)); // as in pass_on; the wake-up tells `next`
 }
 
 // Blocks until it, or all, are the caller's. Inline, as wait_behind is.
@@ -108,6 +108,7 @@ unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at
             return fresh;
         }
         fresh |= 1u << i;
+        for (; i + 1 < count && all[i + 1]->enter_now(me); ++i) fresh |= 2u << i; // mostly nobody has those behind it
     }
     return fresh;
 }
@@ -117,8 +118,17 @@ void door::enter(const monitor_set& all, std::uintptr_t me) noexcept {
         if (!all[i].enter_now(me)) (void)all[i].enter_slowly(all, me, nullptr);
 }
 
+void door::leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept {
+    news passed_on(all[count - 1]->pass_on());
+    for (std::size_t i = count - 1; i-- > 0;)
+        if ((fresh >> i & 1) != 0) passed_on.add(all[i]->leave_to_next(me));
+    passed_on.tell();
+}
+
 void door::leave(const monitor_set& all, std::uintptr_t me) noexcept {
-    for (std::size_t i = all.size(); i-- > 0;) all[i].leave(me);
+    news passed_on;
+    for (std::size_t i = all.size(); i-- > 0;) passed_on.add(all[i].leave_to_next(me));
+    passed_on.tell();
 }
 
 void door::reserve(monitor& fresh, const void* key) noexcept {

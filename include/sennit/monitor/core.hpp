@@ -117,11 +117,31 @@ struct turns {
 struct acceptance;
 struct entrance;
 
-// What models of monitors do with several at once. In src/monitor/door.cpp.
+// Who has got monitors, but is not told yet: one that gets several from the same owner is told once, of all.
+struct news {
+    claimant* of;
+    std::uint32_t count = 1;
+    explicit news(claimant* first = nullptr) noexcept : of(first) {}
+    // Null: nobody. It cannot be gone: it misses what it has not been told of.
+    void add(claimant* next) noexcept {
+        if (!next) return;
+        if (next != of) tell();
+        count = next == of ? count + 1 : 1;
+        of = next;
+    }
+    void tell() noexcept {
+        if (of) of->got(count);
+    }
+};
+
+// What models of monitors do with several at once. In src/monitor/core.cpp.
 struct door {
-    // Enters all[at] and those after it, in this order; bit i of the answer: all[i] was not the caller's before.
+    // Enters all[at], which is not free, and those after it, in this order; bit i of the answer: all[i] was not the
+    // caller's before.
     static unsigned enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
                                member_key member) noexcept;
+    // Leaves those of the first `count` whose bit is set, from the last one on, where somebody comes next.
+    static void leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept;
     static void enter(const monitor_set& all, std::uintptr_t me) noexcept;
     static void leave(const monitor_set& all, std::uintptr_t me) noexcept;
     static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
@@ -155,14 +175,14 @@ private:
         return word_.load_rlx() == 0 && word_.cas_acq(seen, me); // a hint; pairs with leave
     }
     bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~attention) == who; } // true only if it is
-    void leave(identity me) noexcept {
+    // Unless somebody comes next.
+    bool leave_now(identity me) noexcept {
         identity seen = me;
-        if (!urgent_.empty() || !word_.cas_rel(seen, 0)) [[unlikely]] // pairs with enter_now
-            hand_on();
+        return urgent_.empty() && word_.cas_rel(seen, 0); // pairs with enter_now
     }
     void hand_on() noexcept;
     detail::claimant* pass_on() noexcept;
-    // The same, but who comes next is not told yet; null: nobody does.
+    // Who comes next is not told yet; null: nobody does.
     detail::claimant* leave_to_next(identity me) noexcept {
         identity seen = me;
         const bool alone = urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much

@@ -193,6 +193,28 @@ SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_it_on, .preemptions = 2, .stale_rea
     sim::check(it.count == 5, "each has had its turns");
 }
 
+// The same with two monitors, of which the thread wants one: who leaves has somebody to tell in both, in the other one
+// only, or in none.
+SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_two_on, .preemptions = 2, .stale_reads = 0) {
+    engine one(1);
+    part a, b;
+    sennit::condition changed{a, b};
+    int turn = 0; // guarded by both
+    const auto play = [&](int me) {
+        auto in = sennit::enter(a, b);
+        while (turn != me) changed.wait();
+        a.count = a.count + 1;
+        b.count = b.count + 1;
+        turn = 1 - me;
+        changed.signal();
+        if (me == 0) changed.wait();
+    };
+    sim::thread other([&] { b.step(); });
+    one.run([&] { sennit::fiber first([&] { play(0); }), second([&] { play(1); }); });
+    other.join();
+    sim::check(a.count == 2 && b.count == 3, "each has had its turns");
+}
+
 // Nobody gets in between the signal and the waiter, though somebody tries.
 SIM_SCENARIO_WITHIN(monitor, nobody_comes_between, .preemptions = 2, .stale_reads = 0) {
     part one;
