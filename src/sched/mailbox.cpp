@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/mailbox.hpp"
 
+#include "sched/mail_trail.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/tuning.hpp"
@@ -90,18 +91,20 @@ bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
 
 // Newest first, as they lie there, becomes oldest first.
 void mailbox::take_remote(list& into) noexcept {
-    mail* oldest = nullptr;
+    list usual, urgent;
+    mail_trail trail;
     for (mail* newest = remote_.exchange(nullptr); newest;) {
-        mail* older = newest->next;
-        newest->next = oldest;
-        oldest = newest;
+        if (trail.is_long()) mail_trail::look_ahead(*newest); // else it leads to what was taken before, and is reused
+        mail* const older = newest->next;
+        (newest->urgent ? urgent : usual).prepend(*newest);
+        trail.pass(*newest);
         newest = older;
     }
-    while (oldest) {
-        mail& one = *oldest;
-        oldest = one.next;
-        into.put(one);
+    while (mail* one = urgent.first) {
+        urgent.first = one->next;
+        into.overtake(*one);
     }
+    into.append(usual);
 }
 
 void mailbox::read_notice(runnable* self) noexcept {
@@ -415,6 +418,7 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
                 return batch;
             batch.first = one->next;
+            mail_trail::look_ahead(*one);
             handle(*one, life);
             if (this_worker() != me) [[unlikely]] {
                 me = moved();
@@ -546,6 +550,7 @@ void keep_early_mail_by(newborn_keeper how) noexcept {
         if (owner && owner != me && &me->runtime() == &runtime_ && me->is_local(*this) &&
             runtime_.idle().is_set(owner->index()) && move_here(one, *me, *owner))
             return delivery::sent;
+        me->sent_afar().pass(one);
     }
     deliver_from_afar(one);
     return delivery::sent;

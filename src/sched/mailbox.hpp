@@ -131,6 +131,11 @@ private:
             else
                 append(one);
         }
+        void prepend(mail& one) noexcept {
+            one.next = first;
+            if (!first) last = &one;
+            first = &one;
+        }
         void append(list more) noexcept {
             if (!more.first) return;
             (first ? last->next : first) = more.first;

@@ -9,6 +9,7 @@
 #include "sched/counters.hpp"
 #include "sched/idle_map.hpp"
 #include "sched/local_queue.hpp"
+#include "sched/mail_trail.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sched/parker.hpp"
 #include "sched/piece_clock.hpp"
@@ -180,7 +181,8 @@ public:
     side_stack_cache side_stacks; // own thread
 
     sys::halt_point halt;
-    piece_clock& pieces() noexcept { return pieces_; } // own thread
+    piece_clock& pieces() noexcept { return pieces_; }      // own thread
+    mail_trail& sent_afar() noexcept { return sent_afar_; } // own thread
 
 private:
     friend class snapshot;
@@ -282,7 +284,8 @@ private:
         bool awake = false;            // at the last look
     } noted_;                          // the watchdog's
     sys::thread thread_;
-    piece_clock pieces_; // how long mail takes here
+    piece_clock pieces_;   // how long mail takes here
+    mail_trail sent_afar_; // what went to other workers' mailboxes
 };
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.

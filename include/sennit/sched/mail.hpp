@@ -35,12 +35,13 @@ struct mail {
         std::uint32_t slot; // the receiver's, once `fate` is not `sent`
     };
     function run;
-    address sender;                 // who handled something when it was sent
-    std::uint32_t generation = 0;   // the receiver's
-    bool urgent = false;            // goes before what is not, also before what was sent earlier
-    bool counted = false;           // the receiver's `room` counts it
-    delivery fate = delivery::sent; // else: why nobody can handle it
-    bool kept = false;              // it is sent again: `sender` stands
+    address sender;                     // who handled something when it was sent
+    std::uint32_t generation = 0;       // the receiver's
+    bool urgent : 1 = false;            // goes before what is not, also before what was sent earlier
+    bool counted : 1 = false;           // the receiver's `room` counts it
+    delivery fate : 2 = delivery::sent; // else: why nobody can handle it
+    bool kept : 1 = false;              // it is sent again: `sender` stands
+    std::uint32_t ahead : 24 = 0;       // a hint: src/sched/mail_trail.hpp
 
     // Before `run` with nobody.
     void failed(std::uint32_t whose, delivery why) noexcept {
@@ -53,6 +54,8 @@ struct mail {
 
 // What a mailbox does whose room is taken.
 enum class when_full : std::uint8_t { wait, refuse, drop_newest, drop_oldest };
+
+static_assert(sizeof(mail) == 32);
 
 // Sends. Mail from one sender to one receiver arrives in the order of the calls. `dead`: the receiver is gone, `full`:
 // it has no room; then the mail is destroyed. Thread-safe, never blocks, never allocates. On a worker of the receiver's
