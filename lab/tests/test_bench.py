@@ -81,7 +81,7 @@ class Table(unittest.TestCase):
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
 WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "cppcoro", "forte", "go", "java-fjp", "java-vt",
-              "libfork", "onetbb", "openmp", "rayon", "std-async", "taskflow", "toomanycooks"]
+              "libcoro", "libfork", "onetbb", "openmp", "rayon", "std-async", "taskflow", "toomanycooks"]
 
 
 class Choice(unittest.TestCase):

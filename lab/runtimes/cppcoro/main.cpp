@@ -24,7 +24,7 @@ enum class start { on_pool, here };
 task<std::int64_t> fib(static_thread_pool& pool, start at, int n) {
     if (at == start::on_pool) co_await pool.schedule();
     if (n < 2) co_return n;
-    const auto [a, b] = co_await cppcoro::when_all(fib(pool, start::on_pool, n - 1), fib(pool, start::here, n - 2));
+    const auto [a, b] = co_await cppcoro::when_all(fib(pool, start::on_pool, n - 2), fib(pool, start::here, n - 1));
     co_return a + b;
 }
 
