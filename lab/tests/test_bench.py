@@ -80,7 +80,7 @@ class Table(unittest.TestCase):
 
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
-WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "cppcoro", "forte", "go",
+WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "forte", "go",
               "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp", "rayon", "std-async", "taskflow",
               "toomanycooks"]
 
