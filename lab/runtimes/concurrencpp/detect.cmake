@@ -1,0 +1,8 @@
+find_package(concurrencpp QUIET)
+if(TARGET concurrencpp::concurrencpp)
+    set(lab_links concurrencpp::concurrencpp)
+    set(lab_version "${concurrencpp_VERSION}")
+else()
+    set(lab_found FALSE)
+    set(lab_reason "not found by find_package; concurrencpp_ROOT says where it is installed")
+endif()
