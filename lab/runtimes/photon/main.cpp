@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Photon (PhotonLibOS): its threads, which are fibers, on one vcpu a thread; without an event engine, since nothing
+// here waits for files. Of the 16 KiB of a stack a page is the guard, and up to another is left out, for the caches'
+// sake.
+//
+// The library moves no thread by itself unless it is told to steal, with which waits do not end here, or crash. So with
+// several vcpus a new thread goes to the one with the fewest that can run, and stays there. If it stays at home, as all
+// do with one vcpu, it is run at once (`thread_yield_to`, as the library's own work pool does it): then it often has
+// ended before it is joined, and a tree is walked depth first.
+#include "fibers/main.hpp"
+
+#include <photon/common/alog.h>
+#include <photon/common/lockfree_queue.h>
+#include <photon/thread/go.h>
+#include <photon/thread/stack-allocator.h>
+#include <photon/thread/thread.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <latch>
+#include <mutex>
+#include <new>
+#include <thread>
+
+namespace {
+
+// A guard page more for each stack runs into the kernel's limit on mappings.
+inline void use_stacks_without_guard_pages() {
+    photon::set_photon_thread_stack_allocator({[](void*, std::size_t size) { return std::malloc(size); }, nullptr},
+                                              {[](void*, void* stack, std::size_t) { std::free(stack); }, nullptr});
+}
+
+class vcpus {
+public:
+    explicit vcpus(unsigned count) : all_(count), started_(count) {
+        set_log_output(log_output_stderr);
+        for (unsigned i = 1; i < count; ++i)
+            others_.emplace_back([this, i] {
+                begin(i);
+                over_.wait(1);
+                photon::vcpu_fini();
+            });
+        begin(0);
+        started_.wait();
+    }
+    ~vcpus() {
+        over_.signal(others_.size());
+        for (auto& other : others_) other.join();
+        photon::vcpu_fini();
+    }
+    // For one more thread, which is not there yet. Who asks can run, too, but is about to make way.
+    photon::vcpu_base* best() const {
+        photon::vcpu_base* found = photon::get_vcpu();
+        if (all_.size() == 1) return found;
+        std::uint64_t fewest = runnable(found) - 1;
+        for (photon::vcpu_base* one : all_)
+            if (const std::uint64_t there = runnable(one); there < fewest) found = one, fewest = there;
+        return found;
+    }
+
+private:
+    void begin(unsigned i) {
+        if (photon::vcpu_init() < 0) throw std::runtime_error("no vcpu");
+        all_[i] = photon::get_vcpu();
+        started_.count_down();
+    }
+    static std::uint64_t runnable(photon::vcpu_base* one) {
+        return photon::get_info(photon::INFO_RUNNABLE_THREAD_NUM, one);
+    }
+
+    std::vector<photon::vcpu_base*> all_;
+    std::latch started_;
+    std::vector<std::thread> others_;
+    photon::semaphore over_;
+};
+
+struct fibers_of_photon {
+    static constexpr std::size_t stack_size = 16 * 1024; // the least
+    static inline std::optional<vcpus> where;
+
+    explicit fibers_of_photon(unsigned threads) {
+        photon::use_pooled_stack_allocator();
+        where.emplace(threads);
+    }
+    fibers_of_photon(unsigned threads, lab::many_blocked) {
+        use_stacks_without_guard_pages();
+        where.emplace(threads);
+    }
+    ~fibers_of_photon() { where.reset(); }
+    template <class F>
+    auto run(F f) {
+        return f();
+    }
+
+    struct fiber {
+        photon::thread* thread = nullptr;
+        void join() const { photon::thread_join(reinterpret_cast<photon::join_handle*>(thread)); }
+    };
+    template <class F>
+    static fiber start(F f) {
+        photon::vcpu_base* const to = where->best();
+        photon::thread* const made = photon::thread_create(
+            [](void*) -> void* {
+                F* const function = photon::thread_reserved_space<F>(photon::CURRENT);
+                (*function)();
+                function->~F();
+                return nullptr;
+            },
+            nullptr, stack_size, sizeof(F), photon::THREAD_JOINABLE);
+        if (!made) throw std::bad_alloc();
+        new (photon::thread_reserved_space<F>(made)) F(std::move(f));
+        if (to == photon::get_vcpu())
+            photon::thread_yield_to(made);
+        else
+            photon::thread_migrate(made, to);
+        return {made};
+    }
+    static void yield() { photon::thread_yield(); }
+
+    // The library counts from its own clock, which may be half a millisecond late, and in whole microseconds.
+    template <class D>
+    static void sleep_for(D duration) {
+        photon::__update_now();
+        photon::thread_usleep(microseconds(duration) + 1);
+    }
+
+    using mutex = photon::mutex;
+    struct condition_variable : photon::condition_variable {
+        template <class Ready>
+        void wait(std::unique_lock<mutex>& lock, Ready ready) {
+            photon::condition_variable::wait(*lock.mutex(), ready);
+        }
+    };
+
+    class semaphore {
+    public:
+        void acquire() { tokens_.wait(1); }
+        void release() { tokens_.signal(1); }
+
+    private:
+        photon::semaphore tokens_;
+    };
+
+    // More tokens than anybody will take.
+    class event {
+    public:
+        void wait() { tokens_.wait(1); }
+        template <class D>
+        bool wait_for(D duration) {
+            return tokens_.wait(1, microseconds(duration)) == 0;
+        }
+        void set() { tokens_.signal(std::uint64_t{1} << 40); }
+
+    private:
+        photon::semaphore tokens_;
+    };
+    template <class D>
+    static bool wait_for(event& gate, D duration) {
+        return gate.wait_for(duration);
+    }
+
+    template <class T>
+    class rendezvous {
+    public:
+        void push(T value) { values_.send(value); }
+        T pop() { return values_.recv().first; }
+
+    private:
+        photon::channel<T> values_;
+    };
+    template <class T>
+    class buffered { // of the next power of two
+        using channel = photon::common::FlexRingChannel<FlexLockfreeMPMCRingQueue<T>>;
+
+    public:
+        explicit buffered(std::size_t capacity) : values_(channel::create(capacity)) {
+            if (!values_) throw std::bad_alloc();
+        }
+        ~buffered() { channel::destroy(values_); }
+        buffered(const buffered&) = delete;
+        void push(T value) { values_->template send<PhotonPause>(value); }
+        T pop() { return values_->recv(); }
+
+    private:
+        channel* values_;
+    };
+
+private:
+    template <class D>
+    static std::uint64_t microseconds(D duration) {
+        return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::microseconds>(duration).count());
+    }
+};
+
+// All but `transfer`, whose leader spins until the others have run: nothing interrupts it, and who is on its vcpu waits
+// behind it.
+struct without_transfer {
+    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+        if (name == "transfer") return std::nullopt;
+        return lab::fibers<fibers_of_photon>::run(name, size, threads);
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return lab::program<without_transfer>(argc, argv);
+}
