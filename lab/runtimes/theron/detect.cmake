@@ -1,5 +1,5 @@
 # What Theron's makefile leaves: headers in Include, libtheron.a in Lib. A program whose macros differ from those that the library
-# was built with ends at once, so they are read from the library: its own check prints them.
+# was built with ends at once, so they are read from the library: its own check prints them. Tested with 5.01 and 6.00.02.
 find_path(THERON_INCLUDE Theron/Theron.h HINTS ${theron_ROOT} $ENV{theron_ROOT} PATH_SUFFIXES Include include)
 find_library(THERON_LIBRARY theron HINTS ${theron_ROOT} $ENV{theron_ROOT} PATH_SUFFIXES Lib lib Build build)
 
