@@ -7,7 +7,7 @@ out=$1/$name
 cfa=$(command -v cfa) || { echo "no cfa, the compiler of C∀, is not on PATH; no package has it: see cforall.uwaterloo.ca"; exit 0; }
 cd "$(dirname "$0")" || exit 1
 mkdir -p "$out" || exit 1
-flags=(-quiet -nodebug -O3 -march=native)
+flags=(-quiet -nodebug -O3) # not -march=native: cfa cannot take the parameters that gcc makes of it
 failed() { echo "no cfa cannot build it, see the log"; exit 0; }
 sources=(main.cfa)
 [[ $name == cforall ]] && sources=(./*.cfa) || sources+=(../"$name"/*.cfa)
