@@ -9,6 +9,8 @@ cd "$(dirname "$0")" || exit 1
 mkdir -p "$out" || exit 1
 flags=(-quiet -nodebug -O3) # not -march=native: cfa cannot take the parameters that gcc makes of it
 failed() { echo "no cfa cannot build it, see the log"; exit 0; }
+echo "__CFA_MAJOR__ . __CFA_MINOR__ . __CFA_PATCH__" > "$out/version.cfa"
+version=$(cfa -quiet -nodebug -E -P "$out/version.cfa" | tail -1) && echo "version CFA ${version// /}"
 sources=(main.cfa)
 [[ $name == cforall ]] && sources=(./*.cfa) || sources+=(../"$name"/*.cfa)
 objects=()
