@@ -20,7 +20,7 @@ class UsageError(Exception):
 @dataclass(frozen=True)
 class Runtime:
     name: str
-    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell", "JavaScript"
+    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell", "JavaScript", "C∀"
     title: str
     offers: tuple[str, ...] = ()  # workloads
     ours: bool = False  # no peer
