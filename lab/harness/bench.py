@@ -35,7 +35,7 @@ class Cell:
     samples: list = field(default_factory=list)  # dictionaries as of run_once, with block and position
     reason: str | None = None  # why the cell has no result
     status: str = "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
-    stopped: str | None = None  # why it has no more samples: "repetitions", "precise", "budget" or "most"
+    stopped: str | None = None  # why it has no more samples: "repetitions", "precise", "budget", "most", or "gone": the runtime is
 
     def seconds(self) -> list[float]:
         return [sample["seconds"] for sample in self.samples]
@@ -128,7 +128,7 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
 
 
 def _commands(cells: list[Cell], builder: Finder) -> dict[str, list[str]]:
-    """How to call each runtime; the cells of those that are not there are told why."""
+    """How to call each runtime; the cells of those that are not there are told why. What was measured before one went stays."""
     commands = {}
     cells = [cell for cell in cells if cell.status == "ok"]
     for name in dict.fromkeys(cell.runtime for cell in cells):
@@ -136,7 +136,9 @@ def _commands(cells: list[Cell], builder: Finder) -> dict[str, list[str]]:
             commands[name] = builder.command(name)
         except NotInstalled as reason:
             for cell in cells:
-                if cell.runtime == name:
+                if cell.runtime == name and cell.samples:
+                    cell.stopped = cell.stopped or "gone"
+                elif cell.runtime == name:
                     cell.stop("not installed", str(reason))
     return commands
 

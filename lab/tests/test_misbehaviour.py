@@ -163,11 +163,11 @@ class Time(WithFolder):
     def plan(self, **about):
         return Plan(["serial", "go"], [("fib", "30")], [1], 3, 1, 5.0, **about)
 
-    def measured(self, run, plan, over):
+    def measured(self, run, plan, over, there=("serial", "go")):
         once = {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
         with mock.patch("harness.bench.run_once", lambda *_: dict(once)), mock.patch("harness.bench.progress"), \
                 mock.patch("harness.bench.sentinel", lambda: 0.01), mock.patch("harness.bench.Forecast.over", over):
-            bench.run_plan(plan, FakeBuilder({"serial": "good", "go": "good"}), run)
+            bench.run_plan(plan, FakeBuilder({name: "good" for name in there}), run)
 
     def test_no_run_begins_after_the_budget_and_a_row_without_one_says_so(self):
         run = Run()
@@ -177,6 +177,17 @@ class Time(WithFolder):
         self.assertEqual(run.state, "interrupted")
         self.measured(run, self.plan(budget=60.0), lambda _: False)  # resumed
         self.assertEqual((sorted(len(cell.samples) for cell in run.cells), run.state), ([1, 3], "complete"))
+
+    def test_what_was_measured_stays_when_its_runtime_is_gone(self):
+        run = Run()
+        self.measured(run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True]))
+        first, second = sorted(run.cells, key=lambda cell: len(cell.samples), reverse=True)
+        self.measured(run, self.plan(budget=60.0), lambda _: False, there=())  # resumed
+        self.assertEqual((first.status, len(first.samples), first.stopped, first.reason), ("ok", 1, "budget", None))
+        self.assertEqual((second.status, second.reason), ("not installed", "no such library"))
+        first.stopped = None  # as after an interruption
+        self.measured(run, self.plan(budget=60.0), lambda _: False, there=())
+        self.assertEqual((first.status, len(first.samples), first.stopped), ("ok", 1, "gone"))
 
     def test_within_the_budget_nothing_changes(self):
         run = Run()
