@@ -23,8 +23,9 @@ namespace {
 struct candidate {
     mutant change;
     std::string text;
-    bool weak = false;                   // the original is weaker than sequentially consistent: it counts
-    std::vector<const scenario*> met_by; // those of the file's own group first, then short ones
+    bool weak = false; // the original is weaker than sequentially consistent: it counts
+    std::vector<const scenario*>
+        met_by; // those of the file's own group, or of the step's words, first; then short ones
 };
 
 std::vector<order> weaker(operation what, order than) {
@@ -56,6 +57,15 @@ bool is_about(const scenario& one, const std::string& text) {
     name = name.substr(0, name.find('.'));
     const auto other = other_names.find(name);
     return one.group == (other == other_names.end() ? name : other->second);
+}
+
+// How many words of a step's name, as in "post of who need not wait", the scenario's name has, too.
+int words_in_common(const scenario& one, const std::string& step) {
+    const std::string name = "_" + std::string(one.name) + "_";
+    std::istringstream words(step);
+    int count = 0;
+    for (std::string word; words >> word;) count += name.find("_" + word + "_") != std::string::npos;
+    return count;
 }
 
 [[noreturn]] void is_broken(const scenario& one) {
@@ -108,7 +118,10 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
     }
     std::vector<candidate> all;
     for (auto& [text, entry] : found) {
-        const auto rank = [&](const scenario* one) { return std::pair(!is_about(*one, text), longest[one]); };
+        const auto rank = [&](const scenario* one) {
+            const bool named = !entry.change.named.empty();
+            return std::pair(named ? -words_in_common(*one, entry.change.named) : !is_about(*one, text), longest[one]);
+        };
         std::stable_sort(entry.met_by.begin(), entry.met_by.end(),
                          [&](const scenario* a, const scenario* b) { return rank(a) < rank(b); });
         all.push_back(std::move(entry));
