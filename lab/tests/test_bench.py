@@ -97,7 +97,7 @@ class Choice(unittest.TestCase):
 
     def test_workloads_bring_the_runtimes_that_have_them(self):
         policies = [f"sennit-fiber-{how}" for how in ("priority", "round-robin", "sharing", "tcmalloc")]
-        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "crossbeam", "go", "tokio"]))
+        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "cforall", "crossbeam", "go", "tokio"]))
 
     def test_fibers_stands_for_all_workloads_of_fibers(self):
         workloads, runtimes = self.chosen("--workloads", "fib,fibers,condition")
