@@ -58,13 +58,13 @@ activity& this_activity() noexcept {
 }
 
 activity_frame::activity_frame() noexcept {
-    own_.outer = exchange_activity(&own_);
+    begin_activity(own_);
     tracing::tell(trace_kind::runs, &own_);
 }
 
 activity_frame::~activity_frame() {
     destroy_locals(own_);
-    exchange_activity(own_.outer);
+    end_activity(own_);
     tracing::tell(trace_kind::runs, own_.outer);
 }
 

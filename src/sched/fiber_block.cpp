@@ -43,18 +43,18 @@ void fiber_block::run_queued(runnable* self) noexcept {
 void fiber_block::run_here() noexcept {
     if (tracing::on()) [[unlikely]]
         return run_here_traced();
-    self_.outer = exchange_activity(&self_);
+    begin_activity(self_);
     run_body();
     destroy_locals(self_);
-    exchange_activity(self_.outer);
+    end_activity(self_);
 }
 
 void fiber_block::run_here_traced() noexcept {
-    self_.outer = exchange_activity(&self_);
+    begin_activity(self_);
     tracing::tell(trace_kind::runs, &self_);
     run_body();
     destroy_locals(self_);
-    exchange_activity(self_.outer);
+    end_activity(self_);
     tracing::tell(trace_kind::runs, self_.outer);
 }
 

@@ -70,7 +70,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
 // As run_queued, run_here and end for others, and once for each runtime. After `enter` this may be another worker.
 [[gnu::noinline]] void fiber_block::run_movable() noexcept {
     fiber_way& way = *extra_->way;
-    self_.outer = exchange_activity(&self_);
+    begin_activity(self_);
     tracing::tell(trace_kind::runs, &self_);
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
@@ -85,7 +85,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
         side_stack::give(*std::exchange(way.stack, nullptr));
         destroy_locals(self_);
     }
-    exchange_activity(self_.outer);
+    end_activity(self_);
     tracing::tell(trace_kind::runs, self_.outer);
     if (there)
         go_to(*there);

@@ -40,6 +40,8 @@ base::atomic<int> harmless_signal{0};
 base::atomic<std::int64_t> rehearsed_pause_ns{0}; // 0: this is no rehearsal
 base::atomic<void (*)() noexcept> after_look{nullptr};
 
+sys::mutex one_looks; // also while it tells: others would find the same, and tell it after it has changed
+
 [[maybe_unused]] std::int64_t rehearsed(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
     const std::int64_t other = rehearsed_pause_ns.load();
     return other != 0 ? other : pause_ns;
@@ -55,11 +57,14 @@ void sleep_for_good(waiter& who) noexcept {
         sleepers.push_back(me);
         ++sleepers_entered;
     }
-    for (const std::int64_t pause : looks_after_ns) {
-        const std::int64_t until = sys::now_ns() + rehearsed(pause);
+    for (std::size_t looks = 0; looks < looks_after_ns.size();) {
+        const std::int64_t until = sys::now_ns() + rehearsed(looks_after_ns[looks]);
         while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
         }
-        if (who.signal.load() != 0 || standstill::look()) break;
+        if (who.signal.load() != 0) break;
+        const standstill::look_result seen = standstill::look();
+        if (seen == standstill::told) break;
+        looks += seen == standstill::nothing;
     }
 #endif
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
@@ -78,10 +83,13 @@ bool worker::sleep_for_good() noexcept {
     const std::uint32_t now = bed_.load_rlx(); // owner's own word
     bed_.store(now + 1);
     bool chosen = false;
-    for (const std::int64_t pause : looks_after_ns) {
+    for (std::size_t looks = 0; looks < looks_after_ns.size();) {
         if (!runtime_.all_in_bed()) break; // one who comes later looks
-        chosen = parker_.sleep_until(sys::now_ns() + rehearsed(pause));
-        if (chosen || standstill::look()) break;
+        chosen = parker_.sleep_until(sys::now_ns() + rehearsed(looks_after_ns[looks]));
+        if (chosen) break;
+        const standstill::look_result seen = standstill::look();
+        if (seen == standstill::told) break;
+        looks += seen == standstill::nothing;
     }
     if (!chosen) chosen = parker_.sleep_until(never);
     bed_.store(now + 2);
@@ -98,9 +106,9 @@ void standstill::set_harmless(sys::task_id thread, int signal) noexcept {
     harmless_signal.store(signal);
 }
 
-void standstill::rehearse(std::int64_t pause_ns, void (*told)() noexcept) noexcept {
+void standstill::rehearse(std::int64_t pause_ns, void (*after)() noexcept) noexcept {
     rehearsed_pause_ns.store(pause_ns);
-    after_look.store(told);
+    after_look.store(after);
 }
 
 struct standstill::picture {
@@ -147,34 +155,40 @@ bool standstill::all_known(const picture& seen) {
 }
 
 // With the registry's lock held.
-bool standstill::found() {
-    picture first, second;
+bool standstill::found(picture& first) {
     if (!take(first) || !all_known(first)) return false;
     if (sys::catches_signals(harmless_signal.load(), sys::halt_signal())) return false;
     if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
+    picture second;
     return all_known(first) && take(second) && first == second;
 }
 
-bool standstill::look() noexcept {
+standstill::look_result standstill::look() noexcept {
+    const std::unique_lock alone(one_looks, std::try_to_lock);
+    if (!alone) return refused;
     std::function<void(std::string_view)> tell;
     std::string report;
     try {
         const describer write = describe.load();
-        const auto guard = registry::try_lock(); // held by others: they change something
-        if (!write || !guard) return false;
-        if (!found()) {
-            if (const auto told = after_look.load()) told();
-            return false;
+        if (!write) return nothing;
+        const auto guard = registry::try_lock(); // held by others: the watchdog looks, or they change something
+        if (!guard) return refused;
+        static picture& last_told = *new picture; // lives on: others may look while the process ends
+        picture now;
+        if (!found(now) || now == last_told) { // the same: nobody has moved since
+            if (const auto tell_of_it = after_look.load()) tell_of_it();
+            return nothing;
         }
         for (runtime_core* one : registry::all())
             if (!tell) tell = one->options().on_deadlock;
         report = write();
+        last_told = std::move(now);
     } catch (const std::exception&) {
-        return false; // no memory, or no descriptor, to look
+        return nothing; // no memory, or no descriptor, to look
     }
     if (tell) {
         tell(report);
-        return true;
+        return told;
     }
     sys::report({report.c_str()});
     sys::end_process(deadlock_exit_status);

@@ -54,9 +54,10 @@ public:
     // A thread that wakes nobody, and the signal that wakes it.
     static void set_harmless(sys::task_id thread, int signal) noexcept;
 
-    // Looks once, and reports what it finds: calls on_deadlock of the oldest runtime that has one, else prints and ends
-    // the process. True: it has called on_deadlock.
-    static bool look() noexcept;
+    enum look_result : std::uint8_t { nothing, refused, told };
+    // Looks once, and reports what it finds, each standstill once: calls on_deadlock of the oldest runtime that has one
+    // (`told`), else prints and ends the process. `refused`: another thread looks, tells, or changes the runtimes.
+    static look_result look() noexcept;
 
     // For tests: from now on the looks come `pause_ns` after each other, and `after_look` is called, with the
     // registry's lock held, after each that has found no deadlock.
@@ -64,7 +65,7 @@ public:
 
 private:
     struct picture;
-    static bool found();
+    static bool found(picture& first);
     static bool take(picture& seen);
     static bool all_known(const picture& seen);
 };

@@ -41,6 +41,16 @@ inline void* current_identity() noexcept {
     return running ? running : sys::hot_identity();
 }
 
+// `self` goes on with this stack until end_activity. A snapshot may halt the thread between any two instructions and
+// follows `outer`, so it is written first.
+inline void begin_activity(activity& self) noexcept {
+    self.outer = current_activity();
+    sys::hot_set_activity(&self);
+}
+inline void end_activity(activity& self) noexcept {
+    sys::hot_set_activity(self.outer);
+}
+
 // Makes `next` the running one and returns the one before. Whoever does so puts it back on the same stack.
 inline activity* exchange_activity(activity* next) noexcept {
     activity* before = current_activity();

@@ -42,7 +42,8 @@ struct runtime_options {
     // more. Off for one runtime: off for the process. SENNIT_DEADLOCK=off in the environment: off.
     bool watch_deadlocks = true;
 
-    // Called then with the report, on a thread that slept, with all else asleep; it must not throw. It may wake fibers.
+    // Called then with the report, once for each such standstill, on a thread that slept, with all else asleep; it must
+    // not throw. It may wake fibers.
     // The oldest runtime that has one counts. Null: the report is printed to standard error and the process ends with
     // `deadlock_exit_status`, without destructors, after what C streams keep has been written.
     std::function<void(std::string_view report)> on_deadlock{};

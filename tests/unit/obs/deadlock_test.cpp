@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each in a process of its own: what is reported is the whole process.
 #include "sched/standstill.hpp"
+#include "sys/tasks.hpp"
 
 #include <sennit/sennit.hpp>
 
@@ -185,6 +186,20 @@ TEST_F(deadlock_death_test, is_told_to_the_callback_which_may_end_it) {
         std::_Exit(told ? 0 : 1);
     };
     EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
+}
+
+// The workers look as they fall asleep, and the main thread, which passes for one that wakes nobody, in a loop.
+TEST_F(deadlock_death_test, is_told_once) {
+    const auto looks_again = [] {
+        static std::atomic<int> told{0};
+        sennit::runtime runtime({.workers = 2, .on_deadlock = [](std::string_view) { ++told; }});
+        sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
+        sennit::sched::standstill::set_harmless(sennit::sys::this_task(), SIGUSR1);
+        while (told == 0) sennit::sched::standstill::look();
+        for (int i = 0; i < 10; ++i) sennit::sched::standstill::look();
+        std::_Exit(told == 1 ? 0 : 1);
+    };
+    EXPECT_EXIT(looks_again(), testing::ExitedWithCode(0), "^$");
 }
 
 } // namespace
