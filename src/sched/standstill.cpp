@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace sennit::sched {
@@ -173,7 +175,8 @@ standstill::look_result standstill::look() noexcept {
         if (!write) return nothing;
         const auto guard = registry::try_lock(); // held by others: the watchdog looks, or they change something
         if (!guard) return refused;
-        static picture& last_told = *new picture; // lives on: others may look while the process ends
+        alignas(picture) static std::byte kept[sizeof(picture)];
+        static picture& last_told = *::new (kept) picture; // lives on: others may look while the process ends
         picture now;
         if (!found(now) || now == last_told) { // the same: nobody has moved since
             if (const auto tell_of_it = after_look.load()) tell_of_it();
