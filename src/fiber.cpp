@@ -114,10 +114,6 @@ void fiber::stop_and_join() noexcept {
 
 namespace this_fiber {
 
-void yield() noexcept {
-    sched::yield();
-}
-
 int priority() noexcept {
     sched::fiber_block* me = sched::fiber_block::current();
     return me ? sennit::detail::priority_of(*me) : 0;

@@ -5,6 +5,7 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
+#include "sys/owner_add.hpp"
 
 #include <cstdint>
 
@@ -12,8 +13,8 @@ namespace sennit::sched {
 
 class counter {
 public:
-    void add(std::uint64_t n = 1) noexcept { value_.store_rlx(value_.load_rlx() + n); } // single writer: the owner
-    std::uint64_t read() const noexcept { return value_.load_rlx(); }                   // a counter orders nothing
+    void add(std::uint64_t n = 1) noexcept { sys::owner_add(value_, n); } // the owner
+    std::uint64_t read() const noexcept { return value_.load_rlx(); }     // a counter orders nothing
 
 private:
     base::atomic<std::uint64_t> value_{0};
@@ -27,9 +28,12 @@ struct alignas(base::destructive_distance) counters {
     counter failed_steals; // rounds over all victims that found nothing
     counter robbed;        // runnables taken from a worker that did not come to them
     counter suspensions;   // contexts that left their worker
-    counter exchanges;     // stack switches besides those of suspensions
+    counter exchanges;     // stack switches besides those of suspensions and yields
+    counter yields;        // each a runnable and a stack switch
     counter parks;         // times the worker went to sleep
-    counter runnables;     // runnables run; others see by it whether the worker gets on
+    counter runnables;     // the others that were run
+
+    std::uint64_t runs() const noexcept { return runnables.read() + yields.read(); } // tells whether the worker gets on
 };
 
 } // namespace sennit::sched

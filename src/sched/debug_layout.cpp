@@ -19,7 +19,7 @@
 namespace sennit::sched {
 
 struct debug_layout {
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '2'}; // changes with the meaning of what follows
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '3'}; // changes with the meaning of what follows
     std::uint64_t offsets[27];
 };
 
@@ -41,7 +41,7 @@ struct snapshot::layout {
                                                     offsetof(context, stack) + offsetof(sys::stack, low),
                                                     offsetof(context, stack) + offsetof(sys::stack, high),
                                                     offsetof(context, lent),
-                                                    offsetof(worker, current_),
+                                                    offsetof(sys::hot_line, context),
                                                     offsetof(worker, task_),
                                                     offsetof(worker, hot_),
                                                     offsetof(sys::hot_line, activity),

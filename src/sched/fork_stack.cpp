@@ -48,7 +48,7 @@ bool pop_slow(fork_slot* slot) noexcept {
 // A thief asked. The older half of the private slots goes public: the oldest are the largest pieces of work.
 void worker::publish_for_poll() noexcept {
     sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
-    context& self = *current_;
+    context& self = this->self();
     const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
     const fork_range now = fork_range::of(self.forks.load());
     if (now.empty() && head <= now.split) return; // a checkpoint with nothing to offer: the request stands
@@ -87,7 +87,7 @@ void worker::publish_rest(context& self) noexcept {
 // True: `slot`, the newest one, is the owner's again. False: it was stolen, and with it everything older.
 bool worker::take_back(fork_slot* slot) noexcept {
     sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
-    context& self = *current_;
+    context& self = this->self();
     const std::uint32_t number = self.number_of(slot);
     std::lock_guard guard(self.lock);
     std::uint64_t seen = self.forks.load();

@@ -36,7 +36,7 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
     for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const std::uint64_t runs = other.counted.runnables.read();
+        const std::uint64_t runs = other.counted.runs();
         const bool gets_on = runs != seen_runs_[i];
         const bool stuck = since_a_while && !gets_on;
         seen_runs_[i] = runs;

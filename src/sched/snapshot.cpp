@@ -111,12 +111,13 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
     const auto on = [where = static_cast<const std::byte*>(sp)](const context& one) {
         return where >= one.stack.low && where < one.stack.high;
     };
-    if (likely.current_ && on(*likely.current_)) return likely.current_;
+    context* const running = likely.running();
+    if (running && on(*running)) return running;
     for (const auto& one : of_.contexts().all_)
         if (on(*one)) return one.get();
     if (!side_stack::find(sp)) return nullptr;
     unclear = unclear || likely.left_ != nullptr;
-    return likely.current_;
+    return running;
 }
 
 snapshot::result snapshot::collect_running() noexcept {
@@ -135,7 +136,7 @@ snapshot::result snapshot::collect_running() noexcept {
         if (!stack) continue; // its thread begins or ends
         seen_[stack->index] = 1;
         sys::hot_line* hot = one.hot_.load();
-        activity* who = stack == one.current_ && hot ? static_cast<activity*>(hot->activity) : stack->saved_activity;
+        activity* who = stack == one.running() ? static_cast<activity*>(hot->activity) : stack->saved_activity;
         const std::size_t before = found_.strands.size();
         add_all_on(*stack, who, strand_state::running);
         if (found_.strands.size() == before) continue; // the worker loop

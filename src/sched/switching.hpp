@@ -37,7 +37,6 @@ namespace sennit::sched {
     if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.held_mutexes);
 #endif
     hot.activity = target.saved_activity;
-    current_ = &target;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing
     // is private in a context that is resumed, so `split` is its `head`, and the thief counts only what a later push
     // adds; release costs nothing here.
@@ -71,7 +70,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
 }
 
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
-    context& self = *current_;
+    context& self = this->self();
     left_ = &self;
     runtime_core::forget_orphan(target);
     counted.exchanges.add();
@@ -101,7 +100,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
 
 // What is due before the calling context may be left.
 [[gnu::always_inline]] inline context& worker::prepare_to_leave(waiter& who) noexcept {
-    context& self = *current_;
+    context& self = this->self();
     if (!steals_) [[unlikely]]
         self.home = home();
     publish_all(self);

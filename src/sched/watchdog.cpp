@@ -162,8 +162,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
 
 bool watchdog::is_stuck(worker& one) noexcept {
     const counters& seen = one.counted;
-    const std::uint64_t progress =
-        seen.runnables.read() + seen.exchanges.read() + seen.steals.read() + seen.parks.read();
+    const std::uint64_t progress = seen.runs() + seen.exchanges.read() + seen.steals.read() + seen.parks.read();
     const bool awake = !one.runtime_.idle().is_set(one.index_);
     const std::int64_t worked = sys::processor_ns(one.thread_.handle());
     if (!awake || !one.noted_.awake || progress != one.noted_.progress) {

@@ -90,7 +90,6 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.home_.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    me.current_ = &first;
     hot.head.store_rlx(first.saved_head);  // published with hot_ below
     hot.split.store_rlx(first.saved_head); // as above
     hot.activity = first.saved_activity;
@@ -114,7 +113,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     if (suspends) trace_leave();
     activity* next = target.saved_activity;
     tracing::tell(trace_kind::runs, next == &target.own ? nullptr : next);
-    switch_now(*current_, target);
+    switch_now(self(), target);
 }
 
 void worker::trace_leave() noexcept {
@@ -137,7 +136,7 @@ void worker::settle(context& left) noexcept {
 }
 
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
-    context& self = *current_;
+    context& self = this->self();
     sys::switch_stacks(self.machine, home_, *exceptions_);
     base::fail("an ended worker's context was resumed", __FILE__, __LINE__);
 }
@@ -191,7 +190,7 @@ bool worker::step() noexcept {
 
 bool worker::run_next() noexcept {
     if (fair_turn()) {
-        fair_at_ = counted.runnables.read() + fair_period;
+        fair_at_ = counted.runs() + fair_period;
         if (look_outside()) return true;
     }
     if (asked_for_half()) give_away();
@@ -248,7 +247,7 @@ void worker::help_others() noexcept {
     for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const std::uint64_t runs = other.counted.runnables.read();
+        const std::uint64_t runs = other.counted.runs();
         const bool stuck = runs == seen_runs_[i];
         seen_runs_[i] = runs;
         if (stuck && ((other.queue_.in_sight() != 0 && rob(other)) || (other.inbox_.offers() && take_offer(other))))
@@ -322,15 +321,14 @@ bool worker::take_offer(worker& victim) noexcept {
 [[gnu::always_inline]] inline void worker::yield() noexcept {
     if (!queue_.in_hand.closed()) [[unlikely]]
         let_go();
-    context& self = *current_;
+    context& self = this->self();
     if (fair_turn() || asked_for_half() || !is_local(self)) [[unlikely]]
         return yield_slowly();
     publish_all(self);
     runnable* next = queue_.begin_exchange(self, &context::resume_ready);
     if (!next) [[unlikely]]
         return yield_slowly();
-    counted.runnables.add();
-    counted.exchanges.add();
+    counted.yields.add();
     context& target = static_cast<context&>(*next);
     runtime_core::forget_orphan(target);
     switch_to(self, target);
@@ -369,7 +367,7 @@ bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 
 void worker::run(runnable& item) noexcept {
     counted.runnables.add();
-    current_->order = queue_.present();
+    self().order = queue_.present();
     item.run(&item); // may suspend: nothing of *this may be used after
 }
 

@@ -163,7 +163,7 @@ public:
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
     runtime_core& runtime() noexcept { return runtime_; }
-    context& self() noexcept { return *current_; }
+    context& self() noexcept { return *static_cast<context*>(sys::hot_context()); } // own thread: which runs here
     unsigned index() const noexcept { return index_; }
 
     // One that the watchdog calls where others do not get on, and sends back: src/sched/relief.cpp.
@@ -216,7 +216,7 @@ private:
     context* next_ready_context() noexcept;
     context* next_or_spare() noexcept;
     // The next pick looks at what others have before the own queue.
-    bool fair_turn() const noexcept { return counted.runnables.read() >= fair_at_; }
+    bool fair_turn() const noexcept { return counted.runs() >= fair_at_; }
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
@@ -252,7 +252,6 @@ private:
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
-    context* current_ = nullptr;
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0};        // owner writes
     std::uint64_t fair_at_ = tuning::fair_period - 1; // as many runnables: the next pick is fair

@@ -71,7 +71,7 @@ inline void arrived(machine_context& self) noexcept {
 // changes under it between the note and the jump.
 [[gnu::always_inline]] inline void switch_stacks(machine_context& from, machine_context& to,
                                                  exception_globals& globals) noexcept {
-    if (globals.caught || globals.uncaught != 0 || !fp_control_is(from.fp_usual)) [[unlikely]]
+    if (globals.in_flight() || !fp_control_is(from.fp_usual)) [[unlikely]]
         keep_state(from, globals);
     if (to.keeps) [[unlikely]]
         restore_state(to, globals);

@@ -33,7 +33,7 @@ inline std::uint64_t read_fp_control() noexcept {
     std::uint16_t x87;
     asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
     constexpr std::uint32_t sticky_flags = 0x3f; // exception flags are a thread's history, not its mode
-    return (std::uint64_t{x87} << 32) | (mxcsr & ~sticky_flags);
+    return (std::uint64_t{mxcsr & ~sticky_flags} << 32) | x87;
 }
 
 // Looks at the x87 control word only: reading mxcsr waits for all vector arithmetic before it (7 ns, Zen 3), and
@@ -42,12 +42,12 @@ inline std::uint64_t read_fp_control() noexcept {
 inline bool fp_control_is(std::uint64_t control) noexcept {
     std::uint16_t x87;
     asm volatile("fnstcw %0" : "=m"(x87));
-    return x87 == static_cast<std::uint16_t>(control >> 32); // as narrow as it was read
+    return x87 == static_cast<std::uint16_t>(control); // as narrow as it was read
 }
 
 inline void write_fp_control(std::uint64_t control) noexcept {
-    const auto mxcsr = static_cast<std::uint32_t>(control);
-    const auto x87 = static_cast<std::uint16_t>(control >> 32);
+    const auto mxcsr = static_cast<std::uint32_t>(control >> 32);
+    const auto x87 = static_cast<std::uint16_t>(control);
     asm volatile("ldmxcsr %0\n\tfldcw %1" ::"m"(mxcsr), "m"(x87));
 }
 

@@ -15,9 +15,9 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit02"
+MAGIC = b"sennit03"
 FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
-          "context.high", "context.lent", "worker.current", "worker.task", "worker.hot", "hot.activity", "activity.id",
+          "context.high", "context.lent", "hot.context", "worker.task", "worker.hot", "hot.activity", "activity.id",
           "activity.fiber", "activity.waits_for", "activity.outer", "fiber.extra", "fiber.made_at", "fiber.self",
           "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next")
 # Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
@@ -136,7 +136,7 @@ def strands(layout):
             task = struct.unpack("<i", memory(layout.field(worker, "worker.task"), 4))[0]
             hot = layout.get(worker, "worker.hot")
             if hot:
-                running[layout.get(worker, "worker.current")] = (index, task, layout.get(hot, "hot.activity"))
+                running[layout.get(hot, "hot.context")] = (index, task, layout.get(hot, "hot.activity"))
         for number, context in enumerate(pointers(layout.field(runtime, "runtime.contexts"))):
             if context in running:
                 index, task, innermost = running[context]

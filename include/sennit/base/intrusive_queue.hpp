@@ -13,7 +13,8 @@ struct list_node {
     list_node* next = nullptr;
 };
 
-// `T` derives from list_node.
+// `T` derives from list_node. The last one's `next` is null; the first one's `previous` means nothing, which spares
+// whoever takes the first one a look at the second.
 template <class T>
 class intrusive_queue {
 public:
@@ -29,7 +30,6 @@ public:
 
     void push_front(T& item) noexcept {
         list_node& node = item;
-        node.previous = nullptr;
         node.next = first_;
         (first_ ? first_->previous : last_) = &node;
         first_ = &node;
@@ -49,20 +49,22 @@ public:
         list_node* node = first_;
         if (!node) return nullptr;
         first_ = node->next;
-        (first_ ? first_->previous : last_) = nullptr;
+        if (!first_) last_ = nullptr;
         return static_cast<T*>(node);
     }
     T* pop_back() noexcept {
         list_node* node = last_;
-        if (!node) return nullptr;
-        last_ = node->previous;
-        (last_ ? last_->next : first_) = nullptr;
+        if (node) drop_last(*node);
         return static_cast<T*>(node);
     }
     void remove(T& item) noexcept {
         const list_node& node = item;
-        (node.previous ? node.previous->next : first_) = node.next;
-        (node.next ? node.next->previous : last_) = node.previous;
+        if (&node == first_)
+            (void)pop_front();
+        else if (&node == last_)
+            drop_last(node);
+        else
+            (node.previous->next = node.next)->previous = node.previous;
     }
     // pop_front with push_back(item) before it, while something is here: so the list is never empty between them.
     T& exchange_front(T& item) noexcept {
@@ -73,7 +75,6 @@ public:
         last_->next = &node;
         last_ = &node;
         first_ = first.next;
-        first_->previous = nullptr;
         return static_cast<T&>(first);
     }
 
@@ -82,6 +83,15 @@ public:
     static T* after(T& item) noexcept { return static_cast<T*>(static_cast<list_node&>(item).next); }
 
 private:
+    void drop_last(const list_node& node) noexcept {
+        if (&node == first_) {
+            first_ = last_ = nullptr;
+        } else {
+            last_ = node.previous;
+            last_->next = nullptr;
+        }
+    }
+
     list_node* first_ = nullptr;
     list_node* last_ = nullptr;
 };

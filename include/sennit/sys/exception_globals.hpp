@@ -8,11 +8,16 @@
 
 #include "sennit/sys/hot_line.hpp"
 
+#include <cstdint>
+
 namespace sennit::sys {
 
 struct exception_globals {
     void* caught = nullptr;
     unsigned int uncaught = 0;
+
+    // Any of both; in one branch.
+    bool in_flight() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0; }
 };
 
 // The calling thread's record. Lives as long as the thread.

@@ -170,6 +170,9 @@ inline void hot_set_own_word(T value) noexcept {
 #endif
 }
 
+inline void* hot_context() noexcept {
+    return hot_own_word<void*, 32>();
+}
 inline void* hot_activity() noexcept {
     return hot_own_word<void*, 40>();
 }
@@ -222,6 +225,9 @@ inline bool hot_before_split(void* slot) noexcept {
 }
 inline void* hot_worker() noexcept {
     return hot().worker;
+}
+inline void* hot_context() noexcept {
+    return hot().context.load_rlx(); // own thread's word
 }
 inline void* hot_activity() noexcept {
     return hot().activity;

@@ -2,8 +2,9 @@
 // The stack jump for x86-64 (System V ABI), for sys/switch.hpp and for side stacks.
 //
 // Layout at a saved stack pointer, upwards: address to go on at, frame pointer, 128 bytes that may be a red zone.
-// Control-flow protection: the landing point carries endbr64. Shadow stacks are not switched; a process that runs with
-// user shadow stacks on is refused at the start of a runtime (`shadow_stack_active`).
+// Control-flow protection: the landing point carries endbr64 in code that is compiled for it. Shadow stacks are not
+// switched; a process that runs with user shadow stacks on is refused at the start of a runtime
+// (`shadow_stack_active`).
 //
 // It is here, and always inline, because a function that is entered on one stack and returned from on the other spoils
 // the processor's stack of return addresses: 8 ns for each return (EPYC), twice in a turn of a coroutine.
@@ -21,7 +22,9 @@ namespace sennit::sys {
                  "popq %%rax\n\t"
                  "jmpq *%%rax\n\t"
                  "1:\n\t"
+#if defined(__CET__) && (__CET__ & 1)
                  "endbr64\n\t"
+#endif
                  "popq %%rbp\n\t"
                  "leaq 128(%%rsp), %%rsp\n\t"
                  : [from] "+D"(from_sp), [to] "+S"(to_sp)
