@@ -1,19 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workloads of forks. A fork is a task of the Task Parallel Library in the queue of the thread that makes it. Who joins it
 // runs it on the spot while nobody has taken it, which costs no suspension; else it awaits it, and its thread takes other work.
-// Nothing holds a thread, as Parallel.Invoke does while it waits for a child that was stolen.
+// Task.Wait alone, and Parallel.Invoke, which is built on it, hold their thread while they wait for a child that was stolen.
 using System;
 using System.Threading;
 using System.Threading.Tasks;
 
-// What a task is to do. It is the task's state object, so a fork needs no closure and no delegate of its own.
+// What a task is to do, and what came of it. It is the task's state object, so a fork needs no closure and no delegate of its own,
+// and the task no result. The fields after the task are written by who runs it; the end of the task publishes them, but for
+// `started`, which is only a hint.
 abstract class Call {
+    static readonly Action<object> execute = call => ((Call)call).Execute();
+
+    Task task;
+    volatile bool started;
+    long result;
+    Task<long> pending; // not null: the result is there when this has ended
+
     public abstract ValueTask<long> Run();
+
+    void Execute() {
+        started = true;
+        ValueTask<long> outcome = Run();
+        if (outcome.IsCompletedSuccessfully) result = outcome.Result;
+        else pending = outcome.AsTask();
+    }
+
+    public Call Fork() {
+        task = Task.Factory.StartNew(execute, this, CancellationToken.None, TaskCreationOptions.None, TaskScheduler.Default);
+        return this;
+    }
+
+    // True: here is the result. False: it must be awaited.
+    public bool Join(out long value) {
+        // Wait runs here what is still in a queue. Should a thief come between, it waits for the thief, who needs nothing of ours.
+        if (!started) task.Wait();
+        if (task.IsCompletedSuccessfully && pending == null) {
+            value = result;
+            return true;
+        }
+        value = 0;
+        return false;
+    }
+
+    public async ValueTask<long> JoinLater() {
+        await task;
+        return pending == null ? result : await pending;
+    }
 }
 
 static class Forks {
-    static readonly Func<object, ValueTask<long>> run = call => ((Call)call).Run();
-
     // Null when none is called that.
     public static Workload Named(string name, string size) {
         switch (name) {
@@ -26,49 +62,30 @@ static class Forks {
         }
     }
 
-    public static Task<ValueTask<long>> Fork(Call call) =>
-        Task.Factory.StartNew(run, call, CancellationToken.None, TaskCreationOptions.None, TaskScheduler.Default);
-
-    // The result; at most once for each child.
-    static ValueTask<long> Join(Task<ValueTask<long>> child) {
-        // Wait runs here what is still in a queue. Should a thief come between, it waits for the thief, who needs nothing of ours.
-        if (child.Status == TaskStatus.WaitingToRun) child.Wait();
-        return child.IsCompleted ? child.Result : Unwrapped(child);
-    }
-
-    static async ValueTask<long> Unwrapped(Task<ValueTask<long>> child) => await await child;
-
     // A child and the inline one's result. A state machine only where one of them is not there yet.
-    public static ValueTask<long> Sum(Task<ValueTask<long>> child, ValueTask<long> last) {
-        if (!last.IsCompletedSuccessfully) return SumLater(child, last);
-        ValueTask<long> first = Join(child);
-        if (!first.IsCompletedSuccessfully) return AddLater(first, last.Result);
-        return new ValueTask<long>(first.Result + last.Result);
-    }
+    public static ValueTask<long> Sum(Call child, ValueTask<long> last) =>
+        last.IsCompletedSuccessfully && child.Join(out long first) ? new ValueTask<long>(first + last.Result) : SumLater(child, last);
 
-    static async ValueTask<long> SumLater(Task<ValueTask<long>> child, ValueTask<long> last) {
+    static async ValueTask<long> SumLater(Call child, ValueTask<long> last) {
         long sum = await last;
-        return sum + await Join(child);
+        return sum + (child.Join(out long first) ? first : await child.JoinLater());
     }
-
-    static async ValueTask<long> AddLater(ValueTask<long> first, long rest) => await first + rest;
 
     // Children and the inline one's result. Joined in the reverse order of their forks: the queue's newest first.
-    public static ValueTask<long> Sum(Task<ValueTask<long>>[] children, ValueTask<long> last) {
-        if (!last.IsCompletedSuccessfully) return SumLater(children, children.Length, 0, last);
+    public static ValueTask<long> Sum(Call[] children, ValueTask<long> last) {
+        if (!last.IsCompletedSuccessfully) return SumLater(children, children.Length, last);
         long sum = last.Result;
         for (int i = children.Length; i-- > 0;) {
-            ValueTask<long> one = Join(children[i]);
-            if (!one.IsCompletedSuccessfully) return SumLater(children, i, sum, one);
-            sum += one.Result;
+            if (!children[i].Join(out long one)) return SumLater(children, i + 1, new ValueTask<long>(sum));
+            sum += one;
         }
         return new ValueTask<long>(sum);
     }
 
     // Those before `left` are still to be joined.
-    static async ValueTask<long> SumLater(Task<ValueTask<long>>[] children, int left, long sum, ValueTask<long> next) {
-        sum += await next;
-        while (left-- > 0) sum += await Join(children[left]);
+    static async ValueTask<long> SumLater(Call[] children, int left, ValueTask<long> last) {
+        long sum = await last;
+        while (left-- > 0) sum += children[left].Join(out long one) ? one : await children[left].JoinLater();
         return sum;
     }
 }
@@ -83,7 +100,7 @@ sealed class Fib : Call {
 
     static ValueTask<long> Number(int n) {
         if (n < 2) return new ValueTask<long>(n);
-        Task<ValueTask<long>> child = Forks.Fork(new Fib(n - 1));
+        Call child = new Fib(n - 1).Fork();
         return Forks.Sum(child, Number(n - 2));
     }
 
@@ -109,8 +126,8 @@ sealed class Skynet : Call {
     static ValueTask<long> Node(long first, long count) {
         if (count == 1) return new ValueTask<long>(first);
         long part = count / 10;
-        var children = new Task<ValueTask<long>>[9];
-        for (int i = 0; i < 9; i++) children[i] = Forks.Fork(new Skynet(first + i * part, part));
+        var children = new Call[9];
+        for (int i = 0; i < 9; i++) children[i] = new Skynet(first + i * part, part).Fork();
         return Forks.Sum(children, Node(first + 9 * part, part));
     }
 
@@ -158,8 +175,8 @@ sealed class Queens : Call {
             if (legal) moves[count++] = row;
         }
         if (count == 0) return new ValueTask<long>(0);
-        var children = count == 1 ? Array.Empty<Task<ValueTask<long>>>() : new Task<ValueTask<long>>[count - 1];
-        for (int i = 0; i < count - 1; i++) children[i] = Forks.Fork(new Queens(column, board, moves[i]));
+        var children = count == 1 ? Array.Empty<Call>() : new Call[count - 1];
+        for (int i = 0; i < count - 1; i++) children[i] = new Queens(column, board, moves[i]).Fork();
         return Forks.Sum(children, new Queens(column, board, moves[count - 1]).Run());
     }
 

@@ -40,8 +40,8 @@ sealed class Matmul : Call {
     }
 
     ValueTask<long> Half(int half) {
-        var children = new Task<ValueTask<long>>[3];
-        for (int i = 0; i < 3; i++) children[i] = Forks.Fork(Quarter(half, i));
+        var children = new Call[3];
+        for (int i = 0; i < 3; i++) children[i] = Quarter(half, i).Fork();
         return Forks.Sum(children, Quarter(half, 3).Run());
     }
 

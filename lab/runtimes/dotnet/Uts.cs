@@ -55,8 +55,8 @@ sealed class Uts : Call {
     static ValueTask<long> Search(Tree tree, byte[] state, int height) {
         int count = tree.Children(state, height);
         if (count == 0) return new ValueTask<long>(1);
-        var children = count == 1 ? Array.Empty<Task<ValueTask<long>>>() : new Task<ValueTask<long>>[count - 1];
-        for (int i = 0; i < count - 1; i++) children[i] = Forks.Fork(new Uts(tree, state, i, height + 1));
+        var children = count == 1 ? Array.Empty<Call>() : new Call[count - 1];
+        for (int i = 0; i < count - 1; i++) children[i] = new Uts(tree, state, i, height + 1).Fork();
         ValueTask<long> below = Forks.Sum(children, new Uts(tree, state, count - 1, height + 1).Run());
         return below.IsCompletedSuccessfully ? new ValueTask<long>(below.Result + 1) : Later(below);
     }

@@ -23,18 +23,22 @@ for library in "$libraries/$framework"/*.dll; do options+=("-r:$library"); done
 "$dotnet" exec "$csc" -nologo -noconfig -nostdlib -target:exe -langversion:8.0 -optimize+ \
     "${options[@]}" -out:"$out/lab-dotnet.dll" ./*.cs 2>&1 || { echo "no dotnet cannot build it, see the log"; exit 0; }
 
-# No collector thread beside the program's, and tables of cultures for nobody.
+# No collector thread beside the program's, and no tables of cultures.
 cat >"$out/lab-dotnet.runtimeconfig.json" <<JSON
 {"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "$framework"},
-    "configProperties": {"System.GC.Concurrent": false, "System.GC.Server": true, "System.Globalization.Invariant": true}}}
+    "configProperties": {"System.GC.Concurrent": false, "System.Globalization.Invariant": true}}}
 JSON
-# A heap for each thread that was asked for, not for each processor, and none bound to one. The numbers are hexadecimal; the
-# first names are those before .NET 6.
+# With several threads the server's collector, a heap for each of them and not for each processor, none bound to one; with one
+# thread the workstation's, as on a machine with one processor. Either collects after 64 MiB, as GHC does here, or else a heap
+# would grow with the processor's cache. The numbers are hexadecimal; COMPlus is the name before .NET 6.
 cat >"$out/lab-dotnet" <<RUN
 #!/usr/bin/env bash
 [[ \$# == 3 && \$3 =~ ^[0-9]{1,4}\$ ]] || { echo "usage: WORKLOAD SIZE THREADS" >&2; exit 1; }
-heaps=\$(printf '%x' "\$((10#\$3))")
-export COMPlus_GCHeapCount=\$heaps COMPlus_GCNoAffinitize=1 DOTNET_GCHeapCount=\$heaps DOTNET_GCNoAffinitize=1
+threads=\$((10#\$3)) heaps=\$(printf '%x' "\$((10#\$3))")
+for name in DOTNET COMPlus; do
+    export "\${name}_gcServer=\$((threads > 1))" "\${name}_GCHeapCount=\$heaps" "\${name}_GCNoAffinitize=1"
+    export "\${name}_GCgen0size=4000000" "\${name}_GCgen0MaxBudget=4000000"
+done
 exec "$dotnet" exec "$out/lab-dotnet.dll" "\$@"
 RUN
 chmod +x "$out/lab-dotnet"
