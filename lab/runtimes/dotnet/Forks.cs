@@ -64,7 +64,8 @@ static class Forks {
 
     // A child and the inline one's result. A state machine only where one of them is not there yet.
     public static ValueTask<long> Sum(Call child, ValueTask<long> last) =>
-        last.IsCompletedSuccessfully && child.Join(out long first) ? new ValueTask<long>(first + last.Result) : SumLater(child, last);
+        last.IsCompletedSuccessfully && child.Join(out long first) ? new ValueTask<long>(first + last.Result)
+                                                                   : SumLater(child, last);
 
     static async ValueTask<long> SumLater(Call child, ValueTask<long> last) {
         long sum = await last;

@@ -11,7 +11,8 @@ static class Program {
 
     static Workload Named(string name, string size) =>
         Forks.Named(name, size) ?? Fibers.Named(name, size) ?? Ready.Named(name, size) ?? Timers.Named(name, size) ??
-        Control.Named(name, size) ?? throw new ArgumentException("unknown workload '" + name + "'");
+        Control.Named(name, size) ?? Actors.Named(name, size) ?? Servants.Named(name, size) ??
+        throw new ArgumentException("unknown workload '" + name + "'");
 
     // As many threads from the start, and never more. The least comes first: the most may not be below it.
     static void LimitPool(int threads) {

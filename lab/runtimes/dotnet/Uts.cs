@@ -87,7 +87,10 @@ static class Sha1 {
         for (int i = 0; i < 16; i++) words[i] = BinaryPrimitives.ReadUInt32BigEndian(block.Slice(4 * i));
         uint a = 0x67452301, b = 0xEFCDAB89, c = 0x98BADCFE, d = 0x10325476, e = 0xC3D2E1F0;
         for (int i = 0; i < 80; i++) {
-            if (i >= 16) words[i & 15] = Rotate(words[(i + 13) & 15] ^ words[(i + 8) & 15] ^ words[(i + 2) & 15] ^ words[i & 15], 1);
+            if (i >= 16) {
+                uint three = words[(i + 13) & 15] ^ words[(i + 8) & 15] ^ words[(i + 2) & 15];
+                words[i & 15] = Rotate(three ^ words[i & 15], 1);
+            }
             uint mixed;
             if (i < 20) mixed = ((b & c) | (~b & d)) + 0x5A827999;
             else if (i < 40) mixed = (b ^ c ^ d) + 0x6ED9EBA1;
