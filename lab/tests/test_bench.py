@@ -80,8 +80,8 @@ class Table(unittest.TestCase):
 
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
-WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "forte", "go",
-              "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp", "rayon", "std-async", "taskflow",
+WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "folly-coro", "forte",
+              "go", "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp", "rayon", "std-async", "taskflow",
               "toomanycooks"]
 
 
