@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// folly::fibers: a FiberManager on an EventBase for each thread, with stacks of the library's own 16 KiB. Its timers
-// are of whole milliseconds.
+// folly::fibers: a FiberManager for each thread, with stacks of the library's own 16 KiB.
 //
 // A fiber stays on the manager that it was given to. With several threads the workload's fiber and those that it starts
 // give each new one to the thread with the fewest; what starts further down stays at home, so that a tree is dealt out
 // near its root. Where a fiber need not be dealt out it is run at once (addTaskEager), so that a tree is walked depth
 // first, and often has ended before it is joined.
+//
+// Threads look for work all the time, and make way to other programs now and then: one that slept on its EventBase
+// would have to be woken through the kernel for each fiber that another thread makes ready. Only where fibers sleep are
+// there EventBases, whose timers are of whole milliseconds; those of the other loop are of ten.
 #include "fibers/main.hpp"
 
 #include <folly/IntrusiveList.h>
@@ -15,6 +18,7 @@
 #include <folly/fibers/EventBaseLoopController.h>
 #include <folly/fibers/FiberManager.h>
 #include <folly/fibers/Semaphore.h>
+#include <folly/fibers/SimpleLoopController.h>
 #include <folly/fibers/TimedMutex.h>
 #include <folly/futures/SharedPromise.h>
 #include <folly/io/async/EventBase.h>
@@ -33,30 +37,62 @@ struct depth {
     static constexpr int dealt_out = 2; // the workload's fiber starts those of depth 1, and they those of depth 2
 };
 
+enum class driver { polling, event_base };
+
 // What a thread has.
-struct home {
-    folly::EventBase loop{
-        folly::EventBase::Options().setSkipTimeMeasurement(true).setTimerTickInterval(std::chrono::milliseconds(1))};
-    folly::fibers::FiberManager manager{folly::fibers::LocalType<depth>(),
-                                        std::make_unique<folly::fibers::EventBaseLoopController>()};
+class home {
+    using event_base_controller = folly::fibers::EventBaseLoopController;
+    using polling_controller = folly::fibers::SimpleLoopController;
+
+    std::optional<folly::EventBase> events_;
+
+public:
+    folly::fibers::FiberManager manager;
     std::atomic<int> dealt = 0; // fibers that were given to it and have not ended
 
-    home() { static_cast<folly::fibers::EventBaseLoopController&>(manager.loopController()).attachEventBase(loop); }
+    explicit home(driver by) : manager(folly::fibers::LocalType<depth>(), controller(by)) {
+        if (by == driver::polling) return;
+        using std::chrono::milliseconds;
+        events_.emplace(folly::EventBase::Options().setSkipTimeMeasurement(true).setTimerTickInterval(milliseconds(1)));
+        static_cast<event_base_controller&>(manager.loopController()).attachEventBase(*events_);
+    }
+    void drive() {
+        if (events_) return events_->loopForever();
+        std::size_t looked = 0;
+        polling().loop([&looked] {
+            if (++looked % 32 == 0) std::this_thread::yield();
+        });
+    }
+    // On this thread: drive() returns soon.
+    void stop() {
+        if (events_)
+            events_->terminateLoopSoon();
+        else
+            polling().stop();
+    }
+
+private:
+    static std::unique_ptr<folly::fibers::LoopController> controller(driver by) {
+        if (by == driver::polling) return std::make_unique<polling_controller>();
+        return std::make_unique<event_base_controller>();
+    }
+    polling_controller& polling() { return static_cast<polling_controller&>(manager.loopController()); }
 };
 
 class homes {
 public:
-    explicit homes(unsigned threads) : all_(threads) {
-        for (auto& one : all_) one = std::make_unique<home>();
+    homes(unsigned threads, driver by) : all_(threads) {
+        for (auto& one : all_) one = std::make_unique<home>(by);
         for (unsigned i = 1; i < threads; ++i)
             others_.emplace_back([this, i] {
                 own_ = all_[i].get();
-                own_->loop.loopForever();
+                own_->drive();
             });
         own_ = all_[0].get();
     }
     ~homes() {
-        for (std::size_t i = 1; i < all_.size(); ++i) all_[i]->loop.terminateLoopSoon();
+        for (std::size_t i = 1; i < all_.size(); ++i)
+            all_[i]->manager.addTaskRemote([one = all_[i].get()] { one->stop(); });
         for (auto& other : others_) other.join();
     }
     bool several() const { return all_.size() > 1; }
@@ -82,7 +118,7 @@ struct fibers_of_folly {
     using baton = folly::fibers::Baton;
     static inline std::optional<homes> where;
 
-    explicit fibers_of_folly(unsigned threads) { where.emplace(threads); }
+    fibers_of_folly(unsigned threads, driver by) { where.emplace(threads, by); }
     ~fibers_of_folly() { where.reset(); }
 
     template <class F>
@@ -93,9 +129,9 @@ struct fibers_of_folly {
         here.manager.addTask([&] {
             result = f();
             here.dealt.fetch_sub(1, std::memory_order_relaxed);
-            here.loop.terminateLoopSoon();
+            here.stop();
         });
-        here.loop.loopForever();
+        here.drive();
         return result;
     }
 
@@ -261,17 +297,23 @@ struct fibers_of_folly {
     };
 };
 
-// All but `transfer`, whose leader spins until the others have run: nothing interrupts it, and who is on its thread
-// waits behind it.
-struct without_transfer {
+template <driver by>
+struct driven : fibers_of_folly {
+    explicit driven(unsigned threads) : fibers_of_folly(threads, by) {}
+};
+
+struct by_name {
     static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+        // Its leader spins until the others have run: nothing interrupts it, and who is on its thread waits behind it.
         if (name == "transfer") return std::nullopt;
-        return lab::fibers<fibers_of_folly>::run(name, size, threads);
+        if (name == "sleepers" || name == "timer-lateness" || name == "timers-cancelled")
+            return lab::fibers<driven<driver::event_base>>::run(name, size, threads);
+        return lab::fibers<driven<driver::polling>>::run(name, size, threads);
     }
 };
 
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<without_transfer>(argc, argv);
+    return lab::program<by_name>(argc, argv);
 }
