@@ -80,9 +80,9 @@ class Table(unittest.TestCase):
 
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
-WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "dotnet", "forte",
-              "go", "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp", "rayon", "std-async", "taskflow",
-              "toomanycooks"]
+WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "dotnet",
+              "folly-coro", "forte", "go", "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp", "rayon",
+              "std-async", "taskflow", "toomanycooks"]
 
 
 class Choice(unittest.TestCase):
