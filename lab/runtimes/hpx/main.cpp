@@ -30,7 +30,7 @@
 
 namespace {
 
-// The library runs from here to the end of the program's only object of this kind.
+// While it lives, the library runs.
 struct hpx_threads {
     explicit hpx_threads(unsigned threads) {
         hpx::local::init_params wanted;
@@ -188,8 +188,8 @@ struct selecting_in_hpx : hpx_threads {
         for (rendezvous<T>* one : {&a, &b})
             if (!one->next.valid()) one->next = one->values.get();
         auto ready = hpx::when_any(a.next, b.next).get();
-        std::tie(a.next, b.next) =
-            std::pair(std::move(hpx::get<0>(ready.futures)), std::move(hpx::get<1>(ready.futures)));
+        a.next = std::move(hpx::get<0>(ready.futures));
+        b.next = std::move(hpx::get<1>(ready.futures));
         rendezvous<T>& from = ready.index == 0 ? a : b;
         f(from.next.get());
         from.taken.release();
