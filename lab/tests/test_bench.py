@@ -81,8 +81,8 @@ class Table(unittest.TestCase):
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
 WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "dotnet",
-              "folly-coro", "forte", "go", "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp", "rayon",
-              "std-async", "taskflow", "toomanycooks"]
+              "folly-coro", "forte", "go", "hpx", "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp",
+              "rayon", "std-async", "taskflow", "toomanycooks"]
 
 
 class Choice(unittest.TestCase):
@@ -97,7 +97,7 @@ class Choice(unittest.TestCase):
 
     def test_workloads_bring_the_runtimes_that_have_them(self):
         policies = [f"sennit-fiber-{how}" for how in ("priority", "round-robin", "sharing", "tcmalloc")]
-        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "cforall", "crossbeam", "dotnet", "go", "tokio"]))
+        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "cforall", "crossbeam", "dotnet", "go", "hpx", "tokio"]))
 
     def test_fibers_stands_for_all_workloads_of_fibers(self):
         workloads, runtimes = self.chosen("--workloads", "fib,fibers,condition")

@@ -1,0 +1,12 @@
+# By the package that HPX installs, below HPX_ROOT.
+find_package(HPX QUIET)
+if(HPX_FOUND)
+    set(lab_links HPX::hpx)
+    set(lab_version "${HPX_VERSION_STRING}")
+else()
+    set(lab_found FALSE)
+    set(lab_reason "not found by find_package, nor below HPX_ROOT, where it must be installed")
+    if(HPX_NOT_FOUND_MESSAGE)
+        set(lab_reason "the HPX that is there was built with another compiler, which it refuses")
+    endif()
+endif()
