@@ -5,7 +5,6 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
-#include "sys/owner_add.hpp"
 
 #include <cstdint>
 
@@ -13,8 +12,8 @@ namespace sennit::sched {
 
 class counter {
 public:
-    void add(std::uint64_t n = 1) noexcept { sys::owner_add(value_, n); } // the owner
-    std::uint64_t read() const noexcept { return value_.load_rlx(); }     // a counter orders nothing
+    void add(std::uint64_t n = 1) noexcept { value_.store_rlx(value_.load_rlx() + n); } // single writer: the owner
+    std::uint64_t read() const noexcept { return value_.load_rlx(); }                   // a counter orders nothing
 
 private:
     base::atomic<std::uint64_t> value_{0};
