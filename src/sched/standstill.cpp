@@ -49,6 +49,18 @@ sys::mutex one_looks; // also while it tells: others would find the same, and te
     return other != 0 ? other : pause_ns;
 }
 
+// `sleep(until_ns)` in pauses, with a look after each, until it says that there is no need to go on, somebody was told,
+// or all looks were made. One that was refused is repeated.
+template <class F>
+[[maybe_unused]] void look_between(F&& sleep) {
+    for (std::size_t looks = 0; looks < looks_after_ns.size();) {
+        if (sleep(sys::now_ns() + rehearsed(looks_after_ns[looks]))) return;
+        const standstill::look_result seen = standstill::look();
+        if (seen == standstill::told) return;
+        looks += seen == standstill::nothing;
+    }
+}
+
 } // namespace
 
 void sleep_for_good(waiter& who) noexcept {
@@ -59,15 +71,11 @@ void sleep_for_good(waiter& who) noexcept {
         sleepers.push_back(me);
         ++sleepers_entered;
     }
-    for (std::size_t looks = 0; looks < looks_after_ns.size();) {
-        const std::int64_t until = sys::now_ns() + rehearsed(looks_after_ns[looks]);
+    look_between([&who](std::int64_t until) noexcept {
         while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
         }
-        if (who.signal.load() != 0) break;
-        const standstill::look_result seen = standstill::look();
-        if (seen == standstill::told) break;
-        looks += seen == standstill::nothing;
-    }
+        return who.signal.load() != 0;
+    });
 #endif
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
 #ifndef SENNIT_SIMULATOR
@@ -85,14 +93,11 @@ bool worker::sleep_for_good() noexcept {
     const std::uint32_t now = bed_.load_rlx(); // owner's own word
     bed_.store(now + 1);
     bool chosen = false;
-    for (std::size_t looks = 0; looks < looks_after_ns.size();) {
-        if (!runtime_.all_in_bed()) break; // one who comes later looks
-        chosen = parker_.sleep_until(sys::now_ns() + rehearsed(looks_after_ns[looks]));
-        if (chosen) break;
-        const standstill::look_result seen = standstill::look();
-        if (seen == standstill::told) break;
-        looks += seen == standstill::nothing;
-    }
+    look_between([&](std::int64_t until) noexcept {
+        if (!runtime_.all_in_bed()) return true; // one who comes later looks
+        chosen = parker_.sleep_until(until);
+        return chosen;
+    });
     if (!chosen) chosen = parker_.sleep_until(never);
     bed_.store(now + 2);
     return chosen;
