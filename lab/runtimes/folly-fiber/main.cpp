@@ -117,6 +117,7 @@ private:
 struct fibers_of_folly {
     using baton = folly::fibers::Baton;
     static inline std::optional<homes> where;
+    static constexpr bool nothing_interrupts = true; // no transfer
 
     fibers_of_folly(unsigned threads, driver by) { where.emplace(threads, by); }
     ~fibers_of_folly() { where.reset(); }
@@ -304,8 +305,6 @@ struct driven : fibers_of_folly {
 
 struct by_name {
     static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
-        // Its leader spins until the others have run: nothing interrupts it, and who is on its thread waits behind it.
-        if (name == "transfer") return std::nullopt;
         if (name == "sleepers" || name == "timer-lateness" || name == "timers-cancelled")
             return lab::fibers<driven<driver::event_base>>::run(name, size, threads);
         return lab::fibers<driven<driver::polling>>::run(name, size, threads);

@@ -98,6 +98,7 @@ struct fibers_of_hpx : hpx_threads {
     static fiber start(F f) {
         return {hpx::async(std::move(f))};
     }
+    static constexpr bool nothing_interrupts = true; // no transfer
     static void yield() { hpx::this_thread::yield(); }
     template <class D>
     static void sleep_for(D duration) {
@@ -203,17 +204,8 @@ struct select_two {
     }
 };
 
-// All but `transfer`, whose leader spins until the others have run: nothing interrupts it, and who is on its thread
-// waits behind it.
-struct without_transfer {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
-        if (name == "transfer") return std::nullopt;
-        return lab::fibers<fibers_of_hpx>::run(name, size, threads);
-    }
-};
-
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<lab::forks<with_hpx>, select_two, without_transfer>(argc, argv);
+    return lab::program<lab::forks<with_hpx>, select_two, lab::fibers<fibers_of_hpx>>(argc, argv);
 }

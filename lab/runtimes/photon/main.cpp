@@ -115,6 +115,7 @@ struct fibers_of_photon {
             photon::thread_migrate(made, to);
         return {made};
     }
+    static constexpr bool nothing_interrupts = true; // no transfer
     static void yield() { photon::thread_yield(); }
 
     // The library counts from its own clock, which may be half a millisecond late, and in whole microseconds.
@@ -192,17 +193,8 @@ private:
     }
 };
 
-// All but `transfer`, whose leader spins until the others have run: nothing interrupts it, and who is on its vcpu waits
-// behind it.
-struct without_transfer {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
-        if (name == "transfer") return std::nullopt;
-        return lab::fibers<fibers_of_photon>::run(name, size, threads);
-    }
-};
-
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<without_transfer>(argc, argv);
+    return lab::program<lab::fibers<fibers_of_photon>>(argc, argv);
 }
