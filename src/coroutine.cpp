@@ -32,17 +32,24 @@ void coroutine_frame::run(void* self) noexcept {
         me.error_ = std::current_exception();
     }
     me.phase_ = phase::ended;
-    me.visit_->by = &me;
+    me.visit_->astray = &me;
 }
 
-// In the resumer.
+// In the resumer, of the one that ran last.
+void coroutine_frame::come_back_astray() {
+    if (ended())
+        finish();
+    else
+        phase_ = phase::suspended;
+}
+
 void coroutine_frame::finish() {
     sched::side_stack::give(*stack_);
     stack_ = nullptr;
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void coroutine_frame::raise(coroutine_visit& visit, std::exception_ptr what) {
+void coroutine_frame::raise(coroutine_visit& visit, void*& inside, std::exception_ptr what) {
     SENNIT_CHECK(what != nullptr, "no exception is raised in a coroutine");
     if (phase_ == phase::fresh) {
         phase_ = phase::ended;
@@ -51,7 +58,9 @@ void coroutine_frame::raise(coroutine_visit& visit, std::exception_ptr what) {
     SENNIT_CHECK(phase_ == phase::suspended, "an exception is raised in a coroutine that has ended or runs");
     error_ = std::move(what);
     interrupt_ = interrupt::raise;
-    resume(visit);
+    become_running(visit);
+    inside = nullptr;
+    come_back(visit, inside, stack_->interrupt());
 }
 
 void coroutine_frame::interrupted() {
@@ -60,20 +69,22 @@ void coroutine_frame::interrupted() {
     std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void coroutine_frame::transfer(coroutine_frame& to) {
-    check_running();
+void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
+    SENNIT_CHECK(phase_ == phase::running, "a coroutine transfers control that does not run");
     SENNIT_CHECK(&to != this, "a coroutine transfers to itself");
+    visit_->astray = &to;
     to.become_running(*visit_);
     phase_ = phase::suspended;
     stack_->pass_to(*to.stack_);
+    outside = stack_->other_side();
     if (interrupt_ != interrupt::none) interrupted();
 }
 
 void coroutine_frame::unwind() noexcept {
-    coroutine_visit visit{nullptr};
+    coroutine_visit visit;
     interrupt_ = interrupt::unwind;
     become_running(visit);
-    stack_->enter();
+    stack_->interrupt();
     SENNIT_CHECK(phase_ == phase::ended, "a coroutine is suspended while it is destroyed");
     SENNIT_CHECK(!error_, "an exception left a coroutine that was destroyed");
     sched::side_stack::give(*stack_);

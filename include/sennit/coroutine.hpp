@@ -21,7 +21,7 @@
 // with_timeout that it began.
 // Errors that end the program: resuming one that has ended or that runs; suspending one that does not run; destroying
 // one that runs.
-// Cost: a turn and back 6 to 12 ns; made and destroyed 2 to 10 ns, with a whole life about 27; see
+// Cost: a turn and back about 4 ns; made and destroyed 2 to 10 ns, with a whole life about 27; see
 // docs/performance.md.
 // After Conway 1963; Moura and Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009: asymmetric, with transfer.
 #pragma once
@@ -68,17 +68,17 @@ public:
     suspender& operator=(const suspender&) = delete;
 
     // Gives `value` to the resumer, and returns what the next one brings. Throws what that raises.
-    In suspend(detail::passed_t<Out> value)
+    [[gnu::always_inline]] In suspend(detail::passed_t<Out> value)
         requires(!std::is_void_v<Out>)
     {
         static_cast<std::optional<Out>*>(frame_.out())->emplace(std::move(value));
-        frame_.suspend(stack_);
+        frame_.suspend(stack_, outside_);
         return take();
     }
-    In suspend()
+    [[gnu::always_inline]] In suspend()
         requires std::is_void_v<Out>
     {
-        frame_.suspend(stack_);
+        frame_.suspend(stack_, outside_);
         return take();
     }
 
@@ -89,22 +89,26 @@ public:
         requires(!std::is_void_v<Other>)
     {
         to.frame_->in = std::addressof(value);
-        frame_.transfer(*to.frame_);
-        return take();
+        return pass_to(to);
     }
-    In transfer(coroutine<void, Out>& to) {
-        frame_.transfer(*to.frame_);
-        return take();
-    }
+    In transfer(coroutine<void, Out>& to) { return pass_to(to); }
 
 private:
     friend coroutine<In, Out>;
-    explicit suspender(detail::coroutine_frame& frame) noexcept : frame_(frame), stack_(frame.stack()) {}
+    explicit suspender(detail::coroutine_frame& frame) noexcept
+        : frame_(frame), stack_(frame.stack()), outside_(stack_.other_side()) {}
+    template <class Other>
+    In pass_to(coroutine<Other, Out>& to) {
+        to.inside_ = nullptr; // it will be left without its resumer being told where it stands
+        frame_.transfer(*to.frame_, outside_);
+        return take();
+    }
     In take() {
         if constexpr (!std::is_void_v<In>) return std::move(*static_cast<In*>(frame_.in));
     }
     detail::coroutine_frame& frame_;
     sched::side_stack& stack_;
+    void* outside_; // where the resumer stands
 };
 
 // `In` and `Out` are objects that can be moved, or void.
@@ -125,29 +129,35 @@ public:
     template <class F>
     coroutine(const coroutine_attributes& how, F&& body)
         : frame_(make<block<F, detail::coroutine_extra>>(std::forward<F>(body), how.name, how.stack_size)) {}
-    coroutine(coroutine&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    coroutine(coroutine&& other) noexcept
+        : frame_(std::exchange(other.frame_, nullptr)), inside_(std::exchange(other.inside_, nullptr)) {
+        if (frame_) frame_->note_moved();
+    }
     coroutine& operator=(coroutine&& other) noexcept {
         std::swap(frame_, other.frame_);
+        std::swap(inside_, other.inside_);
+        if (frame_) frame_->note_moved();
+        if (other.frame_) other.frame_->note_moved();
         return *this;
     }
     ~coroutine() { detail::coroutine_frame::drop(frame_); }
 
     // One turn. Throws what leaves the body, and, at the first turn, std::bad_alloc; it may then be tried again.
-    Out resume(detail::passed_t<In> value)
+    [[gnu::always_inline]] Out resume(detail::passed_t<In> value)
         requires(!std::is_void_v<In>)
     {
         frame_->in = std::addressof(value);
-        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit); });
+        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit, inside_); });
     }
-    Out resume()
+    [[gnu::always_inline]] Out resume()
         requires std::is_void_v<In>
     {
-        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit); });
+        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit, inside_); });
     }
 
     // A turn that begins with `what` being thrown inside. One that has not begun ends by that.
     Out raise(std::exception_ptr what) {
-        return turn([&](detail::coroutine_visit& visit) { frame_->raise(visit, std::move(what)); });
+        return turn([&](detail::coroutine_visit& visit) { frame_->raise(visit, inside_, std::move(what)); });
     }
 
     // Whether it has ended: by returning, or by an exception.
@@ -206,17 +216,18 @@ private:
     template <class Act>
     [[gnu::always_inline]] static Out turn(Act&& act) {
         if constexpr (std::is_void_v<Out>) {
-            detail::coroutine_visit visit{nullptr};
+            detail::coroutine_visit visit;
             act(visit);
         } else {
             std::optional<Out> answer;
-            detail::coroutine_visit visit{&answer};
+            detail::coroutine_visit visit(&answer);
             act(visit);
             return std::move(*answer);
         }
     }
 
     detail::coroutine_frame* frame_; // null: moved from
+    void* inside_ = nullptr;         // where the body stands, if that is known
 };
 
 } // namespace sennit

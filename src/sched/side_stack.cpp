@@ -94,10 +94,10 @@ struct noted_bounds {
 } // namespace
 
 side_stack::side_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
-    : low_(low), high_(high), size_class_(size_class) {
+    : low_(low), room_(static_cast<std::size_t>(high - low)), high_(high), size_class_(size_class) {
     other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this), [] { bottom(); }); // SAFETY: an address only
     inner_.low = low;
-    inner_.size = static_cast<std::size_t>(high - low);
+    inner_.size = room_;
 #ifdef SENNIT_THREAD_SANITIZER
     inner_.tsan_fiber = __tsan_create_fiber(0);
 #endif
@@ -143,13 +143,28 @@ SENNIT_NOT_INSTRUMENTED void side_stack::bottom() noexcept {
     }
 }
 
-#ifndef SENNIT_INLINE_JUMP
+#ifdef SENNIT_INLINE_JUMP
 
-SENNIT_NOT_INSTRUMENTED void side_stack::enter() noexcept {
+void* side_stack::interrupt() noexcept {
+    entered_ = surroundings();
+    exchange_exceptions();
+    return sys::jump_telling(&other_sp_, other_sp_, nullptr);
+}
+
+#else
+
+SENNIT_NOT_INSTRUMENTED void* side_stack::interrupt() noexcept {
+    tells_ = false;
+    void* const other = enter(other_sp_);
+    tells_ = true;
+    return other;
+}
+
+SENNIT_NOT_INSTRUMENTED void* side_stack::enter(void*) noexcept {
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
     const noted_bounds outside = noted_bounds::of_here();
 #endif
-    note_enterer();
+    entered_ = surroundings();
     exchange_exceptions();
 #ifdef SENNIT_ADDRESS_SANITIZER
     void* fake_stack = nullptr;
@@ -167,9 +182,10 @@ SENNIT_NOT_INSTRUMENTED void side_stack::enter() noexcept {
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
     outside.set();
 #endif
+    return other_sp_;
 }
 
-SENNIT_NOT_INSTRUMENTED void side_stack::leave() noexcept {
+SENNIT_NOT_INSTRUMENTED void* side_stack::leave(void*) noexcept {
     check_leave();
     exchange_exceptions();
     void* fake_stack = nullptr;
@@ -179,6 +195,7 @@ SENNIT_NOT_INSTRUMENTED void side_stack::leave() noexcept {
     note_fiber(outer_.tsan_fiber);
     sys::jump(&other_sp_, other_sp_);
     arrived_inside(fake_stack);
+    return tells_ ? other_sp_ : nullptr;
 }
 
 #endif
@@ -197,7 +214,11 @@ SENNIT_NOT_INSTRUMENTED void side_stack::pass_to(side_stack& next) noexcept {
     __sanitizer_start_switch_fiber(&fake_stack, next.inner_.low, next.inner_.size);
 #endif
     note_fiber(next.inner_.tsan_fiber);
+#ifdef SENNIT_INLINE_JUMP
+    sys::jump_telling(&other_sp_, sp, next.other_sp_);
+#else
     sys::jump(&other_sp_, sp);
+#endif
     arrived_inside(fake_stack);
 }
 

@@ -13,16 +13,20 @@
 #include <cstdint>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 namespace sennit::detail {
 
 class coroutine_frame;
 
-// In the frame of whoever resumes: where the answer goes, and who came back (another one than was resumed, after a
-// transfer).
+// In the frame of whoever resumes, for one turn.
 struct coroutine_visit {
-    void* out;
-    coroutine_frame* by = nullptr;
+    coroutine_visit() noexcept {} // no answer
+    explicit coroutine_visit(void* answer) noexcept : out(answer) {}
+    void* out; // where the answer goes, if there is one
+    // Null as long as control can only come back by a suspension of the one that was resumed, whose handle is where it
+    // was. Else the one that runs in this turn, or the one that has ended it.
+    coroutine_frame* astray = nullptr;
 };
 
 // What unwinds the stack of a coroutine that is destroyed while it is suspended. No std::exception, so that a handler
@@ -50,26 +54,32 @@ public:
 
     bool ended() const noexcept { return phase_ == phase::ended; }
 
-    // The resumer's. Returns when the coroutine is suspended or has ended, or one to which it passed control.
-    [[gnu::always_inline]] void resume(coroutine_visit& visit) {
+    // The resumer's. Returns when the coroutine is suspended or has ended, or one to which it passed control. `inside`,
+    // in the handle, is where the body stands if that is known, and else null: see suspend.
+    [[gnu::always_inline]] void resume(coroutine_visit& visit, void*& inside) {
         become_running(visit);
-        stack_->enter();
-        if (visit.by->ended()) [[unlikely]]
-            visit.by->finish();
+        void* there = std::exchange(inside, nullptr);
+        if (!there) [[unlikely]]
+            there = stack_->other_side();
+        come_back(visit, inside, stack_->enter(there));
     }
-    void raise(coroutine_visit& visit, std::exception_ptr what);
+    // The handle is at another place from now on.
+    void note_moved() noexcept {
+        if (phase_ == phase::running) visit_->astray = this;
+    }
+    void raise(coroutine_visit& visit, void*& inside, std::exception_ptr what);
 
-    // The body's, which knows its stack: each pointer that is followed to find it waits for the jump before.
-    [[gnu::always_inline]] void suspend(sched::side_stack& stack) {
-        check_running();
-        phase_ = phase::suspended;
-        visit_->by = this;
-        stack.leave();
-        if (interrupt_ != interrupt::none) [[unlikely]]
+    // The body's, which knows its stack, and `outside`, where the resumer stands: each pointer that would have to be
+    // followed to find it would wait for the jump before. That it is suspended is noted when the resumer is back.
+    [[gnu::always_inline]] void suspend(sched::side_stack& stack, void*& outside) {
+        outside = stack.leave(outside);
+        if (!outside) [[unlikely]] {
+            outside = stack.other_side();
             interrupted();
+        }
     }
     // `to` goes on, and answers our resumer.
-    void transfer(coroutine_frame& to);
+    void transfer(coroutine_frame& to, void*& outside);
 
     void* out() const noexcept { return visit_->out; }
     sched::side_stack& stack() const noexcept { return *stack_; } // since the first turn
@@ -92,9 +102,15 @@ private:
         phase_ = phase::running;
         visit_ = &visit;
     }
-    void check_running() const noexcept {
-        SENNIT_CHECK(phase_ == phase::running, "a coroutine is suspended that does not run");
+    [[gnu::always_inline]] void come_back(coroutine_visit& visit, void*& inside, void* there) {
+        if (visit.astray) [[unlikely]] {
+            visit.astray->come_back_astray();
+        } else {
+            phase_ = phase::suspended;
+            inside = there;
+        }
     }
+    void come_back_astray();
     void begin();
     void finish();
     void interrupted();

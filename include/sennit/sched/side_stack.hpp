@@ -39,6 +39,7 @@
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/fork_stack.hpp"
 #include "sennit/sys/exception_globals.hpp"
+#include "sennit/sys/here.hpp"
 
 #include <cstddef>
 
@@ -73,12 +74,20 @@ public:
     // The body has returned, and the stack was left by that. From any thread.
     static void give(side_stack& ended) noexcept;
 
+    // Where the other side stands.
+    void* other_side() const noexcept { return other_sp_; }
     // Goes on inside; returns when that leaves, or when the body has returned. May return in another thread: the body
-    // may block. The enterer keeps its place on its own stack meanwhile.
-    void enter() noexcept;
-    // From inside: back to the enterer. Ends the program when the caller is not inside in the way in which it was
-    // entered: on another stack, in a fork, fiber or cancel scope, or with forks that are not joined.
-    void leave() noexcept;
+    // may block. The enterer keeps its place on its own stack meanwhile. `other` is other_side(), and so is what it
+    // returns: whoever keeps that beside itself spares the next turn a load that waits for others.
+    void* enter(void* other) noexcept;
+    void* enter() noexcept { return enter(other_sp_); }
+    // As enter, and what is told inside is that it shall look why: `leave` returns null there.
+    void* interrupt() noexcept;
+    // From inside: back to the enterer; the same of `other` and what is returned. Ends the program when the caller is
+    // not inside in the way in which it was entered: on another stack, in a fork, fiber or cancel scope, or with forks
+    // that are not joined.
+    void* leave(void* other) noexcept;
+    void* leave() noexcept { return leave(other_sp_); }
     // Whether the caller may: what leave checks.
     bool may_leave() const noexcept { return holds_caller() && as_entered(); }
     // From inside: goes on inside `next`, whose enterer is then ours. Checks as leave.
@@ -91,17 +100,11 @@ public:
     // The one on which `address` lies, or in the guard of which, with `guard`; null: none. Takes no lock.
     static const side_stack* find(const void* address, bool guard = false) noexcept;
 
-    side_stack* next_free = nullptr; // whoever keeps it
-    struct debug;                    // what a debugger is told: src/sched/debug_layout.cpp
+    struct debug; // what a debugger is told: src/sched/debug_layout.cpp
 
 private:
     friend struct debug;
-    // What an enterer has that must be the same again when the inside leaves.
-    struct surroundings {
-        const void* forks;
-        const void* who;
-        const void* scope;
-    };
+    friend class side_stack_cache;
     // The sanitizers' notes of a stack.
     struct notes {
         const void* low = nullptr;
@@ -115,16 +118,18 @@ private:
     void keep_idle() noexcept;
     [[noreturn]] static void bottom() noexcept;
     void exchange_exceptions() noexcept;
-    void note_enterer() noexcept;
+    static std::uintptr_t surroundings() noexcept;
     bool holds_caller() const noexcept;
     bool as_entered() const noexcept;
     void check_leave() const noexcept;
     void arrived_inside(void* fake_stack) noexcept;
 
     void* other_sp_ = nullptr;
+    side_stack* next_free_ = nullptr; // whoever keeps it
     sys::exception_globals other_exceptions_{};
-    surroundings entered_{};
+    std::uintptr_t entered_ = 0; // the enterer's surroundings
     std::byte* const low_;
+    const std::size_t room_; // from low_ to high_
     std::byte* const high_;
     void (*body_)(void*) noexcept = nullptr; // null: nobody's
     void* argument_ = nullptr;
@@ -135,6 +140,7 @@ private:
     // For sanitizers.
     notes inner_;
     notes outer_;
+    [[maybe_unused]] bool tells_ = true;   // where jumps tell nothing: whether the newest one would have
     [[maybe_unused]] bool passed_ = false; // the newest jump to the inside came from the inside of another
 };
 
@@ -146,13 +152,13 @@ public:
     side_stack* take() noexcept {
         side_stack* found = first_;
         if (found) {
-            first_ = found->next_free;
+            first_ = found->next_free_;
             --count_;
         }
         return found;
     }
     void keep(side_stack& idle) noexcept {
-        idle.next_free = first_;
+        idle.next_free_ = first_;
         first_ = &idle;
         ++count_;
     }
@@ -167,6 +173,8 @@ private:
 // Member by member: as a whole, the compiler reads with one load what was written with two stores, and that waits.
 inline void side_stack::exchange_exceptions() noexcept {
     sys::exception_globals& mine = sys::hot_exception_globals();
+    if (sys::none_in_flight(mine, other_exceptions_)) [[likely]]
+        return;
     void* const caught = other_exceptions_.caught;
     const unsigned uncaught = other_exceptions_.uncaught;
     other_exceptions_.caught = mine.caught;
@@ -177,21 +185,23 @@ inline void side_stack::exchange_exceptions() noexcept {
     mine.uncaught = uncaught;
 }
 
-inline void side_stack::note_enterer() noexcept {
+// What an enterer has that must be the same again when the inside leaves: its forks, who it is, and its cancel scope,
+// in one word. They do not lie so that two changes could cancel each other: forks are added by some words, the others
+// are addresses of whole objects elsewhere.
+inline std::uintptr_t side_stack::surroundings() noexcept {
     const activity* who = current_activity();
-    entered_.forks = free_slot();
-    entered_.who = who;
-    entered_.scope = who ? who->scope : nullptr;
+    // SAFETY: numbers to compare, never pointers again.
+    const auto all = reinterpret_cast<std::uintptr_t>(free_slot()) ^ reinterpret_cast<std::uintptr_t>(who);
+    return who ? all ^ reinterpret_cast<std::uintptr_t>(who->scope) : all;
 }
 
 inline bool side_stack::holds_caller() const noexcept {
-    const auto* sp = static_cast<const std::byte*>(__builtin_frame_address(0));
-    return sp >= low_ && sp < high_;
+    const auto* sp = static_cast<const std::byte*>(sys::stack_pointer());
+    return static_cast<std::size_t>(sp - low_) < room_;
 }
 
 inline bool side_stack::as_entered() const noexcept {
-    const activity* who = current_activity();
-    return free_slot() == entered_.forks && who == entered_.who && (!who || who->scope == entered_.scope);
+    return surroundings() == entered_;
 }
 
 inline void side_stack::check_leave() const noexcept {
@@ -202,16 +212,16 @@ inline void side_stack::check_leave() const noexcept {
 
 #ifdef SENNIT_INLINE_JUMP
 
-[[gnu::always_inline]] inline void side_stack::enter() noexcept {
-    note_enterer();
+[[gnu::always_inline]] inline void* side_stack::enter(void* other) noexcept {
+    entered_ = surroundings();
     exchange_exceptions();
-    sys::jump(&other_sp_, other_sp_);
+    return sys::jump_told(&other_sp_, other);
 }
 
-[[gnu::always_inline]] inline void side_stack::leave() noexcept {
+[[gnu::always_inline]] inline void* side_stack::leave(void* other) noexcept {
     check_leave();
     exchange_exceptions();
-    sys::jump(&other_sp_, other_sp_);
+    return sys::jump_told(&other_sp_, other);
 }
 
 #endif

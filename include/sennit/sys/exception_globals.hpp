@@ -9,6 +9,7 @@
 #include "sennit/sys/hot_line.hpp"
 
 #include <cstdint>
+#include <cstring>
 
 namespace sennit::sys {
 
@@ -19,6 +20,17 @@ struct exception_globals {
     // Any of both; in one branch.
     bool in_flight() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0; }
 };
+
+// Both at once, whole words with what the second half of the second happens to hold: if that is not zero the answer is
+// no, and whoever asks does more than was needed.
+inline bool none_in_flight(const exception_globals& one, const exception_globals& other) noexcept {
+    static_assert(sizeof(exception_globals) == 2 * sizeof(std::uint64_t));
+    std::uint64_t words[2];
+    std::memcpy(words, &one, sizeof words);
+    std::uint64_t others[2];
+    std::memcpy(others, &other, sizeof others);
+    return (words[0] | words[1] | others[0] | others[1]) == 0;
+}
 
 // The calling thread's record. Lives as long as the thread.
 [[gnu::noinline]] exception_globals& thread_exception_globals() noexcept;

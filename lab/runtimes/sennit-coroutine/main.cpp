@@ -9,7 +9,7 @@ struct with_coroutines : with_runtime {
     using with_runtime::with_runtime;
     class suspended {
     public:
-        void resume() { body_.resume(); }
+        [[gnu::always_inline]] void resume() { body_.resume(); } // as where it is used without a wrapper
 
     private:
         sennit::coroutine<> body_{[](auto& self) {

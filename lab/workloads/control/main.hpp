@@ -47,7 +47,9 @@ struct resume : over_and_over {
     std::int64_t run() const {
         typename R::suspended one;
         one.resume(); // takes its stack
-        return times([&] { one.resume(); });
+        std::int64_t done = 0;
+        for (; done < n; ++done) one.resume(); // a loop, since clang would call a function around it
+        return done;
     }
 };
 

@@ -185,6 +185,87 @@ TEST_P(coroutine, transfers_control_in_a_circle) {
     });
 }
 
+// Whoever resumes it notes in the handle where the body stands, and must not when that is no longer the handle.
+TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
+    runtime.run([] {
+        std::vector<sennit::coroutine<void, int>> all;
+        sennit::coroutine<void, int> swapped([](auto& self) {
+            for (int i = 100;; ++i) self.suspend(i);
+            return 0;
+        });
+        all.emplace_back([&](auto& self) {
+            for (int i = 0;; ++i) {
+                if (i % 2 == 0) {
+                    std::vector<sennit::coroutine<void, int>> elsewhere(std::make_move_iterator(all.begin()),
+                                                                        std::make_move_iterator(all.end()));
+                    all.swap(elsewhere); // the place of the handle that was resumed is free memory now
+                }
+                if (i == 5) std::swap(all[0], swapped);
+                self.suspend(i);
+            }
+            return 0;
+        });
+        for (int i = 0; i < 6; ++i) EXPECT_EQ(all[0].resume(), i);
+        EXPECT_EQ(all[0].resume(), 100);
+        EXPECT_EQ(swapped.resume(), 6);
+        EXPECT_EQ(all[0].resume(), 101);
+        EXPECT_EQ(swapped.resume(), 7);
+    });
+}
+
+// One that was passed control to, or has passed it on, is found by its next resumer where it stands, not where it
+// stood.
+TEST_P(coroutine, is_resumed_after_transfers_and_moves) {
+    runtime.run([] {
+        using part = sennit::coroutine<void, std::string>;
+        auto second = std::make_unique<part>([](auto& self) {
+            for (int i = 0;; ++i) self.suspend("second " + std::to_string(i));
+            return std::string();
+        });
+        auto first = std::make_unique<part>([&](auto& self) {
+            self.suspend("first");
+            self.transfer(*second);
+            self.suspend("first again");
+            self.transfer(*second);
+            return std::string("first's end");
+        });
+        EXPECT_EQ(first->resume(), "first");
+        EXPECT_EQ(second->resume(), "second 0");
+        EXPECT_EQ(first->resume(), "second 1");
+        first = std::make_unique<part>(std::move(*first));
+        EXPECT_EQ(second->resume(), "second 2");
+        EXPECT_EQ(first->resume(), "first again");
+        EXPECT_EQ(first->resume(), "second 3");
+        second = std::make_unique<part>(std::move(*second));
+        EXPECT_EQ(second->resume(), "second 4");
+        EXPECT_EQ(first->resume(), "first's end");
+        EXPECT_TRUE(first->done());
+        EXPECT_EQ(second->resume(), "second 5");
+    });
+}
+
+TEST_P(coroutine, a_transfer_back_to_one_whose_handle_was_moved) {
+    runtime.run([] {
+        using part = sennit::coroutine<void, int>;
+        std::unique_ptr<part> first;
+        part second([&](auto& self) {
+            for (;;) {
+                first = std::make_unique<part>(std::move(*first)); // whoever resumed it waits for its answer still
+                self.transfer(*first);
+            }
+            return 0;
+        });
+        first = std::make_unique<part>([&](auto& self) {
+            for (int i = 0;; ++i) {
+                self.transfer(second);
+                self.suspend(i);
+            }
+            return 0;
+        });
+        for (int i = 0; i < 4; ++i) EXPECT_EQ(first->resume(), i);
+    });
+}
+
 TEST_P(coroutine, resumes_others_in_a_chain) {
     runtime.run([] {
         sennit::coroutine<void, int> inner([](auto& self) {
