@@ -134,12 +134,19 @@ bool worker::rest() noexcept {
             watch_ns = std::min(2 * watch_ns, tuning::longest_watch_ns);
         }
         const bool keeps = runtime_.clock().become_keeper(index_);
-        if (keeps) until = std::min(until, runtime_.clock().next_ns());
+        const std::int64_t timer = keeps ? runtime_.clock().next_ns() : never;
         counted.parks.add();
         tracing::tell(trace_kind::sleeps, nullptr);
-        const bool chosen = until == never ? sleep_for_good() : parker_.sleep_until(until);
+        const bool chosen = timer < until    ? parker_.sleep_to(timer)
+                            : until == never ? sleep_for_good()
+                                             : parker_.sleep_until(until);
         tracing::tell(trace_kind::rises, nullptr);
         if (keeps) runtime_.clock().resign();
+        if (!chosen && timer < until && timer <= sys::now_ns()) {
+            leave_bed(watching); // no more looks: it has something to do, and is late for it
+            watchdog::notice();
+            return true;
+        }
         if (!chosen) continue;
         watchdog::notice();
         const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);

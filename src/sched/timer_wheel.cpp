@@ -8,7 +8,8 @@ namespace sennit::sched {
 
 namespace {
 
-constexpr std::uint64_t last_tick = (std::uint64_t{1} << 48) - 1; // what eight wheels hold: 146 years
+constexpr std::uint64_t last_tick = (std::uint64_t{1} << 54) - 1; // what nine wheels hold: 2,300 years
+constexpr unsigned few = 4; // timers in one slot of which the earliest is looked for
 
 std::uint64_t tick_before(std::int64_t ns) noexcept {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0) / timer_wheel::tick_ns);
@@ -76,7 +77,15 @@ timer_wheel::event timer_wheel::next_event() const noexcept {
 std::int64_t timer_wheel::next_event_ns() const noexcept {
     if (!due_.empty()) return 0;
     const event next = next_event();
-    return next.tick == never_tick ? never : static_cast<std::int64_t>(next.tick) * tick_ns;
+    if (next.tick == never_tick) return never;
+    std::uint64_t earliest = next.tick; // when the slot is emptied; of all later slots the timers are later, too
+    if (const list& slot = wheels_[next.level].slot[next.slot]; next.level > 0) {
+        const timer* one = slot.front();
+        std::uint64_t tick = one->tick;
+        for (unsigned looks = 1; looks < few && (one = list::after(*one)); ++looks) tick = std::min(tick, one->tick);
+        if (!one || !list::after(*one)) earliest = tick;
+    }
+    return static_cast<std::int64_t>(earliest) * tick_ns;
 }
 
 bool timer_wheel::advance(std::int64_t now_ns, list& due, std::size_t most) noexcept {

@@ -46,6 +46,12 @@ inline constexpr std::int64_t first_watch_ns = 100'000;
 inline constexpr std::int64_t longest_watch_ns = 1'000'000;
 inline constexpr unsigned idle_looks = simulated ? 1 : 3;
 
+// Who sleeps until a timer is due rises before, by what a wake-up has taken lately: 5 us on a machine of one's own, 70
+// where a host has to bring a halted virtual processor back. At most so much; and so much sleep for that little
+// waiting.
+inline constexpr std::int64_t longest_wait_ns = 100'000;
+inline constexpr std::int64_t sleep_to_wait = 16;
+
 // The watchdog's looks: two of them, and a thread's birth, in less than 10 ms; and how much of a processor's time
 // somebody has had between them who is stuck and not only slowed down. After so many looks with all in bed it sleeps.
 inline constexpr std::int64_t watch_period_ns = 4'000'000;

@@ -205,6 +205,7 @@ private:
     bool run_next() noexcept;
     bool look_outside() noexcept;
     bool expire_timers() noexcept;
+    bool run_timers() noexcept;
     void help_others() noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     // What others made ready for this worker or for any.
@@ -249,6 +250,7 @@ private:
     // nothing has under `sharing`.
     std::uint16_t local_home_ = 0;
     bool steals_ = true;                        // the runtime's; set with local_home_ before the thread starts
+    bool runs_first_here_ = false;              // what is pushed now and alone is run next, by this worker
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;

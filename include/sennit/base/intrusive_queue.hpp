@@ -81,6 +81,9 @@ public:
     T* front() const noexcept { return static_cast<T*>(first_); }
     T* back() const noexcept { return static_cast<T*>(last_); }
     static T* after(T& item) noexcept { return static_cast<T*>(static_cast<list_node&>(item).next); }
+    static const T* after(const T& item) noexcept {
+        return static_cast<const T*>(static_cast<const list_node&>(item).next);
+    }
 
 private:
     void drop_last(const list_node& node) noexcept {

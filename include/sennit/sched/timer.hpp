@@ -30,7 +30,7 @@ struct timer : base::list_node {
     bool armed = false;
 };
 
-// Thread-safe, a few tens of ns. A deadline in the past is due at once. `expire` is called within 20 us after the
+// Thread-safe, a few tens of ns. A deadline in the past is due at once. `expire` is called within 10 us after the
 // deadline if a worker is idle, else when one gets to it.
 void arm(timer& what, runtime_core& where) noexcept;
 

@@ -110,6 +110,39 @@ SIM_SCENARIO_WITHIN(timers, the_keepers_duty_is_passed_on, .preemptions = 2, .st
     sim::check(!disarm(timer, two->core()) && timer.rings == 1, "it has rung once");
 }
 
+// The keeper runs what a timer has woken, itself and at once, and that does not end before the next timer: somebody
+// else keeps from then on.
+SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_does_not_hold_up_the_next, .preemptions = 2, .stale_reads = 1) {
+    struct blocked_until_told : runnable {
+        explicit blocked_until_told(event& e)
+            : runnable([](runnable* self) noexcept { static_cast<blocked_until_told*>(self)->until.wait(); }),
+              until(e) {}
+        event& until;
+    };
+    struct starter : timer {
+        explicit starter(runnable& first) : work(first) {
+            deadline_ns = now_ns() + shortly;
+            fire = [](timer& self) noexcept {
+                auto& me = static_cast<starter&>(self);
+                schedule(me.work, *me.where);
+            };
+        }
+        runnable& work;
+        runtime_core* where = nullptr;
+    };
+    bell second(now_ns() + later);
+    blocked_until_told work(second.rang);
+    starter first(work);
+    engine two(2);
+    first.where = &two->core();
+    sim::calmly([&] {
+        arm(second, two->core());
+        arm(first, two->core());
+    });
+    second.rang.wait();
+    sim::check(second.rings == 1, "it has rung once");
+}
+
 // Who arms against who is about to keep, in small.
 SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_keeper_or_is_seen, .preemptions = 3, .stale_reads = 2) {
     timers clock;

@@ -63,6 +63,45 @@ TEST(timer_wheel, expires_at_the_deadlines_tick_and_not_before) {
     }
 }
 
+// Whoever sleeps for a few timers sleeps once, to the earliest, and not also to the time at which a slot is emptied.
+TEST(timer_wheel, knows_the_earliest_of_a_few) {
+    for (const std::int64_t near : {65 * tick, 100 * tick, second, 3600 * second, year}) {
+        timer_wheel wheel(0);
+        one_timer first(near), second_one(near + tick), far(2 * near + 5000 * tick);
+        wheel.insert(far);
+        EXPECT_EQ(wheel.next_event_ns(), due_at(far.deadline_ns));
+        wheel.insert(second_one);
+        EXPECT_EQ(wheel.next_event_ns(), due_at(second_one.deadline_ns));
+        wheel.insert(first);
+        EXPECT_EQ(wheel.next_event_ns(), due_at(first.deadline_ns));
+        wheel.remove(first);
+        EXPECT_EQ(wheel.next_event_ns(), due_at(second_one.deadline_ns));
+        EXPECT_EQ(advance(wheel, due_at(second_one.deadline_ns)).size(), 1u);
+        EXPECT_EQ(wheel.next_event_ns(), due_at(far.deadline_ns));
+        wheel.remove(far);
+    }
+}
+
+// Of many it may name an earlier time, when their slot is emptied; then the same again for who is left there.
+TEST(timer_wheel, names_no_time_after_the_earliest_of_many) {
+    timer_wheel wheel(0);
+    std::vector<std::unique_ptr<one_timer>> all;
+    for (int i = 0; i < 20; ++i) {
+        all.push_back(std::make_unique<one_timer>((100 - i) * tick));
+        wheel.insert(*all.back());
+        ASSERT_LE(wheel.next_event_ns(), all.back()->deadline_ns);
+    }
+    std::size_t expired = 0;
+    for (int looks = 0; expired < all.size(); ++looks) {
+        ASSERT_LT(looks, 40);
+        const std::int64_t next = wheel.next_event_ns();
+        expired += advance(wheel, next).size();
+        if (expired < all.size()) {
+            ASSERT_GT(wheel.next_event_ns(), next) << "each look gets on";
+        }
+    }
+}
+
 TEST(timer_wheel, expires_deadlines_of_the_past_at_once) {
     timer_wheel wheel(year);
     one_timer past(second), negative(-5), now(year);
