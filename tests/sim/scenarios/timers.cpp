@@ -113,8 +113,8 @@ SIM_SCENARIO_WITHIN(timers, the_keepers_duty_is_passed_on, .preemptions = 2, .st
 namespace {
 
 // The keeper runs what a timer has woken, itself and at once, and that does not end before the next timer: somebody
-// else keeps from then on. Before that the keeper is woken `times` for an earlier timer, so that the look at the clock
-// at which it meets the first is, or is not, that of a fair turn.
+// else keeps from then on. Before that the workers pick so many other things, so that the look at the clock at which it
+// meets the first timer is, or is not, that of a fair turn.
 void what_a_timer_wakes_does_not_end(int picks) {
     struct blocked_until_told : runnable {
         explicit blocked_until_told(event& e)
