@@ -53,7 +53,7 @@ public:
     inside& operator=(const inside&) = delete;
     ~inside() {
         for (std::size_t i = N; i-- > 0;)
-            if ((fresh_ >> i & 1) != 0 && !all_[i]->leave_now(me_)) [[unlikely]] {
+            if ((fresh_ >> i & 1) != 0 && !leave_now(*all_[i])) [[unlikely]] {
                 if constexpr (N == 1)
                     all_[0]->hand_on();
                 else
@@ -68,7 +68,7 @@ private:
         : me_(detail::self_identity()), all_(all) {
         sort();
         for (std::size_t i = 0; i < N; ++i) {
-            if (!all_[i]->enter_now(me_)) [[unlikely]] {
+            if (!enter_now(*all_[i])) [[unlikely]] {
                 fresh_ |= detail::door::enter_from(all_.data(), N, i, me_, member);
                 return;
             }
@@ -79,6 +79,8 @@ private:
     inside(monitor& reserved, adopting) noexcept : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
         detail::door::adopt(reserved);
     }
+    bool enter_now(monitor& one) const noexcept { return N == 1 ? one.enter_alone_now(me_) : one.enter_now(me_); }
+    bool leave_now(monitor& one) const noexcept { return N == 1 ? one.leave_alone_now(me_) : one.leave_now(me_); }
     // N is small: each pair that may be out of order is exchanged.
     void sort() noexcept {
         for (std::size_t i = 1; i < N; ++i)

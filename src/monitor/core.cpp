@@ -29,6 +29,7 @@ detail::claimant* monitor::pass_on() noexcept {
         std::lock_guard guard(lock_);
         if (!next) next = waiting_.pop_front();
         const identity bits = waiting_.empty() ? 0 : attention;
+        taken_.store_rlx(next ? 1 : 0); // a hint
         if (next)
             word_.store_rlx(next->whose->identity | bits); // orders nothing: who tells `next` does
         else
@@ -51,24 +52,27 @@ void monitor::pass_to(identity next) noexcept {
 [[gnu::always_inline]] inline monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity me,
                                                                      detail::member_key member) noexcept {
     lock_.lock();
-    identity seen = word_.load_rlx(); // a hint: the CAS decides
-    for (;;) {
-        if (seen == 0) {
-            if (!word_.cas_acq(seen, me)) continue; // pairs with leave
-            lock_.unlock();
-            return entered::this_one;
-        }
-        if ((seen & attention) != 0 || word_.cas_rlx(seen, seen | attention)) break; // orders nothing: not ours yet
-    }
     sched::wait_point point(true);
     detail::claimant mine(me, point, 1);
     mine.member = member;
     mine.wanted = &all;
+    // An acceptor is the owner and sleeps. If it accepts the call, what the word says of those that wait need not
+    // change.
     detail::acceptance* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
     if (accepted && member != &detail::key_of_destructor) {
         lock_.unlock();
         accepted->let_in(mine);
         return entered::all;
+    }
+    identity seen = word_.load_rlx(); // a hint: the CAS decides
+    for (;;) {
+        if (seen == 0) {
+            if (!word_.cas_acq(seen, me)) continue; // pairs with leave
+            taken_.store_rlx(1);                    // a hint
+            lock_.unlock();
+            return entered::this_one;
+        }
+        if ((seen & attention) != 0 || word_.cas_rlx(seen, seen | attention)) break; // orders nothing: not ours yet
     }
     detail::turn place;
     place.whose = &mine;

@@ -41,7 +41,7 @@ public:
     bool sleep_to(std::int64_t deadline_ns) noexcept {
         if (tuning::simulated) return sleep_until(deadline_ns);
         const std::int64_t most = (deadline_ns - sys::now_ns()) / tuning::sleep_to_wait;
-        const std::int64_t early = std::min(wakes_in_ns_ + 4 * deviation_ns_, most);
+        const std::int64_t early = std::min({wakes_in_ns_ + 4 * deviation_ns_, most, tuning::longest_wait_ns});
         const std::int64_t rise_ns = deadline_ns - std::max(early, std::int64_t{0});
         if (sleep_until(rise_ns)) return true;
         const std::int64_t late = std::clamp(sys::now_ns() - rise_ns, std::int64_t{0}, tuning::longest_wait_ns);
@@ -51,10 +51,10 @@ public:
             if (sys::now_ns() >= deadline_ns) return false;
             sys::cpu_relax();
         }
-        word_.store_rlx(awake); // as above
+        word_.store_rlx(awake); // orders nothing: as in sleep_until
         return true;
     }
-    void cancel() noexcept { word_.store_rlx(awake); } // as above
+    void cancel() noexcept { word_.store_rlx(awake); } // orders nothing: the owner's own state
     void notify() noexcept {
         word_.store(notified);
         sys::futex_wake(word_, 1);
