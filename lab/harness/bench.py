@@ -16,10 +16,10 @@ from .progress import Shown, progress
 from .sentinel import sentinel
 from .stats import relative_width
 
-CELL_BUDGET, QUICK_CELL_BUDGET = 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
+CELL_BUDGET, FULL_CELL_BUDGET, QUICK_CELL_BUDGET = 10.0, 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
 LEAST, FULL_LEAST = 5, 20  # samples before the width of the interval counts
 PRECISION, FULL_PRECISION = 0.03, 0.01  # half of the interval of the median, relative to it
-QUICK_BUDGET = 600.0  # seconds of a whole quick run, from its first run on
+BUDGET, QUICK_BUDGET = 720.0, 600.0  # seconds of a whole run that is not full, from its first run on
 SAVE_EVERY = 60.0  # seconds between two times that an unfinished block is saved
 NO_TIME = "not run: the budget of the whole run was used up"
 MOST_PER_LEAST = 3  # a cell that does not get precise has so many times the least samples, and no more
@@ -87,7 +87,7 @@ class Plan:
     reps: int | None  # samples of each cell; None: `least`, then until it is precise, at most `most`
     seed: int
     time_limit: float
-    cell_budget: float = CELL_BUDGET
+    cell_budget: float = FULL_CELL_BUDGET
     least: int = LEAST
     most: int = LEAST * MOST_PER_LEAST
     precision: float = PRECISION

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from . import compare, overhead, page, progress, publish, report, seed_measure
-from .bench import (CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_BUDGET, QUICK_CELL_BUDGET, Plan,
-                    Run, cells_of, jobs_for, run_plan)
+from .bench import (BUDGET, CELL_BUDGET, FULL_CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_BUDGET,
+                    QUICK_CELL_BUDGET, Plan, Run, cells_of, jobs_for, run_plan)
 from .build import Builder, default_compiler
 from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
 from .document import load, restore
@@ -55,7 +55,8 @@ def parse_bench(arguments: list[str]) -> Namespace:
     given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
     given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
     given.time_limit = seconds(given.time_limit or str(QUICK_TIME_LIMIT if given.quick else TIME_LIMIT))
-    given.budget = minutes(given.budget) if given.budget else QUICK_BUDGET if given.quick else None
+    usual = None if given.full else QUICK_BUDGET if given.quick else BUDGET
+    given.budget = minutes(given.budget) if given.budget else usual
     given.compiler = compiler_named(given.compiler)
     return given
 
@@ -63,7 +64,7 @@ def parse_bench(arguments: list[str]) -> Namespace:
 def _plan(given: Namespace) -> Plan:
     least = FULL_LEAST if given.full else LEAST
     return Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps, given.seed,
-                given.time_limit, QUICK_CELL_BUDGET if given.quick else CELL_BUDGET, least,
+                given.time_limit, QUICK_CELL_BUDGET if given.quick else FULL_CELL_BUDGET if given.full else CELL_BUDGET, least,
                 least if given.quick else least * MOST_PER_LEAST, FULL_PRECISION if given.full else PRECISION,
                 given.budget, given.pin)
 

@@ -210,7 +210,8 @@ class Time(WithFolder):
     def test_a_quick_run_has_a_budget_and_says_so(self):
         given = bench_verbs.parse_bench(["--quick", "--workloads", "all"])
         self.assertEqual((given.budget, given.workloads), (bench.QUICK_BUDGET, list(WORKLOADS)))
-        self.assertIsNone(bench_verbs.parse_bench([]).budget)
+        self.assertEqual(bench_verbs.parse_bench([]).budget, bench.BUDGET)
+        self.assertIsNone(bench_verbs.parse_bench(["--full"]).budget)
         status, _, err = self.bench({"serial": "good"}, "--runtimes", "serial", "--budget", "5")
         self.assertEqual((status, load(self.folder)["plan"]["budget"]), (0, 300.0), err)
 
