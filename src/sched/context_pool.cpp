@@ -2,6 +2,8 @@
 #include "sched/context_pool.hpp"
 
 #include <bit>
+#include <memory>
+#include <new>
 #include <stdexcept>
 
 namespace sennit::sched {
@@ -15,10 +17,11 @@ constexpr std::ptrdiff_t guard_reach = 64 * 1024; // bytes below a stack that co
 context_pool::context_pool(runtime_core& runtime, std::size_t stack_size) : runtime_(runtime), usual_(stack_size) {}
 
 context_pool::~context_pool() {
-    for (auto& one : all_) {
+    for (context* one : all_) {
         size_class& from = class_of(*one);
         from.stacks.give(one->stack);
         from.fork_stacks.give(one->fork_memory);
+        std::destroy_at(one);
     }
 }
 
@@ -54,12 +57,16 @@ context& context_pool::take_from(size_class& from, bool large) {
         --free_count_;
         return found;
     }
-    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16); // may be refused: before anything is taken
+    // What may be refused, before anything is taken.
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16);
+    if (all_.size() == slab::contexts * slabs_.size()) slabs_.push_back(std::make_unique_for_overwrite<slab>());
     const sys::stack stack = from.stacks.take();
     try {
         const sys::stack forks = from.fork_stacks.take();
         try {
-            all_.push_back(std::make_unique<context>(runtime_, static_cast<unsigned>(all_.size()), stack, forks));
+            const auto index = static_cast<unsigned>(all_.size());
+            std::byte* const room = slabs_.back()->room + index % slab::contexts * sizeof(context);
+            all_.push_back(::new (room) context(runtime_, index, stack, forks));
         } catch (...) {
             from.fork_stacks.give(forks);
             throw;
@@ -82,13 +89,13 @@ void context_pool::give(context& idle) noexcept {
 
 const context* context_pool::owner_of_guard(const void* address, bool& in_fork_stack) const noexcept {
     const auto* where = static_cast<const std::byte*>(address);
-    for (const auto& one : all_) {
+    for (const context* one : all_) {
         const auto below = [where](const sys::stack& memory) {
             return where < memory.low && where >= memory.low - guard_reach;
         };
         if (below(one->stack) || below(one->fork_memory)) {
             in_fork_stack = below(one->fork_memory);
-            return one.get();
+            return one;
         }
     }
     return nullptr;

@@ -58,7 +58,12 @@ private:
     mutable sys::mutex mutex_;
     size_class usual_;
     std::vector<std::unique_ptr<size_class>> larger_; // by size
-    std::vector<std::unique_ptr<context>> all_;
+    struct slab {
+        static constexpr std::size_t contexts = 32;
+        alignas(context) std::byte room[contexts * sizeof(context)];
+    };
+    std::vector<std::unique_ptr<slab>> slabs_; // one by one, the allocator would take a third more for their alignment
+    std::vector<context*> all_;                // in the slabs, in this order
     std::size_t free_count_ = 0;
 };
 

@@ -113,8 +113,8 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
     };
     context* const running = likely.running();
     if (running && on(*running)) return running;
-    for (const auto& one : of_.contexts().all_)
-        if (on(*one)) return one.get();
+    for (context* one : of_.contexts().all_)
+        if (on(*one)) return one;
     if (!side_stack::find(sp)) return nullptr;
     unclear = unclear || likely.left_ != nullptr;
     return running;
@@ -193,7 +193,7 @@ snapshot::result snapshot::collect_ready() noexcept {
 }
 
 snapshot::result snapshot::collect_blocked() noexcept {
-    for (const auto& one : of_.contexts().all_) {
+    for (context* one : of_.contexts().all_) {
         if (seen_[one->index]) continue;
         const std::size_t before = found_.strands.size();
         const bool waits_its_turn = one->in_order;

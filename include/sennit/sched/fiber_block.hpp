@@ -63,6 +63,8 @@ struct fiber_extra {
 };
 
 class fiber_block : public runnable {
+    bool stop_wanted_ = false; // before there was a source; here it takes no room
+
 public:
     enum class start : std::uint8_t { enqueue, now };
 
@@ -172,8 +174,9 @@ private:
 
     static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;
 
-    activity self_;
+    // In this order nothing is left between them.
     runtime_core* runtime_; // a movable one's changes: src/sched/fiber_move.cpp says who may read it
+    activity self_;
     const fiber_type& type_;
     const void* const made_at_;
     std::int64_t born_ns_; // about when it was launched; nobody asks before
@@ -181,8 +184,8 @@ private:
     base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
     wait_list joiners_;
     std::stop_source stop_{std::nostopstate};
-    bool stop_wanted_ = false; // before there was a source
     fiber_extra* extra_ = nullptr;
 };
+static_assert(sizeof(void*) != 8 || sizeof(fiber_block) == 176);
 
 } // namespace sennit::sched

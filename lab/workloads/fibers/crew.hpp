@@ -12,18 +12,21 @@ namespace lab {
 // `wait(gate)` is what each does. Returns for how many it said true, once all have ended.
 template <class R, class Wait>
 std::int64_t crew_at_gate(std::int64_t n, Wait wait) {
-    typename R::event gate;
-    std::atomic<std::int64_t> arrived = 0, passed = 0;
+    struct {
+        Wait wait;
+        typename R::event gate{};
+        std::atomic<std::int64_t> arrived = 0, passed = 0;
+    } crew{wait};
     std::vector<typename R::fiber> all(static_cast<std::size_t>(n));
     for (auto& one : all)
-        one = R::start([&] {
-            arrived.fetch_add(1, std::memory_order_relaxed);
-            if (wait(gate)) passed.fetch_add(1, std::memory_order_relaxed);
+        one = R::start([&crew] { // one word: what each takes is the runtime's
+            crew.arrived.fetch_add(1, std::memory_order_relaxed);
+            if (crew.wait(crew.gate)) crew.passed.fetch_add(1, std::memory_order_relaxed);
         });
-    while (arrived.load(std::memory_order_relaxed) < n) R::yield();
-    gate.set();
+    while (crew.arrived.load(std::memory_order_relaxed) < n) R::yield();
+    crew.gate.set();
     for (auto& one : all) one.join();
-    return passed.load(std::memory_order_relaxed);
+    return crew.passed.load(std::memory_order_relaxed);
 }
 
 } // namespace lab

@@ -144,7 +144,7 @@ TEST(timer_wheel, hands_out_no_more_than_wanted) {
 TEST(timer_wheel, removes_from_every_wheel) {
     timer_wheel wheel(7 * second);
     std::vector<std::unique_ptr<one_timer>> all;
-    for (std::int64_t ahead = tick; ahead > 0 && ahead < 140 * year; ahead *= 8)
+    for (std::int64_t ahead = tick; ahead < 140 * year / 8; ahead *= 8)
         for (int i = 0; i < 3; ++i) all.push_back(std::make_unique<one_timer>(7 * second + ahead));
     for (auto& one : all) wheel.insert(*one);
     std::mt19937_64 random(1);
