@@ -52,18 +52,6 @@ void monitor::pass_to(identity next) noexcept {
 [[gnu::always_inline]] inline monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity me,
                                                                      detail::member_key member) noexcept {
     lock_.lock();
-    sched::wait_point point(true);
-    detail::claimant mine(me, point, 1);
-    mine.member = member;
-    mine.wanted = &all;
-    // An acceptor is the owner and sleeps. If it accepts the call, what the word says of those that wait need not
-    // change.
-    detail::acceptance* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
-    if (accepted && member != &detail::key_of_destructor) {
-        lock_.unlock();
-        accepted->let_in(mine);
-        return entered::all;
-    }
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if (seen == 0) {
@@ -73,6 +61,16 @@ void monitor::pass_to(identity next) noexcept {
             return entered::this_one;
         }
         if ((seen & attention) != 0 || word_.cas_rlx(seen, seen | attention)) break; // orders nothing: not ours yet
+    }
+    sched::wait_point point(true);
+    detail::claimant mine(me, point, 1);
+    mine.member = member;
+    mine.wanted = &all;
+    detail::acceptance* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
+    if (accepted && member != &detail::key_of_destructor) {
+        lock_.unlock();
+        accepted->let_in(mine);
+        return entered::all;
     }
     detail::turn place;
     place.whose = &mine;
