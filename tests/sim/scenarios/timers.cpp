@@ -116,12 +116,6 @@ namespace {
 // else keeps from then on. Before that the workers pick so many other things, so that the look at the clock at which it
 // meets the first timer is, or is not, that of a fair turn.
 void what_a_timer_wakes_does_not_end(int picks) {
-    struct blocked_until_told : runnable {
-        explicit blocked_until_told(event& e)
-            : runnable([](runnable* self) noexcept { static_cast<blocked_until_told*>(self)->until.wait(); }),
-              until(e) {}
-        event& until;
-    };
     struct starter : timer {
         explicit starter(runnable& first) : work(first) {
             fire = [](timer& self) noexcept {
@@ -133,7 +127,7 @@ void what_a_timer_wakes_does_not_end(int picks) {
         runtime_core* where = nullptr;
     };
     bell second(never);
-    blocked_until_told work(second.rang);
+    blocker work;
     starter first(work);
     engine two(2);
     first.where = &two->core();
@@ -145,6 +139,7 @@ void what_a_timer_wakes_does_not_end(int picks) {
         arm(first, two->core());
     });
     second.rang.wait();
+    work.end.set();
     sim::check(second.rings == 1, "it has rung once");
 }
 
