@@ -44,6 +44,40 @@ enum class channel_status : std::uint8_t {
 
 namespace detail {
 
+// What of a channel does not know its values: who waits, and how. In src/channel.cpp.
+class channel_core {
+public:
+    channel_core(const channel_core&) = delete;
+    channel_core& operator=(const channel_core&) = delete;
+
+protected:
+    channel_core() noexcept = default;
+    ~channel_core() = default;
+    // What the other side finds in a waiter's entry.
+    struct sending {
+        void* value;
+        bool closed = false;
+    };
+    struct receiving {
+        void* to; // an empty optional
+        bool given = false;
+    };
+
+    // Block, with the lock held, which is free then. `value` and `to` as above; for `never`, or until a deadline.
+    channel_status wait_to_push(void* value, std::int64_t deadline_ns);
+    channel_status wait_to_pop(void* to, std::int64_t deadline_ns);
+    // Written before `closed_` is, and not changed any more.
+    void throw_error() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+    mutable base::spin_lock lock_; // guards all below
+    bool closed_ = false;
+    std::exception_ptr error_;
+    sched::wait_list senders_;
+    sched::wait_list receivers_;
+};
+
 template <class T>
 class ring; // below
 template <class T>
@@ -54,7 +88,7 @@ class send_case;
 } // namespace detail
 
 template <class T>
-class channel {
+class channel : private detail::channel_core {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>, "sennit: a channel carries objects; send pointers");
     static_assert(std::is_nothrow_move_constructible_v<T>, "sennit: a channel's values must move without throwing");
 
@@ -66,8 +100,6 @@ public:
     explicit channel(std::size_t capacity = 0) : capacity_(capacity) {
         if (capacity != unbounded) values_.reserve(capacity);
     }
-    channel(const channel&) = delete;
-    channel& operator=(const channel&) = delete;
 
     // success or closed. An unbounded channel's may throw std::bad_alloc; the value is lost then.
     channel_status push(T value) { return push_before(value, sched::never); }
@@ -190,17 +222,12 @@ private:
     friend class detail::receive_case<T>;
     friend class detail::send_case<T>;
 
-    // What the other side finds in a waiter's entry.
-    struct sending {
-        T* value;
-        bool closed = false;
-    };
-    using receiving = std::optional<T>; // stays empty when the channel is closed
-
     // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other` then.
     bool offer(T& value, sched::claimed& other) noexcept {
         if (const sched::claimed one = sched::claim_first(receivers_)) {
-            static_cast<receiving*>(one.entry->data)->emplace(std::move(value));
+            auto& its = *static_cast<receiving*>(one.entry->data);
+            static_cast<std::optional<T>*>(its.to)->emplace(std::move(value));
+            its.given = true;
             other = one;
             return true;
         }
@@ -218,7 +245,9 @@ private:
         if (other) to.emplace(std::move(*sent_by(other)));
         return static_cast<bool>(other);
     }
-    static T* sent_by(const sched::claimed& one) noexcept { return static_cast<sending*>(one.entry->data)->value; }
+    static T* sent_by(const sched::claimed& one) noexcept {
+        return static_cast<T*>(static_cast<sending*>(one.entry->data)->value);
+    }
 
     channel_status push_before(T& value, std::int64_t deadline_ns) {
         lock_with_room();
@@ -237,23 +266,7 @@ private:
             sched::end_wait(receiver);
             return channel_status::success;
         }
-        return wait_to_push(value, deadline_ns);
-    }
-    channel_status wait_to_push(T& value, std::int64_t deadline_ns) {
-        if (closed_) {
-            lock_.unlock();
-            return channel_status::closed;
-        }
-        sending mine{&value};
-        switch (
-            sched::block(senders_, lock_, {.deadline_ns = deadline_ns, .what = "channel::push", .on = this}, &mine)) {
-        case sched::wake_reason::cancelled:
-            throw cancelled();
-        case sched::wake_reason::timed_out:
-            return channel_status::timeout;
-        default:
-            return mine.closed ? channel_status::closed : channel_status::success;
-        }
+        return wait_to_push(&value, deadline_ns);
     }
 
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
@@ -272,24 +285,7 @@ private:
             sched::end_wait(sender);
             return channel_status::success;
         }
-        return wait_to_pop(to, deadline_ns);
-    }
-    channel_status wait_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
-        if (!closed_) {
-            switch (sched::block(receivers_, lock_, {.deadline_ns = deadline_ns, .what = "channel::pop", .on = this},
-                                 &to)) {
-            case sched::wake_reason::cancelled:
-                throw cancelled();
-            case sched::wake_reason::timed_out:
-                return channel_status::timeout;
-            default:
-                if (to) return channel_status::success;
-            }
-        } else {
-            lock_.unlock();
-        }
-        throw_error();
-        return channel_status::closed;
+        return wait_to_pop(&to, deadline_ns);
     }
 
     channel_status assigned(T& to, std::int64_t deadline_ns) {
@@ -309,7 +305,7 @@ private:
             lock_.lock();
         }
     }
-    void grow(std::size_t room) {
+    [[gnu::noinline]] void grow(std::size_t room) {
         detail::ring<T> larger; // freed, or the old one, outside the lock
         larger.reserve(room == 0 ? 16 : 2 * room);
         std::lock_guard guard(lock_);
@@ -328,19 +324,10 @@ private:
         --promised_;
     }
 
-    // Written before `closed_` is, and not changed any more.
-    void throw_error() const {
-        if (error_) std::rethrow_exception(error_);
-    }
-
     const std::size_t capacity_;
-    mutable base::spin_lock lock_; // guards all below
-    bool closed_ = false;
-    std::exception_ptr error_;
+    // Guarded by the lock:
     detail::ring<T> values_;
     std::size_t promised_ = 0; // places kept for selects
-    sched::wait_list senders_;
-    sched::wait_list receivers_;
 };
 
 namespace detail {

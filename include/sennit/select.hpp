@@ -72,7 +72,8 @@ public:
         return taken || from_->closed_;
     }
     bool enlist(sched::wait_entry& entry) noexcept override {
-        entry.data = &value_;
+        request_.to = &value_;
+        entry.data = &request_;
         sched::enqueue(from_->receivers_, entry);
         return true;
     }
@@ -81,6 +82,7 @@ public:
 protected:
     channel<T>* from_;
     std::optional<T> value_;
+    typename channel<T>::receiving request_{nullptr};
 };
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include "monitor/wait_behind.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/jump_return.hpp"
 #include "sennit/cancelled.hpp"
 
 namespace sennit {
@@ -46,7 +47,7 @@ void condition::check_inside(const char* what) const {
     }
 }
 
-bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
+SENNIT_RETURNS_BY_JUMP bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
     check_inside("waiting on a condition, but not inside all its monitors");
     const std::uintptr_t me = detail::self_identity();
     sched::wait_point point(deadline_ns == sched::never && !sched::in_cancel_scope());
@@ -118,7 +119,7 @@ void condition::signal_all() {
     while (waiting* found = newest_first.pop_front()) owe_turns(*found); // each before the one that came after it
 }
 
-bool condition::signal_block() {
+SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
     check_inside("signalling a condition, but not inside all its monitors");
     waiting* found = take();
     if (!found) return false;

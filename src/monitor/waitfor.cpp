@@ -4,6 +4,7 @@
 #include "monitor/acceptance.hpp"
 #include "monitor/wait_behind.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/jump_return.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/monitor.hpp"
 
@@ -133,7 +134,7 @@ namespace {
 
 } // namespace
 
-std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
+SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
     const std::uintptr_t me = self_identity();
     monitor_set all;
     std::size_t otherwise = clauses.size(), late = clauses.size();
