@@ -2,6 +2,8 @@
 #include "sennit/monitor/core.hpp"
 #include "monitor/acceptance.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/company.hpp"
+#include "sennit/base/jump_return.hpp"
 #include "sennit/sched/verbs.hpp"
 
 #include <mutex>
@@ -55,12 +57,13 @@ void monitor::pass_to(identity next) noexcept {
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if (seen == 0) {
-            if (!word_.cas_acq(seen, me)) continue; // pairs with leave
-            taken_.store_rlx(1);                    // a hint
+            if (!base::cas_acq(word_, seen, me)) continue; // pairs with leave
+            taken_.store_rlx(1);                           // a hint
             lock_.unlock();
             return entered::this_one;
         }
-        if ((seen & attention) != 0 || word_.cas_rlx(seen, seen | attention)) break; // orders nothing: not ours yet
+        if ((seen & attention) != 0 || base::cas_rlx(word_, seen, seen | attention))
+            break; // orders nothing: not ours yet
     }
     sched::wait_point point(true);
     detail::claimant mine(me, point, 1);
@@ -97,8 +100,8 @@ void monitor::pass_to(identity next) noexcept {
 
 namespace detail {
 
-unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
-                          member_key member) noexcept {
+SENNIT_RETURNS_BY_JUMP unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at,
+                                                 std::uintptr_t me, member_key member) noexcept {
     const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
@@ -142,7 +145,7 @@ void door::adopt(monitor& reserved) noexcept {
     reserved.pass_to(self_identity());
 }
 
-void claimant::wait_rest(const char* what, const void* on) noexcept {
+SENNIT_RETURNS_BY_JUMP void claimant::wait_rest(const char* what, const void* on) noexcept {
     // Orders nothing: 0 is read only behind the wake-up by the last `got`, or by `go_on`, which carries all.
     if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);
@@ -153,7 +156,7 @@ void claimant::wait_rest(const char* what, const void* on) noexcept {
     const sched::wait_options* outer = std::exchange(me.waits_for, &options);
     sched::park(
         [](void* argument, sched::waiter&) noexcept {
-            return static_cast<claimant*>(argument)->missing.fetch_sub_acq_rel(1) != 1; // pairs with got
+            return base::fetch_sub_acq_rel(static_cast<claimant*>(argument)->missing, 1U) != 1; // pairs with got
         },
         this, here);
     me.waits_for = outer;

@@ -3,6 +3,7 @@
 
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/company.hpp"
 #include "sennit/sched/blocking.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
@@ -106,6 +107,7 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
     }
     const std::int64_t until = sys::now_ns() + patience_ns;
     bool called = true;
+    base::leave_company();
     while (called && me.called.load() == 0) called = sys::futex_wait_until(me.called, 0, until);
     std::lock_guard guard(mutex_);
     if (request* mine = std::exchange(me.next, nullptr)) return mine;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/fiber_block.hpp"
+#include "sennit/base/company.hpp"
 
 #include "sched/runtime_core.hpp"
 #include "sched/tracing.hpp"
@@ -77,8 +78,9 @@ void fiber_block::run_body() noexcept {
 
 void fiber_block::end() noexcept {
     for (;;) {
-        std::uint32_t seen = state_.load_acq();                                     // pairs with let_go
-        if (seen == running_state && state_.cas_acq_rel(seen, ended_state)) return; // pairs with ended, join and let_go
+        std::uint32_t seen = state_.load_acq(); // pairs with let_go
+        if (seen == running_state && base::cas_acq_rel(state_, seen, ended_state))
+            return; // pairs with ended, join and let_go
         if (seen == detached_state) break;
         claimed joiner;
         {
@@ -179,7 +181,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     wait_entry entry(point);
     lock_.lock();
     std::uint32_t seen = running_state;
-    if (!state_.cas_rlx(seen, watched_state)) { // orders nothing: if it succeeds, the lock carries all
+    if (!base::cas_rlx(state_, seen, watched_state)) { // orders nothing: if it succeeds, the lock carries all
         lock_.unlock();
         (void)state_.load_acq(); // pairs with end: it has ended
         return wake_reason::source;
@@ -199,7 +201,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
 
 void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
-    if (state_.cas_acq_rel(seen, detached_state)) return; // pairs with end
+    if (base::cas_acq_rel(state_, seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
     if (error) fail_detached();
     type_.destroy(this);

@@ -31,6 +31,7 @@
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/company.hpp"
 #include "sys/futex.hpp"
 #include "sys/mutant.hpp"
 
@@ -54,6 +55,7 @@ bool worker::stand_down() noexcept {
         std::uint32_t rung = 2;
         (void)on_duty_.cas(rung, 0);
         if (inbox_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) break;
+        base::leave_company();
         sys::futex_wait(word, 0);
     }
     bed_.store(now + 2);

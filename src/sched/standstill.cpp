@@ -4,6 +4,7 @@
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/watchdog.hpp"
+#include "sennit/base/company.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
 #include "sys/halt.hpp"
@@ -72,11 +73,13 @@ void sleep_for_good(waiter& who) noexcept {
         ++sleepers_entered;
     }
     look_between([&who](std::int64_t until) noexcept {
+        base::leave_company();
         while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
         }
         return who.signal.load() != 0;
     });
 #endif
+    base::leave_company();
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
 #ifndef SENNIT_SIMULATOR
     std::lock_guard guard(sleepers_lock);

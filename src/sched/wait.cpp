@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/wait.hpp"
+#include "sennit/base/company.hpp"
+#include "sennit/base/jump_return.hpp"
 
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
@@ -47,7 +49,8 @@ struct pending : timer {
         wait_point& mine = *point;
         if (publish) publish(argument);
         std::uint32_t expected = preparing;
-        return mine.state.cas_rel(expected, waiting); // pairs with claim; who came before is acquired by reason()
+        // Pairs with claim; who came before is acquired by reason().
+        return base::cas_rel(mine.state, expected, waiting);
     }
 
     void end() noexcept {
@@ -65,6 +68,7 @@ void block_thread(pending& mine) noexcept {
         sleep_for_good(point);
         return;
     }
+    base::leave_company();
     while (point.signal.load() == 0) {
         if (mine.deadline_ns == never) { // claimed, and about to be woken
             sys::futex_wait(point.signal, 0);
@@ -80,7 +84,7 @@ void block_thread(pending& mine) noexcept {
 claim_result claim(wait_point& point, wake_reason why) noexcept {
     std::uint32_t seen = point.state.load_rlx(); // a hint: the CAS decides
     while (seen == preparing || seen == waiting)
-        if (point.state.cas_acq_rel(seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
+        if (base::cas_acq_rel(point.state, seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
             return seen == waiting ? claim_result::wake_it : claim_result::leave_it;
     return claim_result::lost;
 }
@@ -106,8 +110,8 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
     return {};
 }
 
-wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
-                 const wait_options& options) noexcept {
+SENNIT_RETURNS_BY_JUMP wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
+                                        const wait_options& options) noexcept {
     activity& me = this_activity();
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     if (point.sole) {
@@ -159,7 +163,8 @@ namespace {
 
 } // namespace
 
-wake_reason wait_unlocking(wait_point& point, base::spin_lock& held, const wait_options& options) noexcept {
+SENNIT_RETURNS_BY_JUMP wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
+                                                  const wait_options& options) noexcept {
     if (point.sole) {
         activity* running = current_activity();
         return wait_for_source(point, held, running ? *running : this_activity(), options);
@@ -167,8 +172,8 @@ wake_reason wait_unlocking(wait_point& point, base::spin_lock& held, const wait_
     return wait(point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held, options);
 }
 
-wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options, void* data,
-                  bool first) noexcept {
+SENNIT_RETURNS_BY_JUMP wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options,
+                                         void* data, bool first) noexcept {
     activity* running = current_activity();
     activity& me = running ? *running : this_activity();
     wait_point point(options.deadline_ns == never && !(options.cancellable && me.scope));

@@ -5,6 +5,7 @@
 #include "sched/runtime_core.hpp"
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/company.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
@@ -109,6 +110,7 @@ void watchdog::thread_main(void* self) noexcept {
             dozing_.store(0);
             quiet = 0;
         }
+        base::leave_company(); // that a relief was called for, or sent back
         const std::int64_t until = sys::now_ns() + tuning::watch_period_ns;
         while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
         }

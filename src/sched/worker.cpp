@@ -22,6 +22,8 @@
 #include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/company.hpp"
+#include "sennit/base/jump_return.hpp"
 #include "sennit/sched/random.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
@@ -79,6 +81,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::allow_halt();
     me.task_.store(sys::this_task());
     me.about_now_ns_ = sys::coarse_now_ns();
+    base::join_company();
+    base::seek_solitude(me.about_now_ns_);
     me.runtime_.place_worker(me.index_);
 
     sys::hot_line& hot = sys::own_hot_line();
@@ -239,6 +243,7 @@ bool worker::look_outside() noexcept {
     if (stands_down()) [[unlikely]]
         stand_down();
     about_now_ns_ = sys::coarse_now_ns();
+    base::seek_solitude(about_now_ns_);
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
     if (runnable* outside = pop_outside()) {
@@ -442,7 +447,7 @@ void spawn(runnable& what, runtime_core& where) noexcept {
         where.post(what);
 }
 
-bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+SENNIT_RETURNS_BY_JUMP bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
     return this_worker()->leave(after, argument, who);
 }
 
@@ -474,14 +479,14 @@ void wake(waiter& who) noexcept {
     sys::futex_wake(word, 1); // the frame may be gone: at worst somebody else wakes for nothing
 }
 
-void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+SENNIT_RETURNS_BY_JUMP void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
     if (this_worker() && suspend(publish, argument, who)) return;
     who.parked = nullptr;
     if (!publish(argument, who)) return;
     sleep_for_good(who);
 }
 
-void wake_and_park(waiter& next, waiter& who) noexcept {
+SENNIT_RETURNS_BY_JUMP void wake_and_park(waiter& next, waiter& who) noexcept {
     worker* me = this_worker();
     if (me && next.parked && me->leave_to(*next.parked, who)) return;
     park(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/signal_thread.hpp"
 
+#include "sennit/base/company.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
 #include "sys/thread.hpp"
@@ -42,6 +43,7 @@ void wait_for_signals(void*) noexcept {
     ready.store(1);
     futex_wake(ready, 1);
     for (;;) {
+        base::leave_company();
         while (came.load() == 0) futex_wait(came, 0);
         came.store(0);
         wanted();

@@ -3,6 +3,7 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/company.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -73,7 +74,11 @@ void yield_thread() noexcept {
 void watch_forks() {
     // A throw leaves the variable uninitialised, so that the next call asks again.
     [[maybe_unused]] static const bool registered = [] {
-        if (pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); }) != 0) throw std::bad_alloc();
+        const auto in_child = [] {
+            generation.fetch_add(1);
+            base::company_survived_fork();
+        };
+        if (pthread_atfork(nullptr, nullptr, in_child) != 0) throw std::bad_alloc();
         return true;
     }();
 }

@@ -2,11 +2,12 @@
 // A lock for a handful of instructions that never block: waits by spinning.
 //
 // Meets the standard's Lockable, so std::lock_guard works. Never hold it over a suspension, a system call or user code.
-// Under oversubscription the holder may be off the processor: after a while the waiter yields through the hook that
-// `sys` installs at compile time (`spin_pause`).
+// Under oversubscription the holder may be off the processor: after a while the waiter yields.
+// Cost: one locked instruction; none while one thread alone works with the library (sennit/base/company.hpp).
 #pragma once
 
 #include "sennit/base/atomic.hpp"
+#include "sennit/base/company.hpp"
 
 namespace sennit::base {
 
@@ -15,15 +16,35 @@ void spin_pause(unsigned round) noexcept; // src/sys/spin_pause.cpp: a pause, or
 class spin_lock {
 public:
     // Without a look first: who finds it free, as a rule, would wait for that (1 to 2.5 % of a fiber or a message,
-    // Xeon).
+    // Xeon). Who is alone finds it free: nobody else is inside anything.
     void lock() noexcept {
-        for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) // pairs with unlock
-            while (word_.load_rlx() != 0) spin_pause(round++);        // only a hint: try_lock decides
+        if (enter_alone()) {
+            word_.store_rlx(1); // carried by the end of the solitude
+            leave_alone();
+        } else if (!joined() || word_.exchange_acq(1) != 0) [[unlikely]] { // pairs with unlock
+            lock_slowly();
+        }
     }
-    bool try_lock() noexcept { return word_.load_rlx() == 0 && word_.exchange_acq(1) == 0; } // pairs with unlock
-    void unlock() noexcept { word_.store_rel(0); }                                           // pairs with try_lock
+    bool try_lock() noexcept {
+        if (enter_alone()) {
+            const bool free = word_.load_rlx() == 0; // own
+            word_.store_rlx(1);                      // carried by the end of the solitude
+            leave_alone();
+            return free;
+        }
+        if (!joined()) [[unlikely]]
+            join_company();
+        return word_.load_rlx() == 0 && word_.exchange_acq(1) == 0; // pairs with unlock
+    }
+    void unlock() noexcept { word_.store_rel(0); } // pairs with lock and try_lock
 
 private:
+    [[gnu::noinline]] void lock_slowly() noexcept {
+        if (!joined()) join_company();
+        for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) // pairs with unlock
+            while (word_.load_rlx() != 0) spin_pause(round++);        // only a hint: the exchange decides
+    }
+
     atomic<unsigned> word_{0};
 };
 

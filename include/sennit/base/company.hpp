@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the calling thread is in company: while one thread alone works with the library, its locks and hand-overs
+// need no locked instruction (7 ns each on a Xeon, and they wait for all stores before them).
+//
+// Who is a member. A thread becomes one at its first lock, and is one until it ends, or says that it will touch nothing
+// for a while (`leave_company`: before it sleeps). A member that is the only one, and a worker, may `seek_solitude`:
+// it then does what needs atomicity between `enter_alone` and `leave_alone`, a handful of plain loads and stores.
+//
+// Protocol. One that joins ends the other's solitude: it writes `in_company` into the other's word, makes every thread
+// pass a barrier (membarrier), and waits until the other is not `busy`. The other says `busy`, then looks at its word:
+// Dekker's pattern with the fence moved to the side that hardly ever comes, as in sched/owner_lock.hpp. So either the
+// joining thread sees `busy` and waits, or the other sees that it is alone no more and takes the locked instruction.
+// What the other wrote is carried by `busy` going to 0 (release, acquire); what members wrote before they left, by the
+// gate of the company, which who seeks solitude passes. Between members all is as if this file were not there.
+// Whoever writes a word by the functions below must do so by them only, or before it is shared; a thread that is no
+// member may read it. Orders are those of the names. A word that is told by a futex or guards against a thread that
+// never joins does not belong here.
+//
+// Cost, alone: two loads and two stores of the own line; in company: a load more than the locked instruction. Joining:
+// some 30 ns, and 1 to 20 us if it ends a solitude, which is at most one in 10 ms (`seek_solitude`).
+// Elsewhere than on x86-64, where there is no membarrier, and under ThreadSanitizer all threads are in company always.
+// After the single-threaded modes of libc's and libstdc++'s locks, which end for good with the first thread.
+// Tested by tests/unit/base/company_test.cpp, explored by tests/sim.
+#pragma once
+
+#include "sennit/base/atomic.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__SANITIZE_THREAD__)
+#define SENNIT_ALWAYS_IN_COMPANY 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SENNIT_ALWAYS_IN_COMPANY 1
+#endif
+#endif
+#if !defined(__x86_64__) || defined(SENNIT_SIMULATED_ATOMICS)
+#define SENNIT_ALWAYS_IN_COMPANY 1
+#endif
+
+namespace sennit::base {
+
+// A thread's own.
+struct membership {
+    enum : std::uint32_t { stranger, alone, in_company };
+    atomic<std::uint32_t> standing{stranger}; // +0: written by the thread, and by who ends its solitude
+    atomic<std::uint32_t> busy{0};            // +4: written by the thread
+    bool seeks_solitude = false;              // guarded by the company's gate
+
+    // True: it is alone until `leave`. False: it is in company, or has to join it.
+    bool enter() noexcept {
+        if (standing.load_rlx() != alone) return false; // a hint
+        busy.store_rlx(1);                              // pairs with the barrier of who joins
+        compiler_barrier();
+        if (standing.load_acq() == alone) return true; // with leave, and through that barrier
+        busy.store_rlx(0);                             // carries nothing: it has done nothing
+        return false;
+    }
+    void leave() noexcept { busy.store_rel(0); } // pairs with who waits for it
+};
+
+#ifdef SENNIT_ALWAYS_IN_COMPANY
+
+inline bool enter_alone() noexcept {
+    return false;
+}
+inline bool joined() noexcept {
+    return true;
+}
+inline void leave_alone() noexcept {}
+inline void join_company() noexcept {}
+inline void leave_company() noexcept {}
+inline void seek_solitude(std::int64_t) noexcept {}
+inline void company_survived_fork() noexcept {}
+
+#else
+
+// In src/sys/company.cpp. None of them may be called with a lock of the library held.
+void join_company() noexcept;  // the calling thread becomes a member; if it is one, nothing
+void leave_company() noexcept; // is one no more, until it joins again
+// A worker's, now and then; `now_ns` of the coarse clock. Two loads, as a rule.
+void seek_solitude(std::int64_t now_ns) noexcept;
+void company_survived_fork() noexcept; // in the child
+
+extern "C" {
+[[gnu::visibility("default")]] extern constinit thread_local membership sennit_membership;
+}
+
+// The thread-local is named by assembly only, for the reason that sennit/sys/hot_line.hpp gives.
+#if defined(SENNIT_SHARED) || (defined(__PIC__) && !defined(__PIE__))
+#define SENNIT_MEMBERSHIP_VIA_GOT 1
+#endif
+
+[[gnu::always_inline]] inline void leave_alone() noexcept {
+#ifdef SENNIT_MEMBERSHIP_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_membership@gottpoff(%%rip), %0\n\tmovl $0, %%fs:4(%0)" : "=r"(offset)::"memory");
+#else
+    asm inline volatile("movl $0, %%fs:sennit_membership@tpoff+4" ::: "memory");
+#endif
+}
+
+// True: the thread is alone until `leave_alone`. False: it is in company, or no member yet (`joined`).
+[[gnu::always_inline]] inline bool enter_alone() noexcept {
+#ifdef SENNIT_MEMBERSHIP_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_membership@gottpoff(%%rip), %0" : "=r"(offset));
+    asm goto("cmpl $1, %%fs:(%0)\n\tjne %l[others]\n\tmovl $1, %%fs:4(%0)\n\tcmpl $1, %%fs:(%0)\n\tjne %l[no_more]"
+             :
+             : "r"(offset)
+             : "cc", "memory"
+             : others, no_more);
+#else
+    asm goto("cmpl $1, %%fs:sennit_membership@tpoff\n\tjne %l[others]\n\tmovl $1, %%fs:sennit_membership@tpoff+4\n\t"
+             "cmpl $1, %%fs:sennit_membership@tpoff\n\tjne %l[no_more]"
+             :
+             :
+             : "cc", "memory"
+             : others, no_more);
+#endif
+    return true;
+no_more:
+    leave_alone();
+others:
+    return false;
+}
+
+[[gnu::always_inline]] inline bool joined() noexcept {
+#ifdef SENNIT_MEMBERSHIP_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_membership@gottpoff(%%rip), %0" : "=r"(offset));
+    asm goto("cmpl $0, %%fs:(%0)\n\tje %l[stranger]" ::"r"(offset) : "cc", "memory" : stranger);
+#else
+    asm goto("cmpl $0, %%fs:sennit_membership@tpoff\n\tje %l[stranger]" ::: "cc", "memory" : stranger);
+#endif
+    return true;
+stranger:
+    return false;
+}
+
+#endif
+
+// As atomic<T>'s of the same names.
+#define SENNIT_CAS_IN_COMPANY(name)                                                                                    \
+    template <class T>                                                                                                 \
+    [[gnu::always_inline]] inline bool name(atomic<T>& word, T& expected, std::type_identity_t<T> desired) noexcept {  \
+        if (enter_alone()) return detail::cas_alone(word, expected, desired);                                          \
+        if (!joined()) [[unlikely]]                                                                                    \
+            join_company();                                                                                            \
+        return word.name(expected, desired);                                                                           \
+    }
+namespace detail {
+template <class T>
+[[gnu::always_inline]] inline bool cas_alone(atomic<T>& word, T& expected, std::type_identity_t<T> desired) noexcept {
+    const T seen = word.load_acq(); // pairs as the locked instruction would
+    const bool same = seen == expected;
+    if (same)
+        word.store_rel(desired); // as above
+    else
+        expected = seen;
+    leave_alone();
+    return same;
+}
+} // namespace detail
+SENNIT_CAS_IN_COMPANY(cas_acq)
+SENNIT_CAS_IN_COMPANY(cas_rel)
+SENNIT_CAS_IN_COMPANY(cas_rlx)
+SENNIT_CAS_IN_COMPANY(cas_acq_rel)
+#undef SENNIT_CAS_IN_COMPANY
+
+template <class T>
+[[gnu::always_inline]] inline T fetch_sub_acq_rel(atomic<T>& word, std::type_identity_t<T> delta) noexcept {
+    if (enter_alone()) {
+        const T seen = word.load_acq(); // pairs as the locked instruction would
+        word.store_rel(static_cast<T>(seen - delta));
+        leave_alone();
+        return seen;
+    }
+    if (!joined()) [[unlikely]]
+        join_company();
+    return word.fetch_sub_acq_rel(delta);
+}
+
+} // namespace sennit::base

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/company.hpp"
+
+#include "sennit/base/spin_lock.hpp"
+#include "sys/clock.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/mutant.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+namespace sennit::sys {
+
+namespace {
+// What may be spent on ends of solitudes, 1 to 20 us each: some in a row, and less than a hundredth of the time.
+constexpr std::int64_t most_ends = 32;
+constexpr std::int64_t ns_for_an_end = 2'000'000;
+constexpr std::int64_t drained_ns = 10'000'000;
+} // namespace
+
+// A lock of its own, since a spin lock would ask the company.
+class company::gate_guard {
+public:
+    explicit gate_guard(company& whose) noexcept : gate_(whose.gate_) {
+        for (unsigned round = 0; gate_.exchange_acq(1) != 0; ++round) base::spin_pause(round); // pairs with the release
+    }
+    ~gate_guard() { gate_.store_rel(0); } // pairs with the next one's exchange
+    gate_guard(const gate_guard&) = delete;
+
+private:
+    base::atomic<std::uint32_t>& gate_;
+};
+
+void company::join(base::membership& me) noexcept {
+    const gate_guard guard(*this);
+    members_.store_rlx(members_.load_rlx() + 1); // under the lock
+    sum_ ^= reinterpret_cast<std::uintptr_t>(&me);
+    if (alone_) end_solitude();
+    me.standing.store_rlx(base::membership::in_company); // own thread
+}
+
+void company::leave(base::membership& me, std::int64_t now_ns) noexcept {
+    const gate_guard guard(*this);
+    members_.store_rlx(members_.load_rlx() - 1); // under the lock
+    sum_ ^= reinterpret_cast<std::uintptr_t>(&me);
+    if (alone_ == &me) alone_ = nullptr;
+    me.standing.store_rlx(base::membership::stranger); // own thread
+    begin_solitude(now_ns);
+}
+
+void company::begin_solitude(std::int64_t now_ns) noexcept {
+    if (alone_ || members_.load_rlx() != 1) return; // under the lock
+    // SAFETY: of one member the sum is its address; it leaves before its thread ends.
+    auto& last = *reinterpret_cast<base::membership*>(sum_);
+    if (!last.seeks_solitude) return;
+    const std::int64_t saved = (now_ns - counted_ns_) / ns_for_an_end;
+    if (saved > 0) {
+        counted_ns_ += saved * ns_for_an_end;
+        ends_ = std::max<std::int64_t>(ends_ - saved, 0);
+    }
+    if (ends_ >= most_ends) return;
+    alone_ = &last;
+    last.standing.store_rel(base::membership::alone); // pairs with enter: it sees what the others did before they left
+}
+
+// Where the system has come to refuse barriers (a filter for system calls), it takes the time in which any store leaves
+// its processor's buffer many times over.
+void company::end_solitude() noexcept {
+    base::membership& other = *alone_;
+    other.standing.store_rlx(base::membership::in_company); // pairs through the barrier with its second look
+    if (!SENNIT_MUTANT("barrier at the end of a solitude") && !barrier_all_threads())
+        for (const std::int64_t until = now_ns() + drained_ns; now_ns() < until;) base::spin_pause(0);
+    if (!SENNIT_MUTANT("wait for who was alone"))
+        for (unsigned round = 0; other.busy.load_acq() != 0; ++round) base::spin_pause(round); // pairs with leave
+    alone_ = nullptr;
+    ++ends_;
+}
+
+void company::seek_solitude(base::membership& me, std::int64_t now_ns) noexcept {
+    const gate_guard guard(*this);
+    me.seeks_solitude = true;
+    begin_solitude(now_ns);
+}
+
+void company::survived_fork(base::membership& me) noexcept {
+    // All this orders nothing: there is one thread only.
+    const bool member = me.standing.load_rlx() != base::membership::stranger;
+    me.standing.store_rlx(member ? base::membership::in_company : base::membership::stranger);
+    me.busy.store_rlx(0);
+    members_.store_rlx(member ? 1 : 0);
+    sum_ = member ? reinterpret_cast<std::uintptr_t>(&me) : 0;
+    alone_ = nullptr;
+    gate_.store_rlx(0); // one thread only
+}
+
+} // namespace sennit::sys
+
+#ifndef SENNIT_ALWAYS_IN_COMPANY
+
+extern "C" {
+constinit thread_local sennit::base::membership sennit_membership{};
+}
+
+namespace sennit::base {
+
+namespace {
+constinit sys::company everybody;
+pthread_key_t at_end;
+
+// A thread that ends leaves. Where the system has no more keys nobody is alone any more once such a thread has come.
+void leave_at_end() noexcept {
+    static const bool made = ::pthread_key_create(&at_end, [](void*) { leave_company(); }) == 0;
+    if (made) ::pthread_setspecific(at_end, &everybody); // any value that is not null
+}
+} // namespace
+
+void join_company() noexcept {
+    membership& me = sennit_membership;
+    if (me.standing.load_rlx() != membership::stranger) return; // own thread
+    leave_at_end();
+    everybody.join(me);
+}
+
+void leave_company() noexcept {
+    membership& me = sennit_membership;
+    if (me.standing.load_rlx() != membership::stranger) everybody.leave(me, sys::coarse_now_ns()); // own thread
+}
+
+void seek_solitude(std::int64_t now_ns) noexcept {
+    membership& me = sennit_membership;
+    if (me.standing.load_rlx() == membership::alone) return; // own thread
+    if (me.seeks_solitude && !everybody.may_be_one()) return;
+    if (sys::barrier_available()) everybody.seek_solitude(me, now_ns);
+}
+
+void company_survived_fork() noexcept {
+    everybody.survived_fork(sennit_membership);
+}
+
+} // namespace sennit::base
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain accesses while one thread alone works with the library: src/sys/company.hpp. The library itself is always in
+// company here; the protocol is explored with words of the scenarios' own.
+#include "explorer/sim.hpp"
+
+#include "sennit/base/spin_lock.hpp"
+#include "sys/company.hpp"
+
+namespace sim = sennit::sim;
+using sennit::base::membership;
+using sennit::sys::company;
+
+namespace {
+
+// As base::spin_lock.
+class lock_in_company {
+public:
+    void lock(membership& me) noexcept {
+        if (me.enter()) {
+            word_.store_rlx(1);
+            me.leave();
+            return;
+        }
+        for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) sennit::base::spin_pause(round);
+    }
+    void unlock() noexcept { word_.store_rel(0); }
+
+private:
+    sennit::base::atomic<unsigned> word_{0};
+};
+
+void count_up(lock_in_company& lock, sim::var<int>& count, membership& me) {
+    lock.lock(me);
+    count = count + 1;
+    lock.unlock();
+}
+
+// As base::fetch_sub_acq_rel.
+void add(sennit::base::atomic<int>& word, membership& me) {
+    if (me.enter()) {
+        word.store_rel(word.load_acq() + 1);
+        me.leave();
+    } else {
+        word.fetch_add(1);
+    }
+}
+
+} // namespace
+
+SIM_SCENARIO_WITHIN(company, who_comes_ends_a_solitude, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    all.seek_solitude(first, 0);
+    sim::check(first.standing.load() == membership::alone, "nobody else is there");
+    sim::thread other([&] {
+        all.join(second);
+        count_up(lock, count, second);
+    });
+    for (int i = 0; i < 2; ++i) count_up(lock, count, first);
+    other.join();
+    sim::check(count == 3, "all have counted");
+}
+
+SIM_SCENARIO_WITHIN(company, no_step_of_a_word_is_lost, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    sennit::base::atomic<int> word{0};
+    all.join(first);
+    all.seek_solitude(first, 0);
+    sim::thread other([&] {
+        all.join(second);
+        add(word, second);
+        add(word, second);
+    });
+    for (int i = 0; i < 2; ++i) add(word, first);
+    other.join();
+    sim::check(word.load() == 4, "all have counted");
+}
+
+// Without any word between them: the end of the solitude carries it.
+SIM_SCENARIO_WITHIN(company, what_was_done_alone_is_seen_by_who_comes, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    sim::var<int> count{0};
+    sennit::base::atomic<int> met{0}; // carries nothing: others may come between a step and the next
+    int alone = 0;
+    all.join(first);
+    all.seek_solitude(first, 0);
+    sim::thread other([&] {
+        all.join(second);
+        met.store_rlx(1);
+        count = count + 1;
+    });
+    for (; alone < 2 && first.enter(); ++alone) {
+        (void)met.load_rlx();
+        count = count + 1;
+        first.leave();
+    }
+    other.join();
+    sim::check(count == alone + 1, "both have counted");
+}
+
+// Who leaves gives the last one its solitude, and what was done before.
+SIM_SCENARIO_WITHIN(company, who_leaves_begins_a_solitude, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    all.join(second);
+    all.seek_solitude(first, 0);
+    sim::check(first.standing.load() == membership::in_company, "there is another one");
+    sim::thread other([&] {
+        count_up(lock, count, second);
+        all.leave(second, 0);
+    });
+    for (int i = 0; i < 2; ++i) count_up(lock, count, first);
+    other.join();
+    sim::check(count == 3, "all have counted");
+    sim::check(first.standing.load() == membership::alone, "the other has left");
+}
+
+SIM_SCENARIO_WITHIN(company, one_that_comes_and_goes, .preemptions = 2, .stale_reads = 1) {
+    company all;
+    membership first, second;
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    all.seek_solitude(first, 0);
+    sim::thread other([&] {
+        for (int i = 0; i < 2; ++i) {
+            all.join(second);
+            count_up(lock, count, second);
+            all.leave(second, 0);
+        }
+    });
+    for (int i = 0; i < 2; ++i) count_up(lock, count, first);
+    other.join();
+    sim::check(count == 4, "all have counted");
+}
+
+SIM_SCENARIO_WITHIN(company, two_come_at_once, .preemptions = 2, .stale_reads = 1) {
+    company all;
+    membership first, others[2];
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    all.seek_solitude(first, 0);
+    sim::thread alone([&] { count_up(lock, count, first); });
+    sim::in_threads(2, [&](unsigned i) {
+        all.join(others[i]);
+        count_up(lock, count, others[i]);
+    });
+    alone.join();
+    sim::check(count == 3, "all have counted");
+}
+
+SIM_SCENARIO_WITHIN(company, seeking_meets_coming, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    sim::thread other([&] {
+        all.join(second);
+        count_up(lock, count, second);
+    });
+    all.seek_solitude(first, 0);
+    count_up(lock, count, first);
+    other.join();
+    sim::check(count == 2, "both have counted");
+    sim::check(first.standing.load() == membership::in_company, "there are two");
+}
+
+// Nobody waits for one that was alone and is gone.
+SIM_SCENARIO_WITHIN(company, who_was_alone_leaves, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    all.seek_solitude(first, 0);
+    sim::thread other([&] {
+        all.join(second);
+        count_up(lock, count, second);
+    });
+    count_up(lock, count, first);
+    all.leave(first, 0);
+    other.join();
+    sim::check(count == 2, "both have counted");
+    sim::check(first.standing.load() == membership::stranger, "it has left");
+}
