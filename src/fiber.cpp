@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/fiber.hpp"
 
+#include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/checkpoint.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -18,8 +19,8 @@ namespace detail {
 
 sched::runtime_core& runtime_for(const fiber_attributes* how) {
     if (how && how->runtime) return how->runtime->core();
-    sched::runtime_core* here = sched::current_runtime();
-    return here ? *here : default_runtime().core();
+    sched::worker* me = sched::this_worker();
+    return me ? me->runtime() : default_runtime().core();
 }
 
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
@@ -102,8 +103,7 @@ std::stop_source fiber::get_stop_source() {
     return stop_;
 }
 
-void fiber::stop_and_join() noexcept {
-    if (!block_) return;
+void fiber::stop_and_join_it() noexcept {
     SENNIT_CHECK(sched::fiber_block::current() != block_, "a fiber destroys the object it is joined by");
     block_->request_stop();
     static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};

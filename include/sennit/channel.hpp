@@ -250,12 +250,20 @@ private:
     }
 
     channel_status push_before(T& value, std::int64_t deadline_ns) {
-        lock_with_room();
-        if (values_.size() < values_.room() && receivers_.empty() && !closed_) { // nearly always, where there is room
+        if (!lock_.lock_now()) [[unlikely]]
+            return lock_to_push(value, deadline_ns);
+        if (values_.size() + promised_ < values_.room() && receivers_.empty() && !closed_) { // nearly always
             values_.push(std::move(value));
             lock_.unlock();
             return channel_status::success;
         }
+        if (capacity_ != unbounded) return meet_to_push(value, deadline_ns);
+        lock_.unlock();
+        return lock_to_push(value, deadline_ns);
+    }
+    // So that nothing is saved over a call that is hardly ever made.
+    [[gnu::noinline]] channel_status lock_to_push(T& value, std::int64_t deadline_ns) {
+        lock_with_room();
         return meet_to_push(value, deadline_ns);
     }
     // As those below: with the lock held, which is free then; out of the way of what needs no other side.
@@ -270,12 +278,17 @@ private:
     }
 
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
-        lock_.lock();
+        if (!lock_.lock_now()) [[unlikely]]
+            return lock_to_pop(to, deadline_ns);
         if (values_.size() > 0 && senders_.empty()) { // nearly always, where values lie
             to.emplace(values_.pop());
             lock_.unlock();
             return channel_status::success;
         }
+        return meet_to_pop(to, deadline_ns);
+    }
+    [[gnu::noinline]] channel_status lock_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
+        lock_.lock();
         return meet_to_pop(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status meet_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {

@@ -335,7 +335,10 @@ private:
     void check_joinable() const;
     void check_detachable() const;
     bool join_before(std::int64_t deadline_ns);
-    void stop_and_join() noexcept;
+    void stop_and_join() noexcept {
+        if (block_) stop_and_join_it();
+    }
+    void stop_and_join_it() noexcept;
 
     sched::fiber_block* block_ = nullptr;
     std::stop_source stop_{std::nostopstate};

@@ -23,7 +23,6 @@ void free_piece(void* memory) noexcept {
 }
 
 using piece = small_memory::piece;
-constexpr std::uint32_t batch_size = tuning::max_kept_pieces / 2;
 
 void free_all(piece* first) noexcept {
     while (piece* found = first) {
@@ -72,16 +71,8 @@ small_memory::~small_memory() {
     }
 }
 
-bool small_memory::keep(void* memory, std::size_t bytes) noexcept {
+bool small_memory::put_batch(std::size_t bytes) noexcept {
     const std::size_t number = (bytes - 1) / unit;
-    auto& kept = lists_[number];
-    if (kept.count >= batch_size && !put_batch(number)) return false;
-    piece*& before = kept.last[kept.count++ % kept.last.size()];
-    before = kept.first = ::new (memory) piece{kept.first, nullptr, before};
-    return true;
-}
-
-bool small_memory::put_batch(std::size_t number) noexcept {
     list& kept = lists_[number];
     if (batch_size == 0) return false;
     if (kept.full && !depots[number].give(*kept.full)) return false;
@@ -112,18 +103,34 @@ void small_memory::free_the_spare() noexcept {
     if (kept > 1) free_piece(reinterpret_cast<void*>(kept));
 }
 
+namespace {
+
+// Apart, as the next one, so that nothing is saved over calls that are hardly ever made.
+[[gnu::noinline]] void* make_piece(std::size_t bytes) {
+    return ::operator new(rounded(bytes), std::align_val_t{16});
+}
+
+[[gnu::noinline]] void give_to_full_lists(void* memory, std::size_t bytes) noexcept {
+    if (bytes <= small_memory::largest)
+        if (worker* me = this_worker())
+            if (me->memory.put_batch(bytes) && me->memory.keep(memory, bytes)) return;
+    free_piece(memory);
+}
+
+} // namespace
+
 void* detail::take_memory_of_lists(std::size_t bytes) {
     if (bytes <= small_memory::largest)
         if (worker* me = this_worker())
             if (void* kept = me->memory.take(bytes)) return kept;
-    return ::operator new(rounded(bytes), std::align_val_t{16});
+    return make_piece(bytes);
 }
 
 void detail::give_memory_to_lists(void* memory, std::size_t bytes) noexcept {
     if (bytes <= small_memory::largest)
         if (worker* me = this_worker())
             if (me->memory.keep(memory, bytes)) return;
-    free_piece(memory);
+    give_to_full_lists(memory, bytes);
 }
 
 } // namespace sennit::sched

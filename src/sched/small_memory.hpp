@@ -5,6 +5,7 @@
 // takes one that has none: so where one worker makes what another one frees, 512 pieces cost two locks.
 #pragma once
 
+#include "sched/tuning.hpp"
 #include "sennit/sched/small_memory.hpp"
 
 #include <array>
@@ -43,8 +44,16 @@ public:
     static void keep_a_spare() noexcept;
     static void free_the_spare() noexcept;
 
-    // False: enough are kept.
-    bool keep(void* memory, std::size_t bytes) noexcept;
+    // False: enough are kept in this batch.
+    bool keep(void* memory, std::size_t bytes) noexcept {
+        auto& kept = lists_[(bytes - 1) / unit];
+        if (kept.count >= batch_size) return false;
+        piece*& before = kept.last[kept.count++ % kept.last.size()];
+        before = kept.first = ::new (memory) piece{kept.first, nullptr, before};
+        return true;
+    }
+    // Then: the batch is put aside. False: there are enough of these.
+    [[gnu::noinline]] bool put_batch(std::size_t bytes) noexcept;
 
 private:
     struct list {
@@ -54,7 +63,7 @@ private:
         std::array<piece*, 8> last{}; // the latest that were freed, by their count
     };
     [[gnu::noinline]] void* take_batch(std::size_t number) noexcept;
-    [[gnu::noinline]] bool put_batch(std::size_t number) noexcept;
+    static constexpr std::uint32_t batch_size = tuning::max_kept_pieces / 2;
     std::array<list, sizes> lists_{};
 };
 

@@ -15,15 +15,20 @@ void spin_pause(unsigned round) noexcept; // src/sys/spin_pause.cpp: a pause, or
 
 class spin_lock {
 public:
-    // Without a look first: who finds it free, as a rule, would wait for that (1 to 2.5 % of a fiber or a message,
-    // Xeon). Who is alone finds it free: nobody else is inside anything.
-    void lock() noexcept {
+    // The usual case of `lock`, which calls nothing. False: `lock` is to be called.
+    bool lock_now() noexcept {
         if (enter_alone()) {
             word_.store_rlx(1); // carried by the end of the solitude
             leave_alone();
-        } else if (!joined() || word_.exchange_acq(1) != 0) [[unlikely]] { // pairs with unlock
-            lock_slowly();
+            return true;
         }
+        return joined() && word_.exchange_acq(1) == 0; // pairs with unlock
+    }
+    // Without a look first: who finds it free, as a rule, would wait for that (1 to 2.5 % of a fiber or a message,
+    // Xeon). Who is alone finds it free: nobody else is inside anything.
+    void lock() noexcept {
+        if (!lock_now()) [[unlikely]]
+            lock_slowly();
     }
     bool try_lock() noexcept {
         if (enter_alone()) {
