@@ -223,7 +223,7 @@ private:
     friend class detail::send_case<T>;
 
     // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other` then.
-    bool offer(T& value, sched::claimed& other) noexcept {
+    [[gnu::always_inline]] bool offer(T& value, sched::claimed& other) noexcept {
         if (const sched::claimed one = sched::claim_first(receivers_)) {
             auto& its = *static_cast<receiving*>(one.entry->data);
             static_cast<std::optional<T>*>(its.to)->emplace(std::move(value));
@@ -235,7 +235,7 @@ private:
         values_.push(std::move(value));
         return true;
     }
-    bool take(std::optional<T>& to, sched::claimed& other) noexcept {
+    [[gnu::always_inline]] bool take(std::optional<T>& to, sched::claimed& other) noexcept {
         if (values_.size() > 0) {
             to.emplace(values_.pop());
             if ((other = sched::claim_first(senders_))) values_.push(std::move(*sent_by(other)));

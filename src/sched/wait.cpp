@@ -96,13 +96,11 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
         if (entry->point.sole) return claim_sole(list);
         list.pop_front();
         entry->queued = false;
-        wait_point& point =
-            entry->point; // read now: who is claimed before it sleeps may be gone, and the entry with it
-        switch (claim(point, entry->why())) {
+        switch (claim(entry->point, entry->why())) {
         case claim_result::wake_it:
-            return {entry, &point, true};
+            return {entry, true};
         case claim_result::leave_it:
-            return {entry, &point, false};
+            return {entry, false};
         case claim_result::lost:
             break;
         }

@@ -68,10 +68,9 @@ claim_result claim(wait_point& point, wake_reason why) noexcept;
 
 // For a source, under its lock: takes entries off the list until one can be claimed. Null: nobody waits. The caller
 // hands over what it has to hand over and then calls `end_wait` with the answer, inside or outside its lock.
-struct claimed {
+struct claimed { // 16 bytes, so that it is returned in registers
     wait_entry* entry = nullptr;
-    wait_point* point = nullptr;
-    bool asleep = false;
+    bool asleep = false; // if not, the entry may be gone once the source's lock is free
     explicit operator bool() const noexcept { return entry != nullptr; }
 };
 // The first one, which waits for nothing else.
@@ -79,7 +78,7 @@ inline claimed claim_sole(wait_list& list) noexcept {
     wait_entry& entry = *list.pop_front();
     entry.queued = false;
     entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why())); // orders nothing: the wake does
-    return {&entry, &entry.point, true};
+    return {&entry, true};
 }
 claimed claim_contended(wait_list& list, std::size_t most) noexcept; // the rest of claim_first
 // Looks at `most` entries, and takes those off whose wait has ended otherwise.
@@ -89,7 +88,7 @@ inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcep
     return entry->point.sole ? claim_sole(list) : claim_contended(list, most);
 }
 inline void end_wait(const claimed& one) noexcept {
-    if (one.asleep) wake(*one.point);
+    if (one.asleep) wake(one.entry->point);
 }
 // Claims under a source's lock now, wakes when it dies: declared before the guard of that lock, it does so after it.
 class wake_ups {
@@ -111,7 +110,7 @@ public:
         }
     }
     void add(const claimed& one) noexcept {
-        if (one.asleep) asleep_.push_back(*one.point);
+        if (one.asleep) asleep_.push_back(one.entry->point);
     }
 
 private:
