@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/monitor/core.hpp"
 #include "monitor/acceptance.hpp"
+#include "sched/wait_here.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/company.hpp"
 #include "sennit/base/jump_return.hpp"
@@ -80,7 +81,7 @@ void monitor::pass_to(identity next) noexcept {
     waiting_.push_back(place);
     const sched::wait_options options{.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder};
     if (!accepted) {
-        sched::wait_unlocking(point, lock_, options);
+        sched::wait_for_source(point, lock_, sched::this_activity(), options);
         return mine.accepted ? entered::all : entered::this_one;
     }
     struct leaving {

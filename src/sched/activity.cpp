@@ -52,9 +52,8 @@ std::uint64_t current_id() noexcept {
     return mine.number;
 }
 
-activity& this_activity() noexcept {
-    activity* me = current_activity();
-    return me ? *me : this_thread().own;
+activity& activity_of_thread() noexcept {
+    return this_thread().own;
 }
 
 activity_frame::activity_frame() noexcept {

@@ -6,6 +6,7 @@
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
 #include "sched/switching.hpp"
+#include "sched/wait_here.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/cancel_scope.hpp"
@@ -143,37 +144,15 @@ SENNIT_RETURNS_BY_JUMP wake_reason wait(wait_point& point, void (*publish)(void*
     return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
 }
 
-namespace {
-
-// Where only one source can end the wait and nothing else: no claim, no timer, no scope.
-[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, activity& me,
-                                                          const wait_options& options) noexcept {
-    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
-    worker* here = this_worker();
-    if (!here || !here->leave_unlocking(held, point)) [[unlikely]] {
-        point.parked = nullptr;
-        held.unlock();
-        sleep_for_good(point);
-    }
-    me.waits_for = outer_reason;
-    return point.reason();
-}
-
-} // namespace
-
 SENNIT_RETURNS_BY_JUMP wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
                                                   const wait_options& options) noexcept {
-    if (point.sole) {
-        activity* running = current_activity();
-        return wait_for_source(point, held, running ? *running : this_activity(), options);
-    }
+    if (point.sole) return wait_for_source(point, held, this_activity(), options);
     return wait(point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held, options);
 }
 
 SENNIT_RETURNS_BY_JUMP wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options,
                                          void* data, bool first) noexcept {
-    activity* running = current_activity();
-    activity& me = running ? *running : this_activity();
+    activity& me = this_activity();
     wait_point point(options.deadline_ns == never && !(options.cancellable && me.scope));
     wait_entry entry(point, 0, data);
     if (first)
@@ -192,14 +171,6 @@ SENNIT_RETURNS_BY_JUMP wake_reason block(wait_list& list, base::spin_lock& held,
 bool others_run() noexcept {
     worker* me = this_worker();
     return !me || me->runtime().hands() > 1;
-}
-
-cancel_scope* current_scope() noexcept {
-    return this_activity().scope;
-}
-
-bool in_cancel_scope() noexcept {
-    return current_scope() != nullptr;
 }
 
 bool cancellation_requested() noexcept {

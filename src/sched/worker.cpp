@@ -21,6 +21,7 @@
 #include "sched/switching.hpp"
 #include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
+#include "sched/wait_here.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/company.hpp"
 #include "sennit/base/jump_return.hpp"
@@ -487,14 +488,7 @@ SENNIT_RETURNS_BY_JUMP void park(bool (*publish)(void*, waiter&) noexcept, void*
 }
 
 SENNIT_RETURNS_BY_JUMP void wake_and_park(waiter& next, waiter& who) noexcept {
-    worker* me = this_worker();
-    if (me && next.parked && me->leave_to(*next.parked, who)) return;
-    park(
-        [](void* first, waiter&) noexcept {
-            wake(*static_cast<waiter*>(first));
-            return true;
-        },
-        &next, who);
+    wake_and_park_here(next, who);
 }
 
 } // namespace sennit::sched

@@ -63,7 +63,11 @@ public:
     void add(monitor& one) noexcept;
     std::size_t size() const noexcept { return count_; }
     monitor& operator[](std::size_t i) const noexcept { return *all_[i]; }
-    bool operator==(const monitor_set& other) const noexcept;
+    bool operator==(const monitor_set& other) const noexcept {
+        bool same = count_ == other.count_;
+        for (std::size_t i = 0; same && i < count_; ++i) same = all_[i] == other.all_[i];
+        return same;
+    }
 
 private:
     std::size_t count_ = 0;

@@ -33,7 +33,11 @@ inline activity* current_activity() noexcept {
 }
 
 // The same; on a thread that has none, what the thread keeps instead (its identity is not that address).
-activity& this_activity() noexcept;
+activity& activity_of_thread() noexcept;
+inline activity& this_activity() noexcept {
+    activity* me = current_activity();
+    return me ? *me : activity_of_thread();
+}
 
 // An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
 inline void* current_identity() noexcept {

@@ -18,6 +18,7 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/intrusive_queue.hpp"
 #include "sennit/base/spin_lock.hpp"
+#include "sennit/sched/activity.hpp"
 #include "sennit/sched/timer.hpp"
 #include "sennit/sched/waiter.hpp"
 
@@ -152,9 +153,13 @@ wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& op
 bool others_run() noexcept;
 
 // The innermost scope of the running activity; null: none.
-cancel_scope* current_scope() noexcept;
+inline cancel_scope* current_scope() noexcept {
+    return this_activity().scope;
+}
 // Whether the running activity is in a scope that may be cancelled.
-bool in_cancel_scope() noexcept;
+inline bool in_cancel_scope() noexcept {
+    return current_scope() != nullptr;
+}
 // True when the running activity's scope is cancelled.
 bool cancellation_requested() noexcept;
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ways to block, inline for those who block all the time: wait.cpp and the monitors. Each call between the caller's
+// code and the switch costs some 30 instructions, the return behind the switch included.
+#pragma once
+
+#include "sched/standstill.hpp"
+#include "sched/switching.hpp"
+#include "sennit/sched/activity.hpp"
+#include "sennit/sched/verbs.hpp"
+#include "sennit/sched/wait.hpp"
+
+#include <utility>
+
+namespace sennit::sched {
+
+// wait_unlocking, where only one source can end the wait and nothing else: no claim, no timer, no scope. `me` runs.
+[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, activity& me,
+                                                          const wait_options& options) noexcept {
+    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
+    worker* here = this_worker();
+    if (!here || !here->leave_unlocking(held, point)) [[unlikely]] {
+        point.parked = nullptr;
+        held.unlock();
+        sleep_for_good(point);
+    }
+    me.waits_for = outer_reason;
+    return point.reason();
+}
+
+// wake_and_park.
+[[gnu::always_inline]] inline void wake_and_park_here(waiter& next, waiter& who) noexcept {
+    worker* me = this_worker();
+    if (me && next.parked && me->leave_to(*next.parked, who)) return;
+    park(
+        [](void* first, waiter&) noexcept {
+            wake(*static_cast<waiter*>(first));
+            return true;
+        },
+        &next, who);
+}
+
+} // namespace sennit::sched
