@@ -55,10 +55,10 @@ std::ostream& operator<<(std::ostream& out, fiber::id which) {
     return out << which.value();
 }
 
-void fiber::check_joinable() const {
-    if (!block_) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "sennit: fiber::join");
-    if (sched::fiber_block::current() == block_)
-        throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur), "sennit: fiber::join");
+void fiber::refuse_join() const {
+    throw std::system_error(
+        std::make_error_code(block_ ? std::errc::resource_deadlock_would_occur : std::errc::invalid_argument),
+        "sennit: fiber::join");
 }
 
 void fiber::join() {

@@ -137,7 +137,8 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
                 me.call);
         });
         std::destroy_at(&me.call);
-        me.error = me.result.error();
+        if (me.result.error()) [[unlikely]]
+            me.error = me.result.error();
     }
     static void destroy(sched::fiber_block* block) noexcept {
         auto* me = static_cast<fiber_with_closure*>(block);
@@ -332,7 +333,11 @@ private:
         block_->launch(policy == sennit::launch::now ? sched::fiber_block::start::now
                                                      : sched::fiber_block::start::enqueue);
     }
-    void check_joinable() const;
+    void check_joinable() const {
+        if (!block_ || block_ == sched::fiber_block::current()) [[unlikely]]
+            refuse_join();
+    }
+    [[noreturn, gnu::cold]] void refuse_join() const;
     void check_detachable() const;
     bool join_before(std::int64_t deadline_ns);
     void stop_and_join() noexcept {

@@ -61,7 +61,7 @@ template <class R>
 class outcome {
 public:
     template <class F>
-    void run(F&& function) noexcept {
+    [[gnu::always_inline]] void run(F&& function) noexcept {
         try {
             stored_.emplace(make(std::forward<F>(function)));
         } catch (...) {
