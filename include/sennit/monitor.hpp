@@ -64,8 +64,9 @@ public:
 
 private:
     friend struct detail::entrance;
-    explicit inside(std::array<monitor*, N> all, detail::member_key member) noexcept
-        : me_(detail::self_identity()), all_(all) {
+    // Not an array: copied as a whole from where it was just written in parts, it would wait for these.
+    template <class... M>
+    explicit inside(detail::member_key member, M*... all) noexcept : me_(detail::self_identity()), all_{all...} {
         sort();
         for (std::size_t i = 0; i < N; ++i) {
             if (!enter_now(*all_[i])) [[unlikely]] {
@@ -103,7 +104,7 @@ namespace detail {
 struct entrance {
     template <class... M>
     static inside<sizeof...(M)> into(member_key member, M&... monitors) noexcept {
-        return inside<sizeof...(M)>({static_cast<monitor*>(std::addressof(monitors))...}, member);
+        return inside<sizeof...(M)>(member, static_cast<monitor*>(std::addressof(monitors))...);
     }
     static inside<1> adopted(monitor& reserved) noexcept { return inside<1>(reserved, inside<1>::adopting()); }
 };
