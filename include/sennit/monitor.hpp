@@ -52,12 +52,13 @@ public:
     inside(const inside&) = delete;
     inside& operator=(const inside&) = delete;
     ~inside() {
+        const unsigned fresh = fresh_;
         for (std::size_t i = N; i-- > 0;)
-            if ((fresh_ >> i & 1) != 0 && !leave_now(*all_[i])) [[unlikely]] {
+            if ((fresh >> i & 1) != 0 && !leave_now(*all_[i])) [[unlikely]] {
                 if constexpr (N == 1)
                     all_[0]->hand_on();
                 else
-                    detail::door::leave_from(all_.data(), i + 1, fresh_, me_);
+                    detail::door::leave_from(all_.data(), i + 1, fresh, me_);
                 return;
             }
     }
@@ -68,13 +69,15 @@ private:
     template <class... M>
     explicit inside(detail::member_key member, M*... all) noexcept : me_(detail::self_identity()), all_{all...} {
         sort();
+        unsigned fresh = 0; // in a register: entering is a barrier for what is in memory
         for (std::size_t i = 0; i < N; ++i) {
             if (!enter_now(*all_[i])) [[unlikely]] {
-                fresh_ |= detail::door::enter_from(all_.data(), N, i, me_, member);
-                return;
+                fresh |= detail::door::enter_from(all_.data(), N, i, me_, member);
+                break;
             }
-            fresh_ |= 1u << i;
+            fresh |= 1u << i;
         }
+        fresh_ = fresh;
     }
     struct adopting {};
     inside(monitor& reserved, adopting) noexcept : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
