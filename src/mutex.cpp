@@ -35,7 +35,7 @@ const void* mutex::holder(const void* on) noexcept {
 bool mutex::try_lock_slowly() noexcept {
     std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
     while ((seen & ~bits) == 0)
-        if (base::cas_acq(word_, seen, seen | self())) return true; // pairs with unlock
+        if (base::unless_alone(word_).cas_acq(seen, seen | self())) return true; // pairs with unlock
     return false;
 }
 
@@ -54,11 +54,11 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
         for (;;) {
             const std::uintptr_t others = (seen & bits & ~my_bit) | (waiters_.empty() ? 0 : waiting);
             if ((seen & ~bits) == 0) {
-                if (!base::cas_acq(word_, seen, me | others)) continue; // pairs with unlock
+                if (!base::unless_alone(word_).cas_acq(seen, me | others)) continue; // pairs with unlock
                 lock_.unlock();
                 return true;
             }
-            if (base::cas_rlx(word_, seen, (seen & ~bits) | others | waiting))
+            if (base::unless_alone(word_).cas_rlx(seen, (seen & ~bits) | others | waiting))
                 break; // orders nothing: it is not ours yet
         }
         if (began == 0) began = sched::now_ns();
@@ -104,8 +104,9 @@ bool detail::lock_case::try_now(sched::wake_ups&) noexcept {
     std::uintptr_t seen = word.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if ((seen & ~mutex::bits) == 0) {
-            if (base::cas_acq(word, seen, seen | mine_.who)) return true; // pairs with unlock
-        } else if (base::cas_rlx(word, seen, seen | mutex::waiting)) {    // orders nothing: it is not ours yet
+            if (base::unless_alone(word).cas_acq(seen, seen | mine_.who)) return true; // pairs with unlock
+        } else if (base::unless_alone(word).cas_rlx(seen,
+                                                    seen | mutex::waiting)) { // orders nothing: it is not ours yet
             return false;
         }
     }

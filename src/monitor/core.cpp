@@ -58,12 +58,12 @@ void monitor::pass_to(identity next) noexcept {
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if (seen == 0) {
-            if (!base::cas_acq(word_, seen, me)) continue; // pairs with leave
-            taken_.store_rlx(1);                           // a hint
+            if (!base::unless_alone(word_).cas_acq(seen, me)) continue; // pairs with leave
+            taken_.store_rlx(1);                                        // a hint
             lock_.unlock();
             return entered::this_one;
         }
-        if ((seen & attention) != 0 || base::cas_rlx(word_, seen, seen | attention))
+        if ((seen & attention) != 0 || base::unless_alone(word_).cas_rlx(seen, seen | attention))
             break; // orders nothing: not ours yet
     }
     sched::wait_point point(true);
@@ -157,7 +157,8 @@ SENNIT_RETURNS_BY_JUMP void claimant::wait_rest(const char* what, const void* on
     const sched::wait_options* outer = std::exchange(me.waits_for, &options);
     sched::park(
         [](void* argument, sched::waiter&) noexcept {
-            return base::fetch_sub_acq_rel(static_cast<claimant*>(argument)->missing, 1U) != 1; // pairs with got
+            auto& owed = static_cast<claimant*>(argument)->missing;
+            return base::unless_alone(owed).fetch_sub_acq_rel(1) != 1; // pairs with got
         },
         this, here);
     me.waits_for = outer;

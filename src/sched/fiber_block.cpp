@@ -79,7 +79,7 @@ void fiber_block::run_body() noexcept {
 void fiber_block::end() noexcept {
     for (;;) {
         std::uint32_t seen = state_.load_acq(); // pairs with let_go
-        if (seen == running_state && base::cas_acq_rel(state_, seen, ended_state))
+        if (seen == running_state && base::unless_alone(state_).cas_acq_rel(seen, ended_state))
             return; // pairs with ended, join and let_go
         if (seen == detached_state) break;
         claimed joiner;
@@ -181,7 +181,8 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     wait_entry entry(point);
     lock_.lock();
     std::uint32_t seen = running_state;
-    if (!base::cas_rlx(state_, seen, watched_state)) { // orders nothing: if it succeeds, the lock carries all
+    // Orders nothing: if it succeeds, the lock carries all.
+    if (!base::unless_alone(state_).cas_rlx(seen, watched_state)) {
         lock_.unlock();
         (void)state_.load_acq(); // pairs with end: it has ended
         return wake_reason::source;
@@ -201,7 +202,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
 
 void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
-    if (base::cas_acq_rel(state_, seen, detached_state)) return; // pairs with end
+    if (base::unless_alone(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
     if (error) fail_detached();
     type_.destroy(this);

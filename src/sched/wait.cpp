@@ -51,7 +51,7 @@ struct pending : timer {
         if (publish) publish(argument);
         std::uint32_t expected = preparing;
         // Pairs with claim; who came before is acquired by reason().
-        return base::cas_rel(mine.state, expected, waiting);
+        return base::unless_alone(mine.state).cas_rel(expected, waiting);
     }
 
     void end() noexcept {
@@ -85,7 +85,8 @@ void block_thread(pending& mine) noexcept {
 claim_result claim(wait_point& point, wake_reason why) noexcept {
     std::uint32_t seen = point.state.load_rlx(); // a hint: the CAS decides
     while (seen == preparing || seen == waiting)
-        if (base::cas_acq_rel(point.state, seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
+        if (base::unless_alone(point.state)
+                .cas_acq_rel(seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
             return seen == waiting ? claim_result::wake_it : claim_result::leave_it;
     return claim_result::lost;
 }

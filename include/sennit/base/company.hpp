@@ -12,7 +12,7 @@
 // joining thread sees `busy` and waits, or the other sees that it is alone no more and takes the locked instruction.
 // What the other wrote is carried by `busy` going to 0 (release, acquire); what members wrote before they left, by the
 // gate of the company, which who seeks solitude passes. Between members all is as if this file were not there.
-// Whoever writes a word by the functions below must do so by them only, or before it is shared; a thread that is no
+// Whoever writes a word by `unless_alone` must do so by that only, or before it is shared; a thread that is no
 // member may read it. Orders are those of the names. A word that is told by a futex or guards against a thread that
 // never joins does not belong here.
 //
@@ -26,7 +26,6 @@
 #include "sennit/base/atomic.hpp"
 
 #include <cstdint>
-#include <type_traits>
 
 #if defined(__SANITIZE_THREAD__)
 #define SENNIT_ALWAYS_IN_COMPANY 1
@@ -141,45 +140,62 @@ stranger:
 
 #endif
 
-// As atomic<T>'s of the same names.
-#define SENNIT_CAS_IN_COMPANY(name)                                                                                    \
-    template <class T>                                                                                                 \
-    [[gnu::always_inline]] inline bool name(atomic<T>& word, T& expected, std::type_identity_t<T> desired) noexcept {  \
-        if (enter_alone()) return detail::cas_alone(word, expected, desired);                                          \
-        if (!joined()) [[unlikely]]                                                                                    \
-            join_company();                                                                                            \
-        return word.name(expected, desired);                                                                           \
-    }
-namespace detail {
-template <class T>
-[[gnu::always_inline]] inline bool cas_alone(atomic<T>& word, T& expected, std::type_identity_t<T> desired) noexcept {
-    const T seen = word.load_acq(); // pairs as the locked instruction would
-    const bool same = seen == expected;
-    if (same)
-        word.store_rel(desired); // as above
-    else
-        expected = seen;
-    leave_alone();
-    return same;
-}
-} // namespace detail
-SENNIT_CAS_IN_COMPANY(cas_acq)
-SENNIT_CAS_IN_COMPANY(cas_rel)
-SENNIT_CAS_IN_COMPANY(cas_rlx)
-SENNIT_CAS_IN_COMPANY(cas_acq_rel)
-#undef SENNIT_CAS_IN_COMPANY
+// `unless_alone(word).cas_acq(…)` is the word's own operation of that name, or while the thread is alone a load and a
+// store.
+#ifdef SENNIT_SIMULATED_ATOMICS
 
 template <class T>
-[[gnu::always_inline]] inline T fetch_sub_acq_rel(atomic<T>& word, std::type_identity_t<T> delta) noexcept {
-    if (enter_alone()) {
-        const T seen = word.load_acq(); // pairs as the locked instruction would
-        word.store_rel(static_cast<T>(seen - delta));
+atomic<T>& unless_alone(atomic<T>& word) noexcept {
+    return word;
+}
+
+#else
+
+template <class T>
+class unless_alone {
+public:
+    explicit unless_alone(atomic<T>& word) noexcept : word_(word) {}
+
+    [[gnu::always_inline]] bool cas_acq(T& expected, T desired) noexcept {
+        return enter() ? cas_alone(expected, desired) : word_.cas_acq(expected, desired);
+    }
+    [[gnu::always_inline]] bool cas_rel(T& expected, T desired) noexcept {
+        return enter() ? cas_alone(expected, desired) : word_.cas_rel(expected, desired);
+    }
+    [[gnu::always_inline]] bool cas_rlx(T& expected, T desired) noexcept {
+        return enter() ? cas_alone(expected, desired) : word_.cas_rlx(expected, desired);
+    }
+    [[gnu::always_inline]] bool cas_acq_rel(T& expected, T desired) noexcept {
+        return enter() ? cas_alone(expected, desired) : word_.cas_acq_rel(expected, desired);
+    }
+    [[gnu::always_inline]] T fetch_sub_acq_rel(T delta) noexcept {
+        if (!enter()) return word_.fetch_sub_acq_rel(delta);
+        const T seen = word_.load_acq(); // pairs as the locked instruction would
+        word_.store_rel(static_cast<T>(seen - delta));
         leave_alone();
         return seen;
     }
-    if (!joined()) [[unlikely]]
-        join_company();
-    return word.fetch_sub_acq_rel(delta);
-}
+
+private:
+    [[gnu::always_inline]] static bool enter() noexcept {
+        if (enter_alone()) return true;
+        if (!joined()) [[unlikely]]
+            join_company();
+        return false;
+    }
+    [[gnu::always_inline]] bool cas_alone(T& expected, T desired) noexcept {
+        const T seen = word_.load_acq(); // pairs as the locked instruction would
+        const bool same = seen == expected;
+        if (same)
+            word_.store_rel(desired); // as above
+        else
+            expected = seen;
+        leave_alone();
+        return same;
+    }
+    atomic<T>& word_;
+};
+
+#endif
 
 } // namespace sennit::base

@@ -98,7 +98,7 @@ struct claimant {
     // be gone. (If no more than these are missing, nobody else counts any more, and it takes no locked instruction.)
     [[nodiscard]] bool has_all_with(std::uint32_t count) noexcept {
         // These pair with the others' and with wait_rest's; the wake tells it of the 0.
-        if (missing.load_acq() != count) return base::fetch_sub_acq_rel(missing, count) == count;
+        if (missing.load_acq() != count) return base::unless_alone(missing).fetch_sub_acq_rel(count) == count;
         missing.store_rlx(0);
         return true;
     }
@@ -178,33 +178,34 @@ private:
 
     bool enter_now(identity me) noexcept { // one of several
         identity seen = 0;
-        return word_.load_rlx() == 0 && base::cas_acq(word_, seen, me); // a hint; pairs with leave
+        return word_.load_rlx() == 0 && base::unless_alone(word_).cas_acq(seen, me); // a hint; pairs with leave
     }
     bool enter_alone_now(identity me) noexcept {
         identity seen = 0;
-        if (taken_.load_rlx() != 0 || !base::cas_acq(word_, seen, me)) return false; // a hint; pairs with leave
-        taken_.store_rlx(1);                                                         // a hint
+        if (taken_.load_rlx() != 0 || !base::unless_alone(word_).cas_acq(seen, me))
+            return false;    // a hint; pairs with leave
+        taken_.store_rlx(1); // a hint
         return true;
     }
     bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~attention) == who; } // true only if it is
     // Unless somebody comes next.
     bool leave_now(identity me) noexcept {
         identity seen = me;
-        return urgent_.empty() && base::cas_rel(word_, seen, 0); // pairs with enter_now
+        return urgent_.empty() && base::unless_alone(word_).cas_rel(seen, 0); // pairs with enter_now
     }
     bool leave_alone_now(identity me) noexcept {
         identity seen = me;
         if (!urgent_.empty()) return false;
-        taken_.store_rlx(0);                  // a hint
-        return base::cas_rel(word_, seen, 0); // pairs with enter_now
+        taken_.store_rlx(0);                               // a hint
+        return base::unless_alone(word_).cas_rel(seen, 0); // pairs with enter_now
     }
     void hand_on() noexcept;
     detail::claimant* pass_on() noexcept;
     // Who comes next is not told yet; null: nobody does.
     detail::claimant* leave_to_next(identity me) noexcept {
         identity seen = me;
-        const bool alone = urgent_.empty() && word_.load_rlx() == me;        // a hint: a CAS in vain costs as much
-        return alone && base::cas_rel(word_, seen, 0) ? nullptr : pass_on(); // pairs with enter_now
+        const bool alone = urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
+        return alone && base::unless_alone(word_).cas_rel(seen, 0) ? nullptr : pass_on(); // pairs with enter_now
     }
     enum class entered { this_one, all };
     entered enter_slowly(const detail::monitor_set& all, identity me, detail::member_key member) noexcept;
