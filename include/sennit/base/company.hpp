@@ -11,14 +11,15 @@
 // Dekker's pattern with the fence moved to the side that hardly ever comes, as in sched/owner_lock.hpp. So either the
 // joining thread sees `busy` and waits, or the other sees that it is alone no more and takes the locked instruction.
 // What the other wrote is carried by `busy` going to 0 (release, acquire); what members wrote before they left, by the
-// gate of the company, which who seeks solitude passes. Between members all is as if this file were not there.
+// company's gate and the word that says `alone` (the same). Between members all is as if this file were not there.
 // Whoever writes a word by `unless_alone` must do so by that only, or before it is shared; a thread that is no
 // member may read it. Orders are those of the names. A word that is told by a futex or guards against a thread that
 // never joins does not belong here.
 //
 // Cost, alone: two loads and two stores of the own line; in company: a load more than the locked instruction. Joining:
-// some 30 ns, and 1 to 20 us if it ends a solitude, which is at most one in 10 ms (`seek_solitude`).
+// some 30 ns, and 1 to 20 us if it ends a solitude: 32 of them in a row, then one in 2 ms at most.
 // Elsewhere than on x86-64, where there is no membarrier, and under ThreadSanitizer all threads are in company always.
+// (Code with and code without ThreadSanitizer cannot be linked: see sennit/sys/hot_line.hpp.)
 // After the single-threaded modes of libc's and libstdc++'s locks, which end for good with the first thread.
 // Tested by tests/unit/base/company_test.cpp, explored by tests/sim.
 #pragma once
