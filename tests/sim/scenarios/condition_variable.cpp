@@ -126,6 +126,9 @@ SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, 
         scope.cancel();
     });
     sleep_until(when);
+    {
+        guard seen(lock);
+    } // by this, not by the time alone, it knows that they wait
     changed.notify_one();
     cancelled.join();
     if (taken) changed.notify_one();
