@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/base/jump_return.hpp"
 
-#if defined(__x86_64__) && __has_attribute(function_return)
+#if defined(__x86_64__)
 
 // %r11 carries nothing at a return. `notrack`: where it goes is no landing point of control-flow protection.
 asm(R"(

@@ -13,7 +13,7 @@
 // the library. So it is for the library's own functions, not for those of headers.
 #pragma once
 
-#if defined(__x86_64__) && __has_attribute(function_return)
+#if defined(__x86_64__) && __has_attribute(function_return) && !defined(__code_model_large__)
 #define SENNIT_RETURNS_BY_JUMP __attribute__((function_return("thunk-extern")))
 #else
 #define SENNIT_RETURNS_BY_JUMP
