@@ -45,23 +45,24 @@ void company::leave(base::membership& me, std::int64_t now_ns) noexcept {
     members_.store_rlx(members_.load_rlx() - 1); // under the lock
     sum_ ^= reinterpret_cast<std::uintptr_t>(&me);
     if (alone_ == &me) alone_ = nullptr;
+    if (seeker_ == &me) seeker_ = nullptr;
     me.standing.store_rlx(base::membership::stranger); // own thread
     begin_solitude(now_ns);
 }
 
 void company::begin_solitude(std::int64_t now_ns) noexcept {
     if (alone_ || members_.load_rlx() != 1) return; // under the lock
-    // SAFETY: of one member the sum is its address; it leaves before its thread ends.
-    auto& last = *reinterpret_cast<base::membership*>(sum_);
-    if (!last.seeks_solitude) return;
+    // Of one member the sum is its address. Any other one is not looked at: it may be of a thread that has ended in
+    // some way in which it could not leave.
+    if (!seeker_ || sum_ != reinterpret_cast<std::uintptr_t>(seeker_)) return;
     const std::int64_t saved = (now_ns - counted_ns_) / ns_for_an_end;
     if (saved > 0) {
         counted_ns_ += saved * ns_for_an_end;
         ends_ = std::max<std::int64_t>(ends_ - saved, 0);
     }
     if (ends_ >= most_ends) return;
-    alone_ = &last;
-    last.standing.store_rel(base::membership::alone); // pairs with enter: it sees what the others did before they left
+    alone_ = seeker_;
+    alone_->standing.store_rel(base::membership::alone); // pairs with enter: it sees what others did before they left
 }
 
 // Where the system has come to refuse barriers (a filter for system calls), it takes the time in which any store leaves
@@ -80,6 +81,7 @@ void company::end_solitude() noexcept {
 void company::seek_solitude(base::membership& me, std::int64_t now_ns) noexcept {
     const gate_guard guard(*this);
     me.seeks_solitude = true;
+    seeker_ = &me;
     begin_solitude(now_ns);
 }
 
@@ -90,6 +92,7 @@ void company::survived_fork(base::membership& me) noexcept {
     me.busy.store_rlx(0);
     members_.store_rlx(member ? 1 : 0);
     sum_ = member ? reinterpret_cast<std::uintptr_t>(&me) : 0;
+    seeker_ = nullptr;
     alone_ = nullptr;
     gate_.store_rlx(0); // one thread only
 }

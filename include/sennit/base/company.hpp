@@ -46,7 +46,7 @@ struct membership {
     enum : std::uint32_t { stranger, alone, in_company };
     atomic<std::uint32_t> standing{stranger}; // +0: written by the thread, and by who ends its solitude
     atomic<std::uint32_t> busy{0};            // +4: written by the thread
-    bool seeks_solitude = false;              // guarded by the company's gate
+    bool seeks_solitude = false;              // the thread's
 
     // True: it is alone until `leave`. False: it is in company, or has to join it.
     bool enter() noexcept {

@@ -123,6 +123,28 @@ SIM_SCENARIO_WITHIN(company, who_leaves_begins_a_solitude, .preemptions = 3, .st
     sim::check(first.standing.load() == membership::alone, "the other has left");
 }
 
+// The last one that leaves tells of what the others did.
+SIM_SCENARIO_WITHIN(company, what_the_first_to_leave_has_done_is_seen, .preemptions = 2, .stale_reads = 2) {
+    company all;
+    membership first, others[2];
+    sim::var<int> done{0};
+    all.join(first);
+    for (membership& each : others) all.join(each);
+    all.seek_solitude(first, 0);
+    sim::thread one([&] {
+        done = 1;
+        all.leave(others[0], 0);
+    });
+    sim::thread two([&] { all.leave(others[1], 0); });
+    for (int i = 0; i < 2; ++i) {
+        if (!first.enter()) continue;
+        sim::check(done == 1, "it was done before");
+        first.leave();
+    }
+    one.join();
+    two.join();
+}
+
 SIM_SCENARIO_WITHIN(company, one_that_comes_and_goes, .preemptions = 2, .stale_reads = 1) {
     company all;
     membership first, second;

@@ -53,6 +53,25 @@ TEST(Company, who_does_not_seek_solitude_is_in_company) {
     EXPECT_EQ(standing_of(one), membership::in_company);
 }
 
+// A thread may end in some way in which it cannot leave; its membership is not looked at then.
+TEST(Company, one_that_did_not_leave_is_not_looked_at) {
+    company all;
+    membership one;
+    all.join(one);
+    all.seek_solitude(one, 0);
+    {
+        membership gone;
+        all.join(gone);
+        all.seek_solitude(gone, 0);
+        all.seek_solitude(one, 0);
+    }
+    all.leave(one, 0);
+    membership next;
+    all.join(next);
+    all.seek_solitude(next, 0);
+    EXPECT_EQ(standing_of(next), membership::in_company) << "the other counts";
+}
+
 TEST(Company, solitudes_that_end_all_the_time_are_given_up_for_a_while) {
     company all;
     membership one, visitor;
