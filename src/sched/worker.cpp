@@ -28,6 +28,7 @@
 #include "sennit/sched/random.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/clock.hpp"
+#include "sys/jump_return.hpp"
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
@@ -86,6 +87,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     base::seek_solitude(me.about_now_ns_);
     me.runtime_.place_worker(me.index_);
 
+    sys::keep_return_thunk();
     sys::hot_line& hot = sys::own_hot_line();
     hot.worker = &me;
     small_memory::keep_a_spare();

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's half of sennit/base/jump_return.hpp.
+#pragma once
+
+namespace sennit::sys {
+
+// Does nothing: by the call a linker that optimises knows of the thunk, which else only generated code names. A worker
+// begins with it.
+void keep_return_thunk() noexcept;
+
+} // namespace sennit::sys
