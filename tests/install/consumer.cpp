@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every consumer project builds: both entrances to a runtime, and one fork-join.
+// What every consumer project builds: both entrances to a runtime, one fork-join, and fibers that wait for each other.
 #include <cstdio>
 #include <sennit/sennit.hpp>
 
@@ -11,12 +11,25 @@ long fib(int n) {
     return a + b;
 }
 
+int sum_of_messages() {
+    sennit::channel<int> numbers;
+    sennit::fiber sender([&] {
+        for (int i = 1; i <= 10; ++i) numbers.push(i);
+        numbers.close();
+    });
+    int sum = 0;
+    for (const int each : numbers) sum += each;
+    sender.join();
+    return sum;
+}
+
 } // namespace
 
 int main() {
     const long by_default = sennit::run([] { return fib(20); });
     sennit::runtime two_workers({.workers = 2});
     const long by_own = two_workers.run([] { return fib(20); });
+    const int sum = two_workers.run([] { return sum_of_messages(); });
     std::printf("fib(20) = %ld, %ld\n", by_default, by_own);
-    return by_default == 6765 && by_own == 6765 ? 0 : 1;
+    return by_default == 6765 && by_own == 6765 && sum == 55 ? 0 : 1;
 }
