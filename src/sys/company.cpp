@@ -35,7 +35,6 @@ private:
 void company::join(base::membership& me) noexcept {
     const gate_guard guard(*this);
     members_.store_rlx(members_.load_rlx() + 1); // under the lock
-    sum_ ^= reinterpret_cast<std::uintptr_t>(&me);
     if (alone_) end_solitude();
     me.standing.store_rlx(base::membership::in_company); // own thread
 }
@@ -43,7 +42,6 @@ void company::join(base::membership& me) noexcept {
 void company::leave(base::membership& me, std::int64_t now_ns) noexcept {
     const gate_guard guard(*this);
     members_.store_rlx(members_.load_rlx() - 1); // under the lock
-    sum_ ^= reinterpret_cast<std::uintptr_t>(&me);
     if (alone_ == &me) alone_ = nullptr;
     if (seeker_ == &me) seeker_ = nullptr;
     me.standing.store_rlx(base::membership::stranger); // own thread
@@ -52,9 +50,9 @@ void company::leave(base::membership& me, std::int64_t now_ns) noexcept {
 
 void company::begin_solitude(std::int64_t now_ns) noexcept {
     if (alone_ || members_.load_rlx() != 1) return; // under the lock
-    // Of one member the sum is its address. Any other one is not looked at: it may be of a thread that has ended in
-    // some way in which it could not leave.
-    if (!seeker_ || sum_ != reinterpret_cast<std::uintptr_t>(seeker_)) return;
+    // The seeker is a member, so it is that one. Any other one is not looked at: it may be of a thread that has ended
+    // in some way in which it could not leave.
+    if (!seeker_) return;
     const std::int64_t saved = (now_ns - counted_ns_) / ns_for_an_end;
     if (saved > 0) {
         counted_ns_ += saved * ns_for_an_end;
@@ -91,7 +89,6 @@ void company::survived_fork(base::membership& me) noexcept {
     me.standing.store_rlx(member ? base::membership::in_company : base::membership::stranger);
     me.busy.store_rlx(0);
     members_.store_rlx(member ? 1 : 0);
-    sum_ = member ? reinterpret_cast<std::uintptr_t>(&me) : 0;
     seeker_ = nullptr;
     alone_ = nullptr;
     gate_.store_rlx(0); // one thread only

@@ -29,7 +29,6 @@ private:
 
     base::atomic<std::uint32_t> gate_{0}; // a spin lock, which would ask the company; guards all below
     base::atomic<std::uint32_t> members_{0};
-    std::uintptr_t sum_ = 0;             // of all members' addresses, by exclusive or: of one, its address
     base::membership* seeker_ = nullptr; // a member: who has sought solitude last
     base::membership* alone_ = nullptr;  // the member that is
     std::int64_t ends_ = 0;              // of solitudes, less those that are forgotten
