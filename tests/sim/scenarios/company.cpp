@@ -35,7 +35,7 @@ void count_up(lock_in_company& lock, sim::var<int>& count, membership& me) {
     lock.unlock();
 }
 
-// As base::fetch_sub_acq_rel.
+// As a step by base::unless_alone.
 void add(sennit::base::atomic<int>& word, membership& me) {
     if (me.enter()) {
         word.store_rel(word.load_acq() + 1);
@@ -45,23 +45,32 @@ void add(sennit::base::atomic<int>& word, membership& me) {
     }
 }
 
-} // namespace
-
-SIM_SCENARIO_WITHIN(company, who_comes_ends_a_solitude, .preemptions = 3, .stale_reads = 2) {
+// One that is alone, and one that may come.
+struct one_alone {
     company all;
     membership first, second;
     lock_in_company lock;
     sim::var<int> count{0};
-    all.join(first);
-    all.seek_solitude(first, 0);
-    sim::check(first.standing.load() == membership::alone, "nobody else is there");
-    sim::thread other([&] {
+    one_alone() {
+        all.join(first);
+        all.seek_solitude(first, 0);
+        sim::check(first.standing.load() == membership::alone, "nobody else is there");
+    }
+    void first_counts() { count_up(lock, count, first); }
+    void second_comes_and_counts() {
         all.join(second);
         count_up(lock, count, second);
-    });
-    for (int i = 0; i < 2; ++i) count_up(lock, count, first);
+    }
+};
+
+} // namespace
+
+SIM_SCENARIO_WITHIN(company, who_comes_ends_a_solitude, .preemptions = 3, .stale_reads = 2) {
+    one_alone here;
+    sim::thread other([&] { here.second_comes_and_counts(); });
+    for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
-    sim::check(count == 3, "all have counted");
+    sim::check(here.count == 3, "all have counted");
 }
 
 SIM_SCENARIO_WITHIN(company, no_step_of_a_word_is_lost, .preemptions = 3, .stale_reads = 2) {
@@ -146,22 +155,16 @@ SIM_SCENARIO_WITHIN(company, what_the_first_to_leave_has_done_is_seen, .preempti
 }
 
 SIM_SCENARIO_WITHIN(company, one_that_comes_and_goes, .preemptions = 2, .stale_reads = 1) {
-    company all;
-    membership first, second;
-    lock_in_company lock;
-    sim::var<int> count{0};
-    all.join(first);
-    all.seek_solitude(first, 0);
+    one_alone here;
     sim::thread other([&] {
         for (int i = 0; i < 2; ++i) {
-            all.join(second);
-            count_up(lock, count, second);
-            all.leave(second, 0);
+            here.second_comes_and_counts();
+            here.all.leave(here.second, 0);
         }
     });
-    for (int i = 0; i < 2; ++i) count_up(lock, count, first);
+    for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
-    sim::check(count == 4, "all have counted");
+    sim::check(here.count == 4, "all have counted");
 }
 
 SIM_SCENARIO_WITHIN(company, two_come_at_once, .preemptions = 2, .stale_reads = 1) {
@@ -199,19 +202,11 @@ SIM_SCENARIO_WITHIN(company, seeking_meets_coming, .preemptions = 3, .stale_read
 
 // Nobody waits for one that was alone and is gone.
 SIM_SCENARIO_WITHIN(company, who_was_alone_leaves, .preemptions = 3, .stale_reads = 2) {
-    company all;
-    membership first, second;
-    lock_in_company lock;
-    sim::var<int> count{0};
-    all.join(first);
-    all.seek_solitude(first, 0);
-    sim::thread other([&] {
-        all.join(second);
-        count_up(lock, count, second);
-    });
-    count_up(lock, count, first);
-    all.leave(first, 0);
+    one_alone here;
+    sim::thread other([&] { here.second_comes_and_counts(); });
+    here.first_counts();
+    here.all.leave(here.first, 0);
     other.join();
-    sim::check(count == 2, "both have counted");
-    sim::check(first.standing.load() == membership::stranger, "it has left");
+    sim::check(here.count == 2, "both have counted");
+    sim::check(here.first.standing.load() == membership::stranger, "it has left");
 }
