@@ -17,7 +17,7 @@ namespace sennit::detail {
     sched::activity& me = sched::this_activity();
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
     const sched::wait_options* outer = std::exchange(me.waits_for, &options);
-    sched::wake_and_park_here(*next.point, *point);
+    sched::wake_and_park(*next.point, *point);
     me.waits_for = outer;
 }
 

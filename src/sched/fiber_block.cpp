@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/fiber_block.hpp"
-#include "sennit/base/company.hpp"
 
 #include "sched/runtime_core.hpp"
 #include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/company.hpp"
 #include "sennit/sched/cancel_scope.hpp"
 #include "sennit/sched/verbs.hpp"
 #include "sys/clock.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/wait.hpp"
-#include "sennit/base/company.hpp"
-#include "sennit/base/jump_return.hpp"
 
 #include "sched/runtime_core.hpp"
 #include "sched/standstill.hpp"
 #include "sched/switching.hpp"
 #include "sched/wait_here.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/company.hpp"
+#include "sennit/base/jump_return.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/cancel_scope.hpp"
 #include "sennit/sched/verbs.hpp"

@@ -27,8 +27,9 @@ namespace sennit::sched {
     return point.reason();
 }
 
-// wake_and_park.
-[[gnu::always_inline]] inline void wake_and_park_here(waiter& next, waiter& who) noexcept {
+// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
+// `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
+[[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
     worker* me = this_worker();
     if (me && next.parked && me->leave_to(*next.parked, who)) return;
     park(

@@ -21,7 +21,6 @@
 #include "sched/switching.hpp"
 #include "sched/tracing.hpp"
 #include "sched/tuning.hpp"
-#include "sched/wait_here.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/company.hpp"
 #include "sennit/base/jump_return.hpp"
@@ -487,10 +486,6 @@ SENNIT_RETURNS_BY_JUMP void park(bool (*publish)(void*, waiter&) noexcept, void*
     who.parked = nullptr;
     if (!publish(argument, who)) return;
     sleep_for_good(who);
-}
-
-SENNIT_RETURNS_BY_JUMP void wake_and_park(waiter& next, waiter& who) noexcept {
-    wake_and_park_here(next, who);
 }
 
 } // namespace sennit::sched

@@ -64,8 +64,4 @@ void yield_thread() noexcept;
 // Blocks the calling context or thread until `wake(who)`. `publish(argument, who)` as `after` in suspend.
 void park(bool (*publish)(void* argument, waiter& who) noexcept, void* argument, waiter& who) noexcept;
 
-// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
-// `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
-void wake_and_park(waiter& next, waiter& who) noexcept;
-
 } // namespace sennit::sched
