@@ -51,6 +51,20 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
     return mine;
 }
 
+// From a worker that is not the owner, or of another runtime.
+[[gnu::noinline]] void mailbox::deliver_elsewhere(mail& one, worker& me) noexcept {
+    worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
+    if (owner && owner != &me && &me.runtime() == &runtime_ && me.is_local(*this) &&
+        runtime_.idle().is_set(owner->index()) && move_here(one, me, *owner))
+        return;
+    me.sent_afar().pass(one);
+    mailbox* const sender = me.self().serves;
+    const std::uint32_t taken = taken_.load_rlx(); // a hint
+    if (sender && &me.runtime() == &runtime_ && me.outruns().note(*sender, *this, taken)) [[unlikely]]
+        sender->marks_ |= outruns; // we are in its turn
+    deliver_from_afar(one);
+}
+
 void mailbox::deliver_from_afar(mail& one) noexcept {
     push_remote(one);
     tell_owner();
@@ -91,6 +105,7 @@ bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
 
 // Newest first, as they lie there, becomes oldest first.
 void mailbox::take_remote(list& into) noexcept {
+    taken_.store_rlx(taken_.load_rlx() + 1); // a hint
     list usual, urgent;
     mail_trail trail;
     for (mail* newest = remote_.exchange(nullptr); newest;) {
@@ -291,7 +306,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
             mail* one = me->queue().in_hand.held(); // a thief may have been there
-            if (!one || me->queue().size() != 0 || box->retired_ || box->inbox_.first || box->remote_.load()) return;
+            if (!one || me->queue().size() != 0 || box->marks_ != 0 || box->inbox_.first || box->remote_.load()) return;
             mailbox& next_one = *one->target;
             if (!next_one.may_begin_with_it(*me)) return;
             me->queue().in_hand.emptied();
@@ -355,8 +370,13 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::always_inline]] inline void mailbox::handle(mail& one, std::uint32_t life) noexcept {
-    if (one.generation != life || retired_) [[unlikely]]
-        return return_to_sender(one, delivery::dead);
+    if (!is_usual(one, life)) [[unlikely]] {
+        if (one.generation != life || (marks_ & retired) != 0) return return_to_sender(one, delivery::dead);
+    }
+    handle_usual(one);
+}
+
+[[gnu::always_inline]] inline void mailbox::handle_usual(mail& one) noexcept {
     handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
     if (one.counted && !count_out()) [[unlikely]]
         return return_to_sender(one, delivery::full);
@@ -376,6 +396,12 @@ bool has_work_to_share(worker& me) noexcept {
 // instructions to go.
 inline bool mailbox::is_early(const mail& one, std::uint32_t life) noexcept {
     return one.generation == life + 1 && !SENNIT_MUTANT("early mail waits for its life");
+}
+
+bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
+    const bool early = is_early(one, life);
+    if (early) yield_thread();
+    return early || marks_ == outruns;
 }
 
 // Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
@@ -411,15 +437,17 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
         while (mail* one = batch.first) {
-            if (is_early(*one, life)) [[unlikely]] {
-                yield_thread();
-                return batch;
-            }
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
                 return batch;
-            batch.first = one->next;
-            mail_trail::look_ahead(*one);
-            handle(*one, life);
+            if (is_usual(*one, life)) [[likely]] {
+                batch.first = one->next;
+                mail_trail::look_ahead(*one);
+                handle_usual(*one);
+            } else {
+                if (ends_early(*one, life)) return batch;
+                batch.first = one->next;
+                handle(*one, life);
+            }
             if (this_worker() != me) [[unlikely]] {
                 me = moved();
                 sample.drop();
@@ -444,8 +472,9 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
     }
     if (inbox_.first) return true;
     if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
-    busy_.store_rlx(false);                                                               // under the lock
-    retire = std::exchange(retired_, SENNIT_MUTANT("a slot goes back once") && retired_); // late mail makes turns, too
+    busy_.store_rlx(false); // under the lock
+    retire = (marks_ & retired) != 0;
+    marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late mail makes turns, too
     return false;
 }
 
@@ -453,6 +482,11 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
 // `given`: what that one has in hand.
 inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given) noexcept {
     bool retire = false;
+    if (rest.first && (marks_ & outruns) != 0) [[unlikely]] {
+        marks_ &= retired; // and nothing else
+        mailbox* const receiver = me.outruns().receiver_of(*this);
+        if (receiver && go_on_behind(*receiver, rest, me)) return nullptr;
+    }
     if (me.is_local(*this) && more && !me.asked_for_half()) [[likely]] {
         runnable* chosen = nullptr;
         const std::uint32_t ready = me.queue().end_and_pop(
@@ -474,49 +508,6 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given
     (void)me.post_ready_if(*this, [&]() noexcept { return end_inside(rest, retire); });
     if (retire) retire_slot();
     return nullptr;
-}
-
-void mailbox::retire_slot() noexcept {
-    runtime_.mailboxes().give(*this);
-}
-
-void mailbox::pin_to(std::uint16_t wanted) noexcept {
-    home = wanted;
-    notice_.movable = wanted == 0;
-    while (wanted != 0 && owner_.load() != &runtime_.worker_at(wanted - 1u) && begin_on(wanted)) {
-    }
-}
-
-bool mailbox::begin_on(std::uint16_t wanted) noexcept {
-    worker* const owner = owner_.load();
-    worker& chosen = runtime_.worker_at(wanted - 1u);
-    if (owner == &chosen || !owner) return true;
-    const auto change = [&]() noexcept {
-        if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen); // under the lock
-    };
-    if (owner == this_worker())
-        owner->queue().inside(change);
-    else
-        return !owner->queue().claimed(change).refused;
-    return true;
-}
-
-void mailbox::return_to_sender(mail& one, delivery why) noexcept {
-    one.failed(slot_, why);
-    one.run(one, nullptr);
-}
-
-void mailbox::end_life() noexcept {
-    // owner: the turn alone changes it while it lives
-    generation_.store(generation_.load_rlx() + 1); // own turn's; before the look at `crowded`
-    retired_ = true;
-    if (crowded.load() && !SENNIT_MUTANT("an end makes room")) room_made();
-}
-
-// The address of the life that did not begin may have been given to others.
-void mailbox::release_unused() noexcept {
-    generation_.store(generation_.load_rlx() + 2); // owner: nobody else changes it
-    runtime_.mailboxes().give(*this);
 }
 
 // ---- the waist -----------------------------------------------------------------------------------------------------
@@ -545,14 +536,10 @@ void keep_early_mail_by(newborn_keeper how) noexcept {
         if (mailbox* sender = me->self().serves; sender && !one.kept) one.sender = sender->self();
         if (me->queue().in_hand.held()) [[unlikely]]
             empty_hand(*me);
-        if (deliver_here(one, *me)) return delivery::sent;
-        worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
-        if (owner && owner != me && &me->runtime() == &runtime_ && me->is_local(*this) &&
-            runtime_.idle().is_set(owner->index()) && move_here(one, *me, *owner))
-            return delivery::sent;
-        me->sent_afar().pass(one);
+        if (!deliver_here(one, *me)) deliver_elsewhere(one, *me);
+    } else {
+        deliver_from_afar(one);
     }
-    deliver_from_afar(one);
     return delivery::sent;
 }
 

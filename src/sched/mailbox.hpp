@@ -26,6 +26,11 @@
 //    notice of one that is bound to another worker (`pin_to`) sends it on its way there. What need not be done is not:
 //    `move_here`, `begin_on`.
 //
+// 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at (outrun.hpp) ends after
+//    that piece, and the rest goes on behind the receiver. That has an owner: the sender's mail becomes mail from afar,
+//    in its order, the sender idle, and its notice goes to the receiver's owner. It has none: it lies in some queue,
+//    most likely the shared one, and so does the sender then, whose `owner_` is null.
+//
 // Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or makes it be started by
 // the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
 // another thread than the owner's, it does not.
@@ -34,7 +39,8 @@
 // finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` null, the
 // turn writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent. Why
 // mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
-// appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it.
+// appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it. Mail becomes mail from afar
+// (7) where there is no other: with one CAS, from null.
 // Why (6) is no exception. The owner's half of its lock needs no barrier of others, so what it does inside is as good
 // as what a claim does. Only the turn changes `owner_` of one that is busy and in no queue, so the owner that was asked
 // is the owner when it comes to it. From its null on, all mail comes by `remote_` and nobody sends a notice; the turn
@@ -55,6 +61,7 @@
 #include "sennit/sched/runnable.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace sennit::sched {
 
@@ -136,6 +143,15 @@ private:
             if (!first) last = &one;
             first = &one;
         }
+        // Its last piece, and each leads to the one before; and back.
+        mail* reversed() noexcept {
+            mail* done = nullptr;
+            for (mail* one = first; one;) {
+                mail* const newer = std::exchange(one->next, done);
+                done = std::exchange(one, newer);
+            }
+            return done;
+        }
         void append(list more) noexcept {
             if (!more.first) return;
             (first ? last->next : first) = more.first;
@@ -154,6 +170,7 @@ private:
     bool receive(mail& one, worker& owner) noexcept;
     static void empty_hand(worker& me) noexcept;
     mailbox* next_from_hand(worker& me, bool at_once, mail*& given) noexcept;
+    void deliver_elsewhere(mail& one, worker& me) noexcept;
     void deliver_from_afar(mail& one) noexcept;
     void push_remote(mail& one) noexcept;
     void tell_owner() noexcept;
@@ -161,6 +178,9 @@ private:
     static void turns(mailbox& first) noexcept;
     static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
     void handle(mail& one, std::uint32_t life) noexcept;
+    void handle_usual(mail& one) noexcept;
+    bool is_usual(const mail& one, std::uint32_t life) const noexcept { return one.generation == life && marks_ == 0; }
+    bool ends_early(const mail& one, std::uint32_t life) const noexcept;
     list turn(worker*& me) noexcept;
     [[gnu::noinline]] list handle_several(list batch, worker*& me) noexcept;
     list take_all() noexcept;
@@ -168,6 +188,8 @@ private:
     [[gnu::noinline]] worker* moved() noexcept;
     mailbox* end_turn(list rest, worker& me, bool more, mail*& given) noexcept;
     bool end_inside(list rest, bool& retire) noexcept;
+    bool go_on_behind(mailbox& receiver, list rest, worker& me) noexcept;
+    void put_afar(list all) noexcept;
     [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
     bool take_over(worker& me) noexcept;
     [[gnu::noinline]] bool take_from_another(worker& me) noexcept;
@@ -196,7 +218,9 @@ private:
     // A hop between two mailboxes of one worker touches the first two lines. The first is the turn's: here is all that
     // each piece changes. (The first two lie in what the runnable leaves of its last word.)
     base::atomic<bool> busy_{false};
-    bool retired_ = false; // its life has ended; the slot goes back when the turn ends
+    // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early.
+    enum mark : std::uint8_t { retired = 1, outruns = 2 };
+    std::uint8_t marks_ = 0;
     list inbox_;
 
 public:
@@ -219,6 +243,7 @@ public:
 
 private:
     base::atomic<std::uint8_t> noticed_{0};
+    base::atomic<std::uint32_t> taken_{0}; // how often mail from afar was taken; who may touch `inbox_` writes
     runtime_core& runtime_;
 
 public:

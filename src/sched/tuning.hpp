@@ -68,6 +68,10 @@ inline constexpr unsigned turns_to_a_sample = 16;
 // many send keeps up with them.
 inline constexpr std::int64_t longest_turn_ns = 100'000;
 
+// What handlers of one worker send to a mailbox of another one before it gets to its mail: more than it gets in a turn
+// where nobody is outrun, unless pieces are so short that one worker had best do it all.
+inline constexpr unsigned untaken_pieces = stressed ? 2 : 256;
+
 // Idle contexts kept by a worker: their stacks are warm.
 inline constexpr unsigned max_spares = simulated ? 1 : 16;
 

@@ -11,6 +11,7 @@
 #include "sched/local_queue.hpp"
 #include "sched/mail_trail.hpp"
 #include "sched/mailbox_table.hpp"
+#include "sched/outrun.hpp"
 #include "sched/parker.hpp"
 #include "sched/piece_clock.hpp"
 #include "sched/shared_queue.hpp"
@@ -183,6 +184,7 @@ public:
     sys::halt_point halt;
     piece_clock& pieces() noexcept { return pieces_; }      // own thread
     mail_trail& sent_afar() noexcept { return sent_afar_; } // own thread
+    outrun& outruns() noexcept { return outruns_; }         // own thread
 
 private:
     friend class snapshot;
@@ -287,6 +289,7 @@ private:
     sys::thread thread_;
     piece_clock pieces_;   // how long mail takes here
     mail_trail sent_afar_; // what went to other workers' mailboxes
+    outrun outruns_;       // how much of it to one that has not got to it
 };
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.

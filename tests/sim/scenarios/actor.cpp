@@ -71,6 +71,21 @@ private:
     what_then then_;
 };
 
+// Sends two for each, the second of which may be one too many (outrun.hpp), and goes on with the next up to `last`.
+class talker : public sennit::actor<talker, put> {
+public:
+    talker(sennit::actor_ref<keeper> to, int last) : to_(to), last_(last) {}
+    void on(put m) {
+        to_.tell(put{m.n});
+        to_.tell(put{m.n + 1});
+        if (m.n + 2 < last_) self().tell(put{m.n + 2});
+    }
+
+private:
+    sennit::actor_ref<keeper> to_;
+    int last_;
+};
+
 // Makes its address known before its constructor returns.
 class newborn : public sennit::actor<newborn, put> {
 public:
@@ -257,6 +272,42 @@ SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 
     two.enough.wait();
     sim::calm_from_here();
     all.group.reset();
+}
+
+// One outruns a receiver that is bound to the other worker, and goes on behind it (src/sched/mailbox.hpp, 7): by its
+// notice, with what it has sent to itself, or what a thread sends to it meanwhile.
+SIM_SCENARIO_WITHIN(actor, who_outruns_its_receiver_goes_on_behind_it, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
+    house all(2, 4, {.worker = 0});
+    auto from = all.group->spawn<talker>(all.actor, 4);
+    from.tell(put{1});
+    all.what.enough.wait();
+    sim::check(all.what.sum == 1234, "in the order in which they were sent");
+}
+SIM_SCENARIO_WITHIN(actor, what_is_sent_to_who_goes_on_behind_its_receiver, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
+    house all(2, 6, {.worker = 0});
+    auto from = all.group->spawn<talker>(all.actor, 0);
+    for (const int n : {1, 3, 5}) from.tell(put{n});
+    all.what.enough.wait();
+    sim::check(all.what.sum == 123456, "in the order in which they were sent");
+}
+
+// The receiver is on its way, in a thief's hands: the sender goes where that will most likely come to lie.
+SIM_SCENARIO_WITHIN(actor, who_outruns_a_stolen_receiver_goes_on_behind_it, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(1, 6);
+    auto from = all.group->spawn<talker>(all.actor, 6);
+    sim::thread thief([&] {
+        sennit::sched::worker& victim = all.one->core().worker_at(0);
+        sennit::sched::local_queue::list loot;
+        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
+        while (sennit::sched::runnable* one = loot.pop_front()) all.one->core().post(*one);
+    });
+    from.tell(put{1});
+    all.what.enough.wait();
+    thief.join();
+    sim::check(all.what.sum == 123456, "in the order in which they were sent");
 }
 
 // A handler sends, and waits for what comes of it: what is in its worker's hand is let go. One worker, so nobody else

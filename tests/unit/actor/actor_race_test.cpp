@@ -103,6 +103,44 @@ TEST_P(on_many_workers, each_pair_stays_in_order_and_one_handler_runs_at_a_time)
     }
 }
 
+// Passes on what it gets, several times, and checks that it came in order.
+class echo : public sennit::actor<echo, item, count> {
+public:
+    echo(int me, actor_ref<sink> to) : me_(me), to_(to) {}
+    void on(item m) {
+        EXPECT_EQ(m.number, ++seen_[static_cast<std::size_t>(m.from)]) << "from " << m.from;
+        for (int i = 0; i < times; ++i) to_.tell(item{me_, ++sent_});
+    }
+    int on(count) { return sent_; }
+    static constexpr int times = 100;
+
+private:
+    int me_, sent_ = 0;
+    std::array<int, 2> seen_{};
+    actor_ref<sink> to_;
+};
+
+// Several that are sent to, by an actor and by a thread, flood one: they go on behind it (src/sched/outrun.hpp), and
+// nothing is lost or comes too early, neither what they send nor what is sent to them.
+TEST_P(on_many_workers, who_outruns_its_receiver_stays_in_order) {
+    constexpr int echoes = 4, pieces = rounds / 10;
+    actor_group group(runtime);
+    const auto to = group.spawn<sink>(0);
+    std::vector<actor_ref<echo>> between;
+    for (int i = 0; i < echoes; ++i) between.push_back(group.spawn<echo>(i, to));
+    std::thread other([&] {
+        for (int k = 1; k <= pieces; ++k)
+            for (const auto& one : between) one.tell(item{1, k});
+    });
+    runtime.run([&] {
+        for (int k = 1; k <= pieces; ++k)
+            for (const auto& one : between) one.tell(item{0, k});
+    });
+    other.join();
+    for (const auto& one : between) EXPECT_EQ(one.ask(count{}).get(), 2 * pieces * echo::times);
+    EXPECT_EQ(to.ask(count{}).get(), echoes * 2 * pieces * echo::times);
+}
+
 // ---- slots that are used again
 
 struct whoami {

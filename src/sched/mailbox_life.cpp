@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mailboxes: the beginning and the end of a life, and where it is to be handled.
+#include "sched/mailbox.hpp"
+#include "sched/mailbox_table.hpp"
+#include "sched/runtime_core.hpp"
+#include "sched/worker.hpp"
+#include "sys/mutant.hpp"
+
+namespace sennit::sched {
+
+void mailbox::retire_slot() noexcept {
+    runtime_.mailboxes().give(*this);
+}
+
+void mailbox::pin_to(std::uint16_t wanted) noexcept {
+    home = wanted;
+    notice_.movable = wanted == 0;
+    while (wanted != 0 && owner_.load() != &runtime_.worker_at(wanted - 1u) && begin_on(wanted)) {
+    }
+}
+
+bool mailbox::begin_on(std::uint16_t wanted) noexcept {
+    worker* const owner = owner_.load();
+    worker& chosen = runtime_.worker_at(wanted - 1u);
+    if (owner == &chosen || !owner) return true;
+    const auto change = [&]() noexcept {
+        if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen); // under the lock
+    };
+    if (owner == this_worker())
+        owner->queue().inside(change);
+    else
+        return !owner->queue().claimed(change).refused;
+    return true;
+}
+
+void mailbox::return_to_sender(mail& one, delivery why) noexcept {
+    one.failed(slot_, why);
+    one.run(one, nullptr);
+}
+
+void mailbox::end_life() noexcept {
+    // owner: the turn alone changes it while it lives
+    generation_.store(generation_.load_rlx() + 1); // own turn's; before the look at `crowded`
+    marks_ |= retired;
+    if (crowded.load() && !SENNIT_MUTANT("an end makes room")) room_made();
+}
+
+// The address of the life that did not begin may have been given to others.
+void mailbox::release_unused() noexcept {
+    generation_.store(generation_.load_rlx() + 2); // owner: nobody else changes it
+    runtime_.mailboxes().give(*this);
+}
+
+} // namespace sennit::sched
