@@ -64,9 +64,10 @@ void actor_base::end(std::exception_ptr error) noexcept {
     const sched::address me = box.self();
     // pairs with nothing: a metric of this life, written by this turn
     const std::uint64_t handled = box.handled.load_rlx();
+    const unsigned branch = box.branch;
     type_->destroy(*this, why);
     const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
-    family.left(handled, told ? nullptr : std::move(error));
+    family.left(branch, handled, told ? nullptr : std::move(error));
 }
 
 // ---- its birth -----------------------------------------------------------------------------------------------------
@@ -107,6 +108,7 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
     box_->queued.store_rlx(0); // as above
     // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->group.store_rlx(&group_); // the constructor may make actors, too
+    box_->branch = static_cast<std::uint8_t>(group.branch_here());
     exchange_nascent(box_);
 }
 
@@ -143,9 +145,13 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
         detail::send_early_mail(box);
     }
     {
-        std::lock_guard guard(group_.lock_);
-        ++group_.living_;
-        stopped = group_.stopped_;
+        branch& here = group_.branches_[box.branch];
+        std::lock_guard guard(here.lock);
+        if (here.living++ == 0) {
+            std::lock_guard inner(group_.lock_);
+            ++group_.peopled_;
+        }
+        stopped = here.stopped;
         box.begin_life(); // inside: either `stop` finds it, or it is found stopped
         who = box.self();
     }
@@ -167,18 +173,33 @@ actor_group::~actor_group() {
     wait_for_all(true);
 }
 
-void actor_group::left(std::uint64_t handled, std::exception_ptr error) noexcept {
+unsigned actor_group::branch_here() const noexcept {
+    const sched::worker* me = sched::this_worker();
+    return me ? me->index() % branch_count : 0;
+}
+
+// Whoever joins goes on only when this one is counted out, and is through with the lock that says so: the branch's lock
+// is left before that, the group's is the last that is touched.
+void actor_group::left(unsigned branch_number, std::uint64_t handled, std::exception_ptr error) noexcept {
+    if (error) {
+        std::lock_guard guard(lock_);
+        if (!error_) error_ = std::move(error);
+    }
+    branch& mine = branches_[branch_number];
+    {
+        std::lock_guard guard(mine.lock);
+        mine.handled += handled;
+        if (--mine.living != 0) return;
+    }
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    handled_ += handled;
-    if (error && !error_) error_ = std::move(error);
-    if (--living_ == 0) woken.take_all(joiners_);
+    if (--peopled_ == 0) woken.take_all(joiners_);
 }
 
 void actor_group::wait_for_all(bool and_round) noexcept {
     for (;;) {
         lock_.lock();
-        if (living_ == 0 && !(and_round && round_.out)) return lock_.unlock();
+        if (peopled_ == 0 && !(and_round && round_.out)) return lock_.unlock();
         (void)sched::block(joiners_, lock_, {.cancellable = false, .what = "actor_group::join", .on = this});
     }
 }
@@ -194,11 +215,13 @@ void actor_group::join() {
 }
 
 void actor_group::stop() noexcept {
-    {
-        std::lock_guard guard(lock_);
-        stopped_ = true;
-        if (living_ == 0) return;
+    bool somebody = false;
+    for (branch& one : branches_) {
+        std::lock_guard guard(one.lock);
+        one.stopped = true;
+        somebody |= one.living != 0;
     }
+    if (!somebody) return;
     runtime_.mailboxes().for_each([this](sched::mailbox& box) {
         if (const sched::address who = member(box)) stop_one(who);
     });
@@ -275,15 +298,19 @@ void actor_group::round::come(sched::mail& self, void* object) noexcept {
 // ---- what there is -------------------------------------------------------------------------------------------------
 
 std::size_t actor_group::size() const noexcept {
-    std::lock_guard guard(lock_);
-    return living_;
+    std::size_t sum = 0;
+    for (const branch& one : branches_) {
+        std::lock_guard guard(one.lock);
+        sum += one.living;
+    }
+    return sum;
 }
 
 std::uint64_t actor_group::handled() const {
-    std::uint64_t sum;
-    {
-        std::lock_guard guard(lock_);
-        sum = handled_;
+    std::uint64_t sum = 0;
+    for (const branch& one : branches_) {
+        std::lock_guard guard(one.lock);
+        sum += one.handled;
     }
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
         // pairs with begin_life: written before the life, read in it or behind `lives`; the other one is a metric

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What few actors have: a name, others that watch it, timers.
 //
-// Hangs on the mailbox, for one life. Guarded by one of a few locks, chosen by the slot's number, under which the life
-// also ends: so whoever finds the life under the lock finds what hangs on it.
+// Hangs on the mailbox, for one life. Guarded by a lock of the slot, under which the life also ends: so whoever finds
+// the life under the lock finds what hangs on it.
 #pragma once
 
 #include "sched/mailbox.hpp"
@@ -42,7 +42,7 @@ struct extra {
     timer_list timers;
 };
 
-base::spin_lock& extra_lock(std::uint32_t slot) noexcept;
+base::byte_lock& extra_lock(std::uint32_t slot) noexcept; // one for all slots that are not there
 
 inline extra* extra_of(sched::mailbox& box) noexcept {
     return static_cast<extra*>(box.extra);

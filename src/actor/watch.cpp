@@ -12,8 +12,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::size_t lock_count = 64;
-constinit base::spin_lock locks[lock_count];
+constinit base::byte_lock nobodys_lock;
 
 // Also to a full mailbox: an end is not told twice.
 void deliver_all(watch* first) noexcept {
@@ -88,8 +87,9 @@ watch* make_watch(sched::address watcher, bool linked) {
     return ::new (sched::take_memory(sizeof(watch))) watch(watcher, linked);
 }
 
-base::spin_lock& extra_lock(std::uint32_t slot) noexcept {
-    return locks[slot % lock_count];
+base::byte_lock& extra_lock(std::uint32_t slot) noexcept {
+    sched::mailbox* box = slot != 0 ? sched::mailbox_table::find(slot) : nullptr;
+    return box ? box->extra_lock : nobodys_lock;
 }
 
 watch::watch(sched::address to, bool both_ways) noexcept : mail(&take_news), watcher(to), linked(both_ways) {}

@@ -57,6 +57,7 @@
 #include "sched/mailbox_table.hpp"
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
+#include "sennit/base/spin_lock.hpp"
 #include "sennit/sched/mail.hpp"
 #include "sennit/sched/runnable.hpp"
 
@@ -221,6 +222,11 @@ private:
     // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early.
     enum mark : std::uint8_t { retired = 1, outruns = 2 };
     std::uint8_t marks_ = 0;
+
+public:
+    base::byte_lock extra_lock; // the model's: guards what `extra` leads to
+
+private:
     list inbox_;
 
 public:
@@ -240,6 +246,7 @@ public:
     base::atomic<std::uint32_t> bounds{0};
     base::atomic<std::uint32_t> queued{0};
     base::atomic<std::uint8_t> crowded{0}; // senders wait for room
+    std::uint8_t branch = 0;
 
 private:
     base::atomic<std::uint8_t> noticed_{0};
@@ -247,7 +254,7 @@ private:
     runtime_core& runtime_;
 
 public:
-    void* extra = nullptr; // the model's, for one life; as the next two
+    void* extra = nullptr; // the model's, for one life; as the next two, and `branch`
 
     base::atomic<void*> group{nullptr};
     base::atomic<std::uint64_t> asks{0}; // whom the handler waits for: an address as one word, 0: nobody

@@ -15,10 +15,12 @@
 
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/actor_ref.hpp"
+#include "sennit/base/cache_line.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/sched/small_memory.hpp"
 #include "sennit/sched/wait.hpp"
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -73,8 +75,8 @@ public:
     // counted twice. Looks at all actors of the runtime.
     std::uint64_t handled() const;
 
-    // For the library: the end of one. The group may be gone when it returns.
-    void left(std::uint64_t handled, std::exception_ptr error) noexcept;
+    // For the library: the end of one, which was counted in that branch. The group may be gone when it returns.
+    void left(unsigned branch, std::uint64_t handled, std::exception_ptr error) noexcept;
 
 private:
     friend std::vector<actor_metrics> metrics_of(const actor_group&);
@@ -121,11 +123,22 @@ private:
     sched::address find_named(std::string_view name, const detail::actor_type* type) const;
     void wait_for_all(bool and_round) noexcept;
 
+    // The living are counted apart for every few workers, by where they were spawned: else all births and ends would
+    // meet in one cache line. Each branch with living ones counts as one in `peopled_`, from before its first one lives
+    // until after its last one has ended; so that is 0 when nobody lives, and only then.
+    struct alignas(base::cache_line) branch {
+        mutable base::spin_lock lock; // guards all below; lock_ may be taken inside it, not the other way
+        std::size_t living = 0;
+        std::uint64_t handled = 0; // by those that have ended
+        bool stopped = false;
+    };
+    static constexpr unsigned branch_count = 8;
+    unsigned branch_here() const noexcept;
+
     sched::runtime_core& runtime_;
+    std::array<branch, branch_count> branches_;
     mutable base::spin_lock lock_; // guards all below
-    std::size_t living_ = 0;
-    std::uint64_t handled_ = 0; // by those that have ended
-    bool stopped_ = false;
+    unsigned peopled_ = 0;
     round round_{*this};
     sched::wait_list joiners_;
     std::exception_ptr error_;

@@ -9,11 +9,14 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/company.hpp"
 
+#include <cstdint>
+
 namespace sennit::base {
 
 void spin_pause(unsigned round) noexcept; // src/sys/spin_pause.cpp: a pause, or sched_yield once `round` is large
 
-class spin_lock {
+template <class Word>
+class basic_spin_lock {
 public:
     // The usual case of `lock`, which calls nothing. False: `lock` is to be called.
     bool lock_now() noexcept {
@@ -50,7 +53,10 @@ private:
             while (word_.load_rlx() != 0) spin_pause(round++);        // only a hint: the exchange decides
     }
 
-    atomic<unsigned> word_{0};
+    atomic<Word> word_{0};
 };
+
+using spin_lock = basic_spin_lock<unsigned>;
+using byte_lock = basic_spin_lock<std::uint8_t>; // where four bytes are too many
 
 } // namespace sennit::base

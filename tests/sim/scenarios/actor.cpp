@@ -86,6 +86,20 @@ private:
     int last_;
 };
 
+// Spawns one where it is, has it stopped, and ends.
+class breeder : public sennit::actor<breeder, put> {
+public:
+    explicit breeder(ledger& of) : log_(of) {}
+    ~breeder() { log_.passed_on = log_.passed_on + 1; }
+    void on(put) {
+        group().spawn<keeper>(log_).tell(quit{});
+        stop();
+    }
+
+private:
+    ledger& log_;
+};
+
 // Makes its address known before its constructor returns.
 class newborn : public sennit::actor<newborn, put> {
 public:
@@ -482,6 +496,18 @@ SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2,
 
 // The same without memory: one piece of mail ends all, one after the other, and is home when the group is gone; also
 // where it comes to one that has just ended by itself.
+// Its actors are counted in two branches, one of which has nobody for a while.
+SIM_SCENARIO_WITHIN(actor, a_group_ends_in_two_branches, .preemptions = 2, .stale_reads = 1,
+                    .preempt_in = "actor_group.cpp actor_group.hpp spin_lock.hpp") {
+    house all(2, 1, {.worker = 0});
+    sim::calmly([&] { all.group->spawn<breeder>({.worker = 1}, all.what).tell(put{1}); });
+    all.actor.tell(quit{});
+    all.group->join();
+    sim::check(all.what.passed_on == 1, "all have ended");
+    sim::check(all.group->size() == 0, "and are counted out");
+    all.group.reset();
+}
+
 SIM_SCENARIO_WITHIN(actor, a_group_ends_without_memory, .preemptions = 2, .stale_reads = 1) {
     house all(1, 9);
     sennit::actor_ref<keeper> second;
