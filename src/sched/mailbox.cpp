@@ -329,6 +329,7 @@ void mailbox::turns(mailbox& first) noexcept {
     context& here = me->self();
     mailbox* const outer = here.serves;
     const std::uint16_t outer_home = here.home;
+    const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
     mail* given = nullptr;
     for (unsigned left = tuning::fair_period; box; --left) {
@@ -343,10 +344,12 @@ void mailbox::turns(mailbox& first) noexcept {
         }
         const list rest = box->turn(me);
         given = nullptr;
+        here.movable = false;
         box = box->end_turn(rest, *me, left > 1, given);
     }
     here.serves = outer;
     here.home = outer_home;
+    here.movable = outer_movable;
     if (activity& own = *current_activity(); own.locals) [[unlikely]]
         destroy_all_locals(own);
 }
@@ -369,18 +372,22 @@ inline mailbox::list mailbox::take_all() noexcept {
     return all;
 }
 
-[[gnu::always_inline]] inline void mailbox::handle(mail& one, std::uint32_t life) noexcept {
-    if (!is_usual(one, life)) [[unlikely]] {
-        if (one.generation != life || (marks_ & retired) != 0) return return_to_sender(one, delivery::dead);
-    }
-    handle_usual(one);
-}
-
 [[gnu::always_inline]] inline void mailbox::handle_usual(mail& one) noexcept {
     handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
     if (one.counted && !count_out()) [[unlikely]]
         return return_to_sender(one, delivery::full);
     one.run(one, object); // of this life: see above
+}
+
+[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(mail& one, std::uint32_t life) noexcept {
+    if (one.generation != life || (marks_ & retired) != 0) return return_to_sender(one, delivery::dead);
+    handle_usual(one);
+}
+
+[[gnu::always_inline]] inline void mailbox::handle(mail& one, std::uint32_t life) noexcept {
+    if (!is_usual(one, life)) [[unlikely]]
+        return handle_unusual(one, life);
+    handle_usual(one);
 }
 
 namespace {
@@ -446,7 +453,7 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
             } else {
                 if (ends_early(*one, life)) return batch;
                 batch.first = one->next;
-                handle(*one, life);
+                handle_unusual(*one, life);
             }
             if (this_worker() != me) [[unlikely]] {
                 me = moved();
@@ -461,6 +468,7 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
 worker* mailbox::moved() noexcept {
     worker* me = this_worker();
     while (!take_over(*me)) me = this_worker();
+    bind_turn(me->self(), *me);
     return me;
 }
 

@@ -180,6 +180,7 @@ private:
     static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
     void handle(mail& one, std::uint32_t life) noexcept;
     void handle_usual(mail& one) noexcept;
+    void handle_unusual(mail& one, std::uint32_t life) noexcept;
     bool is_usual(const mail& one, std::uint32_t life) const noexcept { return one.generation == life && marks_ == 0; }
     bool ends_early(const mail& one, std::uint32_t life) const noexcept;
     list turn(worker*& me) noexcept;
@@ -198,6 +199,7 @@ private:
     bool wake_up_here(worker& me) noexcept;
     [[gnu::noinline, gnu::cold]] void send_notice_back(worker& owner) noexcept;
     bool runs_on(const worker& one) const noexcept;
+    void bind_turn(context& here, const worker& me) const noexcept;
     static bool is_early(const mail& one, std::uint32_t life) noexcept;
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;

@@ -51,4 +51,17 @@ void mailbox::release_unused() noexcept {
     runtime_.mailboxes().give(*this);
 }
 
+void worker::let_go_of_handler() noexcept {
+    let_go();
+    if (mailbox* box = self().serves) box->bind_turn(self(), *this);
+}
+
+// Of an unbound one. A handler that goes on in another worker's thread takes the mailbox with it, which costs a claim:
+// some 10 us where the old owner is awake. So who wakes it sends it back to `me`, if that is awake.
+void mailbox::bind_turn(context& here, const worker& me) const noexcept {
+    if (home != 0 || !me.is_local(*this)) return;
+    here.home = me.home();
+    here.movable = true;
+}
+
 } // namespace sennit::sched

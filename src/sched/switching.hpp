@@ -93,7 +93,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
 
 [[gnu::always_inline]] inline context* worker::next_or_spare() noexcept {
     if (!queue_.in_hand.closed()) [[unlikely]]
-        let_go();
+        let_go_of_handler();
     context* next = next_ready_context();
     return next ? next : spare();
 }

@@ -72,6 +72,10 @@ inline constexpr std::int64_t longest_turn_ns = 100'000;
 // where nobody is outrun, unless pieces are so short that one worker had best do it all.
 inline constexpr unsigned untaken_pieces = stressed ? 2 : 256;
 
+// Of the handlers that one worker wakes for another one, so many stay where they were woken, which costs ten times as
+// much as to send them back, once.
+inline constexpr unsigned moves_one_in = simulated ? 2 : 32;
+
 // Idle contexts kept by a worker: their stacks are warm.
 inline constexpr unsigned max_spares = simulated ? 1 : 16;
 

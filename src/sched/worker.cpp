@@ -289,7 +289,17 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
 }
 
 // What does not go through the own queue: pinned to a worker, or the policy says so.
+// It is at home; or home sleeps, and it is better off here than behind a wake-up; or, now and then, for a change: it
+// may talk with somebody here all the time.
+bool worker::had_best_run_here(const runnable& item) noexcept {
+    return item.home == home() || runtime_.idle().is_set(item.home - 1u) || random_below(tuning::moves_one_in) == 0;
+}
+
 void worker::post_by_policy(runnable& item) noexcept {
+    if (item.movable && item.home != 0 && had_best_run_here(item)) {
+        posted(queue_.push_ready(item));
+        return;
+    }
     if (steals_ || item.home != 0) {
         runtime_.post(item);
         return;

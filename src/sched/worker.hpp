@@ -100,6 +100,8 @@ public:
     // A handler is about to leave its context, or this worker to forget it: what it sent last goes where all can see
     // it, and the hand is closed. src/sched/mailbox.cpp.
     [[gnu::noinline, gnu::cold]] void let_go() noexcept;
+    // The same for one that is about to block: it shall go on where its turn's mailbox is.
+    [[gnu::noinline, gnu::cold]] void let_go_of_handler() noexcept;
     // Whether somebody has to be woken for a piece of work that is the only one here, if nobody watches.
     bool somebody_sleeps() const noexcept {
         base::compiler_barrier(); // as in posted
@@ -210,6 +212,7 @@ private:
     bool run_timers() noexcept;
     void help_others() noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
+    bool had_best_run_here(const runnable& item) noexcept;
     // What others made ready for this worker or for any.
     bool outside_is_empty() const noexcept;
     runnable* pop_outside() noexcept;

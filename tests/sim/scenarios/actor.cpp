@@ -26,6 +26,7 @@ struct ledger {
     sennit::event enough;
     event blocking_enough; // the same for a thread
     sennit::event end_of_nap;
+    std::uint16_t naps_on = 0; // a worker's home; written and read unexplored
     int expected = 0;
 };
 
@@ -44,7 +45,10 @@ public:
         log_.blocking_enough.set();
     }
     void on(quit) { stop(); }
-    void on(nap) { log_.end_of_nap.wait(); }
+    void on(nap) {
+        log_.naps_on = sennit::sched::this_worker()->home();
+        log_.end_of_nap.wait();
+    }
 
 private:
     ledger& log_;
@@ -69,6 +73,15 @@ private:
     ledger& log_;
     event& blocks_;
     what_then then_;
+};
+
+// Ends a nap, on that worker.
+struct waker : sennit::sched::runnable {
+    waker(sennit::event& of, std::uint16_t where)
+        : runnable([](runnable* self) noexcept { static_cast<waker*>(self)->ends.set(); }), ends(of) {
+        home = where;
+    }
+    sennit::event& ends;
 };
 
 // Sends two for each, the second of which may be one too many (outrun.hpp), and goes on with the next up to `last`.
@@ -244,14 +257,15 @@ SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_rea
 }
 
 // The system refuses membarriers from a moment on at which the actor's handler is blocked (src/sched/mailbox.hpp, 6).
-// If that goes on in the other worker's thread, the owner is asked to hand the actor over; what is sent meanwhile, to
-// the owner or to nobody, comes after what was sent before.
+// If that goes on in the other worker's thread, which has woken it while the owner slept, the owner is asked to hand
+// the actor over; what is sent meanwhile, to the owner or to nobody, comes after what was sent before.
 SIM_SCENARIO_WITHIN(actor, a_turn_goes_on_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp one_shot.cpp") {
     house all(2, 2);
     sim::calmly([&] { all.actor.tell(nap{}); });
     sim::refuse_barriers();
-    all.what.end_of_nap.set();
+    waker other(all.what.end_of_nap, static_cast<std::uint16_t>(3 - all.what.naps_on));
+    all.one->core().post(other);
     all.actor.tell(put{1});
     all.actor.tell(put{2});
     all.what.enough.wait();
