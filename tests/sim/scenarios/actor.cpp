@@ -154,6 +154,13 @@ struct house {
         sim::calm_from_here();
         group.reset();
     }
+    // As a thief: what lies there, and in its hand, goes to the shared queue.
+    void rob_first_worker() {
+        sennit::sched::worker& victim = one->core().worker_at(0);
+        sennit::sched::local_queue::list loot;
+        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
+        while (sennit::sched::runnable* item = loot.pop_front()) one->core().post(*item);
+    }
     engine one;
     ledger what;
     std::optional<sennit::actor_group> group;
@@ -326,12 +333,7 @@ SIM_SCENARIO_WITHIN(actor, who_outruns_a_stolen_receiver_goes_on_behind_it, .pre
                     .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     house all(1, 6);
     auto from = all.group->spawn<talker>(all.actor, 6);
-    sim::thread thief([&] {
-        sennit::sched::worker& victim = all.one->core().worker_at(0);
-        sennit::sched::local_queue::list loot;
-        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
-        while (sennit::sched::runnable* one = loot.pop_front()) all.one->core().post(*one);
-    });
+    sim::thread thief([&] { all.rob_first_worker(); });
     from.tell(put{1});
     all.what.enough.wait();
     thief.join();
@@ -391,12 +393,7 @@ SIM_SCENARIO_WITHIN(actor, a_thief_comes_between_two_pieces, .preemptions = 2, .
     house all(1, 2);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 2, all.what, unused, nullptr);
-    sim::thread thief([&] {
-        sennit::sched::worker& victim = all.one->core().worker_at(0);
-        sennit::sched::local_queue::list loot;
-        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
-        while (sennit::sched::runnable* one = loot.pop_front()) all.one->core().post(*one);
-    });
+    sim::thread thief([&] { all.rob_first_worker(); });
     through.tell(put{1});
     all.what.enough.wait();
     thief.join();
@@ -499,18 +496,7 @@ SIM_SCENARIO_WITHIN(actor, a_slot_goes_back_once, .preemptions = 2, .stale_reads
     });
 }
 
-SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2, .stale_reads = 1) {
-    house all(1, 1);
-    sim::thread other([&] { all.actor.tell(put{1}); });
-    all.group->stop();
-    all.group->join();
-    sim::check(all.group->size() == 0, "nobody lives");
-    other.join();
-}
-
-// The same without memory: one piece of mail ends all, one after the other, and is home when the group is gone; also
-// where it comes to one that has just ended by itself.
-// Its actors are counted in two branches, one of which has nobody for a while.
+// A group counts its actors in two branches, one of which has nobody for a while.
 SIM_SCENARIO_WITHIN(actor, a_group_ends_in_two_branches, .preemptions = 2, .stale_reads = 1,
                     .preempt_in = "actor_group.cpp actor_group.hpp spin_lock.hpp") {
     house all(2, 1, {.worker = 0});
@@ -522,6 +508,17 @@ SIM_SCENARIO_WITHIN(actor, a_group_ends_in_two_branches, .preemptions = 2, .stal
     all.group.reset();
 }
 
+SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2, .stale_reads = 1) {
+    house all(1, 1);
+    sim::thread other([&] { all.actor.tell(put{1}); });
+    all.group->stop();
+    all.group->join();
+    sim::check(all.group->size() == 0, "nobody lives");
+    other.join();
+}
+
+// The same without memory: one piece of mail ends all, one after the other, and is home when the group is gone; also
+// where it comes to one that has just ended by itself.
 SIM_SCENARIO_WITHIN(actor, a_group_ends_without_memory, .preemptions = 2, .stale_reads = 1) {
     house all(1, 9);
     sennit::actor_ref<keeper> second;
