@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mailboxes and actors: src/sched/mailbox.hpp, sennit/actor.hpp.
-#include "engine.hpp"
+#include "actor_house.hpp"
 
 #include "ground/ground.hpp"
 #include "sched/mailbox.hpp"
@@ -12,48 +12,6 @@
 #include <optional>
 
 namespace {
-
-struct put {
-    int n;
-};
-struct quit {};
-struct nap {};
-
-struct ledger {
-    sim::var<int> inside{0};
-    sim::var<int> sum{0};
-    sim::var<int> passed_on{0}; // by a relay
-    sennit::event enough;
-    event blocking_enough; // the same for a thread
-    sennit::event end_of_nap;
-    std::uint16_t naps_on = 0; // a worker's home; written and read unexplored
-    int expected = 0;
-};
-
-// Handlers touch plain data: two at a time would be a race, and be found.
-class keeper : public sennit::actor<keeper, put, quit, nap> {
-public:
-    explicit keeper(ledger& into) : log_(into) {}
-    void on(put m) {
-        log_.inside = log_.inside + 1;
-        sim::check(log_.inside == 1, "one handler at a time");
-        log_.sum = log_.sum * 10 + m.n;
-        log_.inside = log_.inside - 1;
-        seen_ = seen_ + 1;
-        if (seen_ != log_.expected) return;
-        log_.enough.set();
-        log_.blocking_enough.set();
-    }
-    void on(quit) { stop(); }
-    void on(nap) {
-        log_.naps_on = sennit::sched::this_worker()->home();
-        log_.end_of_nap.wait();
-    }
-
-private:
-    ledger& log_;
-    sim::var<int> seen_{0}; // written by who makes it: who handles something must know
-};
 
 // Passes on what it is sent, and what comes after it, then does `then`.
 class relay : public sennit::actor<relay, put> {
@@ -138,33 +96,6 @@ public:
         throw failure();
     }
     void on(put) {}
-};
-
-// A runtime, a group and one actor; all made and ended unexplored.
-struct house {
-    house(unsigned workers, int expected, const sennit::spawn_options& how = {}) : one(workers) {
-        what.expected = expected;
-        sim::calmly([&] {
-            group.emplace(*one);
-            actor = group->spawn<keeper>(how, what);
-            (void)sennit::set_dead_letter_handler(nullptr);
-        });
-    }
-    ~house() {
-        sim::calm_from_here();
-        group.reset();
-    }
-    // As a thief: what lies there, and in its hand, goes to the shared queue.
-    void rob_first_worker() {
-        sennit::sched::worker& victim = one->core().worker_at(0);
-        sennit::sched::local_queue::list loot;
-        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
-        while (sennit::sched::runnable* item = loot.pop_front()) one->core().post(*item);
-    }
-    engine one;
-    ledger what;
-    std::optional<sennit::actor_group> group;
-    sennit::actor_ref<keeper> actor;
 };
 
 } // namespace
@@ -566,43 +497,4 @@ SIM_SCENARIO_WITHIN(actor, an_address_comes_by_a_relaxed_word, .preemptions = 2,
     word.store_rlx(std::uint64_t{who.slot} << 32 | who.generation); // as above
     other.join();
     sim::check(all.what.sum == (sent ? 1 : 0), "what was sent was handled");
-}
-
-// As tell_after and tell_every, which look at the system's clock; due at once.
-static sennit::actor_timer timer_for(const sennit::actor_ref<keeper>& whom, put message, std::int64_t period_ns = 0) {
-    using namespace sennit;
-    return actor_timer(
-        detail::begin_timer(whom.address(), 0, period_ns,
-                            {actor_ref<keeper>::mail_of(message), &detail::copy_told<put>, &detail::drop_told<put>}));
-}
-
-// A cancel meets the timer that it is for, and the turn that handles its message.
-SIM_SCENARIO_WITHIN(actor, a_cancel_meets_its_timer, .preemptions = 2, .stale_reads = 0) {
-    house all(1, 1);
-    auto timer = timer_for(all.actor, put{1});
-    const bool cancelled = timer.cancel();
-    sim::check(!timer.pending(), "either way");
-    if (!cancelled) all.what.enough.wait();
-    all.actor.stop();
-    all.group->join();
-    sim::check(all.what.sum == (cancelled ? 0 : 1), "it was handled, or cancelled");
-}
-
-// A repeating timer is cancelled while its message arms it again: it does not stay armed.
-SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2, .stale_reads = 0) {
-    house all(1, 9);
-    auto timer = timer_for(all.actor, put{0}, 1'000'000);
-    sim::check(timer.cancel(), "it goes on for ever");
-    all.actor.stop();
-    all.group->join();
-    sim::check(all.one->core().clock().next_ns() == sennit::sched::never, "nothing is armed");
-}
-
-// A receiver ends while its timer fires.
-SIM_SCENARIO_WITHIN(actor, an_end_meets_a_timer, .preemptions = 2, .stale_reads = 0) {
-    house all(1, 1);
-    auto timer = timer_for(all.actor, put{1});
-    all.actor.tell(quit{});
-    all.group->join();
-    sim::check(!timer.pending() && !timer.cancel(), "it is gone");
 }

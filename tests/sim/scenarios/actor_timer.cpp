@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timers of actors: sennit/actor/actor_timer.hpp.
+#include "actor_house.hpp"
+
+#include "sennit/actor/actor_timer.hpp"
+
+// As tell_after and tell_every, which look at the system's clock; due at once.
+static sennit::actor_timer timer_for(const sennit::actor_ref<keeper>& whom, put message, std::int64_t period_ns = 0) {
+    using namespace sennit;
+    return actor_timer(
+        detail::begin_timer(whom.address(), 0, period_ns,
+                            {actor_ref<keeper>::mail_of(message), &detail::copy_told<put>, &detail::drop_told<put>}));
+}
+
+// A cancel meets the timer that it is for, and the turn that handles its message.
+SIM_SCENARIO_WITHIN(actor, a_cancel_meets_its_timer, .preemptions = 2, .stale_reads = 0) {
+    house all(1, 1);
+    auto timer = timer_for(all.actor, put{1});
+    const bool cancelled = timer.cancel();
+    sim::check(!timer.pending(), "either way");
+    if (!cancelled) all.what.enough.wait();
+    all.actor.stop();
+    all.group->join();
+    sim::check(all.what.sum == (cancelled ? 0 : 1), "it was handled, or cancelled");
+}
+
+// A repeating timer is cancelled while its message arms it again: it does not stay armed.
+SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2, .stale_reads = 0) {
+    house all(1, 9);
+    auto timer = timer_for(all.actor, put{0}, 1'000'000);
+    sim::check(timer.cancel(), "it goes on for ever");
+    all.actor.stop();
+    all.group->join();
+    sim::check(all.one->core().clock().next_ns() == sennit::sched::never, "nothing is armed");
+}
+
+// A receiver ends while its timer fires.
+SIM_SCENARIO_WITHIN(actor, an_end_meets_a_timer, .preemptions = 2, .stale_reads = 0) {
+    house all(1, 1);
+    auto timer = timer_for(all.actor, put{1});
+    all.actor.tell(quit{});
+    all.group->join();
+    sim::check(!timer.pending() && !timer.cancel(), "it is gone");
+}
