@@ -29,10 +29,13 @@ void condition_variable_any::remove(sched::wait_entry& entry) noexcept {
 // after that sees it in `any_`, by that lock's own order; one that changed it before was seen by who waits.
 void condition_variable_any::notify_one() noexcept {
     if (any_.load_rlx() == 0) return; // pairs through the user's lock
-    sched::wake_ups woken;
-    std::lock_guard guard(lock_);
-    woken.take_first(waiters_);
-    any_.store_rlx(waiters_.empty() ? 0 : 1); // as in add: orders nothing
+    sched::claimed next;
+    {
+        std::lock_guard guard(lock_);
+        next = sched::claim_first(waiters_);
+        any_.store_rlx(waiters_.empty() ? 0 : 1); // as in add: orders nothing
+    }
+    sched::end_wait(next);
 }
 
 void condition_variable_any::notify_all() noexcept {
