@@ -23,18 +23,18 @@ std::uint64_t tick_after(std::int64_t ns) noexcept {
 
 timer_wheel::timer_wheel(std::int64_t now_ns) noexcept : present_(tick_before(now_ns)) {}
 
-unsigned timer_wheel::level_of(std::uint64_t tick) const noexcept {
+timer_wheel::place timer_wheel::place_of(std::uint64_t tick) noexcept {
     const std::uint64_t different = (tick ^ present_) | (slots - 1); // never zero
-    return (63u - static_cast<unsigned>(std::countl_zero(different))) / bits;
+    const unsigned level = (63u - static_cast<unsigned>(std::countl_zero(different))) / bits;
+    return {wheels_[level], static_cast<unsigned>(tick >> (bits * level)) % slots};
 }
 
-void timer_wheel::place(timer& one) noexcept {
+void timer_wheel::put(timer& one) noexcept {
     if (one.tick <= present_) {
         due_.push_back(one);
         return;
     }
-    wheel& in = wheels_[level_of(one.tick)];
-    const unsigned slot = (one.tick >> (bits * level_of(one.tick))) % slots;
+    const auto [in, slot] = place_of(one.tick);
     in.slot[slot].push_back(one);
     in.occupied |= std::uint64_t{1} << slot;
 }
@@ -43,10 +43,10 @@ void timer_wheel::insert(timer& one) noexcept {
     one.tick = tick_after(one.deadline_ns);
     one.armed = true;
     ++size_;
-    place(one);
+    put(one);
 }
 
-// A timer is where `place` would put it now: the present never passes a slot without emptying it.
+// A timer is where `put` would put it now: the present never passes a slot without emptying it.
 void timer_wheel::remove(timer& one) noexcept {
     one.armed = false;
     --size_;
@@ -54,8 +54,7 @@ void timer_wheel::remove(timer& one) noexcept {
         due_.remove(one);
         return;
     }
-    wheel& in = wheels_[level_of(one.tick)];
-    const unsigned slot = (one.tick >> (bits * level_of(one.tick))) % slots;
+    const auto [in, slot] = place_of(one.tick);
     in.slot[slot].remove(one);
     if (in.slot[slot].empty()) in.occupied &= ~(std::uint64_t{1} << slot);
 }
@@ -105,7 +104,7 @@ bool timer_wheel::advance(std::int64_t now_ns, list& due, std::size_t most) noex
         in.occupied &= ~(std::uint64_t{1} << next.slot);
         list moved;
         moved.append(in.slot[next.slot]);
-        while (timer* one = moved.pop_front()) place(*one);
+        while (timer* one = moved.pop_front()) put(*one);
     }
     present_ = std::max(present_, now);
     return true;

@@ -54,9 +54,13 @@ private:
         std::array<list, slots> slot;
     };
 
-    unsigned level_of(std::uint64_t tick) const noexcept;
+    struct place {
+        wheel& in;
+        unsigned slot;
+    };
+    place place_of(std::uint64_t tick) noexcept; // of one after the present
     event next_event() const noexcept;
-    void place(timer& one) noexcept;
+    void put(timer& one) noexcept;
 
     std::uint64_t present_; // every slot up to this tick has been emptied
     std::array<wheel, levels> wheels_;

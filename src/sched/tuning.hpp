@@ -3,6 +3,8 @@
 // (SENNIT_SIMULATOR) rare interleavings.
 #pragma once
 
+#include "sennit/base/sanitizers.hpp"
+
 #include <cstdint>
 
 namespace sennit::sched::tuning {
@@ -80,14 +82,8 @@ inline constexpr unsigned moves_one_in = simulated ? 2 : 32;
 inline constexpr unsigned max_spares = simulated ? 1 : 16;
 
 // Free pieces of each size that a worker keeps. None under AddressSanitizer, which shall see each use after its end.
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef SENNIT_ADDRESS_SANITIZER
 inline constexpr unsigned max_kept_pieces = 0;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr unsigned max_kept_pieces = 0;
-#else
-inline constexpr unsigned max_kept_pieces = 1024;
-#endif
 #else
 inline constexpr unsigned max_kept_pieces = 1024;
 #endif

@@ -10,19 +10,12 @@
 // the registers that are live. It must not throw. Cost here, Zen 4: see docs/performance.md.
 #pragma once
 
+#include "sennit/base/sanitizers.hpp"
 #include "sennit/sys/exception_globals.hpp"
 #include "sennit/sys/hot_line.hpp"
 
 #include <cstddef>
 #include <cstdint>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SENNIT_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SENNIT_ADDRESS_SANITIZER 1
-#endif
-#endif
 
 #ifdef SENNIT_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>

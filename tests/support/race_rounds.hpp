@@ -2,12 +2,10 @@
 // How often a test runs a race: less where each step is slow.
 #pragma once
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#include <sennit/base/sanitizers.hpp>
+
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
 #define SENNIT_SLOW_TESTS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SENNIT_SLOW_TESTS 1
-#endif
 #endif
 
 // How often a race is run.

@@ -25,17 +25,11 @@
 #pragma once
 
 #include "sennit/base/atomic.hpp"
+#include "sennit/base/sanitizers.hpp"
 
 #include <cstdint>
 
-#if defined(__SANITIZE_THREAD__)
-#define SENNIT_ALWAYS_IN_COMPANY 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SENNIT_ALWAYS_IN_COMPANY 1
-#endif
-#endif
-#if !defined(__x86_64__) || defined(SENNIT_SIMULATED_ATOMICS)
+#if !defined(__x86_64__) || defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_SIMULATED_ATOMICS)
 #define SENNIT_ALWAYS_IN_COMPANY 1
 #endif
 

@@ -36,6 +36,7 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/base/sanitizers.hpp"
 #include "sennit/sched/activity.hpp"
 #include "sennit/sched/fork_stack.hpp"
 #include "sennit/sys/exception_globals.hpp"
@@ -43,16 +44,8 @@
 
 #include <cstddef>
 
-#if defined(SENNIT_HOT_LINE_ASM) && !defined(__SANITIZE_ADDRESS__)
-#if defined(__has_feature)
-#if !__has_feature(address_sanitizer)
+#if defined(SENNIT_HOT_LINE_ASM) && !defined(SENNIT_ADDRESS_SANITIZER)
 #define SENNIT_INLINE_JUMP 1
-#endif
-#else
-#define SENNIT_INLINE_JUMP 1
-#endif
-#endif
-#ifdef SENNIT_INLINE_JUMP
 #include "sennit/sys/jump_x86_64.hpp"
 #endif
 

@@ -19,17 +19,10 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
+#include "sennit/base/sanitizers.hpp"
 
 #include <cstddef>
 #include <cstdint>
-
-#if defined(__SANITIZE_THREAD__)
-#define SENNIT_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SENNIT_THREAD_SANITIZER 1
-#endif
-#endif
 
 #if defined(__x86_64__) && !defined(SENNIT_THREAD_SANITIZER) && !defined(SENNIT_SIMULATED_ATOMICS)
 #define SENNIT_HOT_LINE_ASM 1

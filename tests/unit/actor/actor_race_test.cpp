@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds while many send, stop and spawn at once.
+#include "race_rounds.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 #include "sennit/fiber.hpp"
@@ -20,11 +21,7 @@ using sennit::actor_group;
 using sennit::actor_ref;
 
 constexpr int senders = 8;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 300;
-#else
-constexpr int rounds = 3000;
-#endif
+constexpr int rounds = race_rounds * 3 / 10;
 
 struct item {
     int from;

@@ -199,7 +199,6 @@ TEST(Company, messages_between_a_worker_and_a_thread_arrive) {
     EXPECT_EQ(sum, long{messages} * (messages + 1) / 2);
 }
 
-#if !defined(__SANITIZE_THREAD__)
 TEST(Company, a_child_of_a_fork_uses_locks) {
     sennit::runtime one({.workers = 1});
     one.run([] {});
@@ -214,6 +213,5 @@ TEST(Company, a_child_of_a_fork_uses_locks) {
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 42);
 }
-#endif
 
 } // namespace

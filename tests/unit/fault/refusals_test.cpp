@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets
 // a documented exception or the right answer, nothing is leaked, and the next run works.
+#include <sennit/base/sanitizers.hpp>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -16,11 +17,7 @@
 #include <string>
 #include <system_error>
 
-#if !defined(__has_feature)
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
-    __has_feature(thread_sanitizer)
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
 
 TEST(refusals, are_not_injected_under_a_sanitizer) {
     GTEST_SKIP() << "the sanitizer owns the allocator";

@@ -15,14 +15,6 @@
 #include <cstdlib>
 #include <thread>
 
-#if defined(__SANITIZE_THREAD__)
-#define SENNIT_HAS_THREADS_OF_ITS_OWN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SENNIT_HAS_THREADS_OF_ITS_OWN 1
-#endif
-#endif
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,7 +23,7 @@ using namespace std::chrono_literals;
 class deadlock_death_test : public testing::Test {
 protected:
     void SetUp() override {
-#if defined(SENNIT_HAS_THREADS_OF_ITS_OWN) || defined(SENNIT_EMULATED)
+#if defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_EMULATED)
         GTEST_SKIP() << "here the process has threads besides its own";
 #endif
         GTEST_FLAG_SET(death_test_style, "threadsafe");
