@@ -50,7 +50,7 @@ worker::sight worker::look_at_queues(bool since_a_while) noexcept {
             seen = sight::single_pieces;
             continue;
         }
-        if (size == 1 && !stuck)
+        if (!stuck)
             seen = sight::single_pieces;
         else if (rob(other))
             return sight::work;

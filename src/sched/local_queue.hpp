@@ -174,6 +174,9 @@ public:
         return take(size() / 2, out);
     }
 
+    // Of those that were spawned.
+    const runnable* oldest_spawned() const noexcept { return spawned_.front(); }
+
     // Moves everything to `out`; returns how many.
     std::uint32_t give_all(list& out) noexcept {
         owner_section inside(lock_);

@@ -57,6 +57,8 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
     if (owner && owner != &me && &me.runtime() == &runtime_ && me.is_local(*this) &&
         runtime_.idle().is_set(owner->index()) && move_here(one, me, *owner))
         return;
+    from_.store_rlx(&me.runtime() == &runtime_ && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
+                                                                         : std::uint8_t{0}); // a hint
     me.sent_afar().pass(one);
     mailbox* const sender = me.self().serves;
     const std::uint32_t taken = taken_.load_rlx(); // a hint
@@ -127,11 +129,13 @@ void mailbox::read_notice(runnable* self) noexcept {
     mailbox& me = mine.whose;
     if (std::exchange(mine.sent_back, false)) [[unlikely]]
         mine.movable = true;
+    const bool brought = std::exchange(mine.brings_it, false);
     if (!SENNIT_MUTANT("notice is read")) me.noticed_.store(0);
     worker& here = *this_worker();
-    if (!me.wake_up_here(here)) return;
-    if (me.runs_on(here)) return turns(me);
-    me.runtime_.post(me);
+    if (!brought && !me.wake_up_here(here)) return;
+    if (!me.runs_on(here)) return me.runtime_.post(me);
+    if (here.random_below(tuning::follows_one_in) == 0) return me.turns_and_follow(here);
+    turns(me);
 }
 
 // This worker could not be let in. `noticed_` is 0: if somebody else changes it, another notice is on its way.

@@ -31,6 +31,10 @@
 //    in its order, the sender idle, and its notice goes to the receiver's owner. It has none: it lies in some queue,
 //    most likely the shared one, and so does the sender then, whose `owner_` is null.
 //
+// 8. An idle one that was sent to from another worker goes there now and then (mailbox_follow.cpp): inside its owner's
+//    lock it becomes busy and `owner_` null, if `noticed_` was 0 and is 1 now; its notice takes it along, clears
+//    `noticed_` and begins a turn, as if it had lain in a queue.
+//
 // Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or makes it be started by
 // the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
 // another thread than the owner's, it does not.
@@ -162,6 +166,7 @@ private:
     struct notice : runnable {
         explicit notice(mailbox& to) noexcept : runnable(&mailbox::read_notice), whose(to) {}
         bool sent_back = false; // for this once only the owner may read it
+        bool brings_it = false; // it is on its way, busy: the reader begins a turn
         mailbox& whose;
     };
 
@@ -191,6 +196,8 @@ private:
     mailbox* end_turn(list rest, worker& me, bool more, mail*& given) noexcept;
     bool end_inside(list rest, bool& retire) noexcept;
     bool go_on_behind(mailbox& receiver, list rest, worker& me) noexcept;
+    void turns_and_follow(worker& me) noexcept;
+    void follow_sender(worker& me) noexcept;
     void put_afar(list all) noexcept;
     [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
     bool take_over(worker& me) noexcept;
@@ -252,6 +259,7 @@ public:
 
 private:
     base::atomic<std::uint8_t> noticed_{0};
+    base::atomic<std::uint8_t> from_{0};   // home of the worker that sent last from afar, a hint; 0: not known
     base::atomic<std::uint32_t> taken_{0}; // how often mail from afar was taken; who may touch `inbox_` writes
     runtime_core& runtime_;
 

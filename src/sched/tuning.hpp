@@ -35,6 +35,11 @@ inline constexpr unsigned looks_before_waiting = simulated ? 1 : 100;
 // A lock is held for less than a microsecond, as a rule.
 inline constexpr unsigned looks_at_a_lock = simulated ? 1 : 40;
 
+// What a queue has to hold of work for half of it to be given away: several times what a hand-over costs.
+inline constexpr std::int64_t share_ns = 3'000;
+// What is not worth it goes all the same after so long: pieces may be short and go on for ever.
+inline constexpr std::int64_t trial_ns = 20'000'000;
+
 // Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to starve, prime against
 // rhythms.
 inline constexpr unsigned fair_period = simulated ? 3 : 61;
@@ -77,6 +82,10 @@ inline constexpr unsigned untaken_pieces = stressed ? 2 : 256;
 // Of the handlers that one worker wakes for another one, so many stay where they were woken, which costs ten times as
 // much as to send them back, once.
 inline constexpr unsigned moves_one_in = simulated ? 2 : 32;
+
+// Of the turns that mail from another worker has made, so many may end with a move there: it costs as much as one such
+// message, or two.
+inline constexpr unsigned follows_one_in = simulated ? 1 : 16;
 
 // Idle contexts kept by a worker: their stacks are warm.
 inline constexpr unsigned max_spares = simulated ? 1 : 16;

@@ -199,7 +199,7 @@ bool worker::run_next() noexcept {
         fair_at_ = counted.runs() + fair_period;
         if (look_outside()) return true;
     }
-    if (asked_for_half()) give_away();
+    if (asked_for_half()) (void)give_away();
     runnable* item = queue_.pop();
     if (!item) item = pop_outside();
     if (!item) {
@@ -277,14 +277,12 @@ void worker::help_others() noexcept {
 // ---- the own queue -------------------------------------------------------------------------------------------------
 
 // A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches
-// that we come to it.
+// that we come to it; nor are several that are as good as done.
 void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!steals_) return; // nobody else may run it
-    if (queued > 1 && asked()) {
-        give_away();
-        return;
-    }
-    if (queued == 1 && (runs_first_here_ || runtime_.watched())) return;
+    if (queued > 1 && asked() && give_away()) return;
+    if (queued == 1 && runs_first_here_) return;
+    if ((queued == 1 || pace_.brisk()) && runtime_.watched()) return;
     runtime_.wake_one();
 }
 
@@ -316,13 +314,15 @@ void worker::requeue(context& self) noexcept {
         post_by_policy(self);
 }
 
-// A thief asked: the older half goes to the shared queue, and somebody comes for it.
-void worker::give_away() noexcept {
+// A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
+bool worker::give_away() noexcept {
+    hot_.load_rlx()->poll.store(0); // own thread wrote hot_
+    if (!pace_.worth_sharing(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
     local_queue::list half;
     const std::uint32_t count = queue_.give_half(half);
-    hot_.load_rlx()->poll.store(0); // own thread wrote hot_
     if (count != 0) runtime_.injected().push_all(half, count);
     runtime_.wake_one();
+    return true;
 }
 
 bool worker::rob(worker& victim) noexcept {

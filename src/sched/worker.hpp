@@ -12,6 +12,7 @@
 #include "sched/mail_trail.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sched/outrun.hpp"
+#include "sched/pace.hpp"
 #include "sched/parker.hpp"
 #include "sched/piece_clock.hpp"
 #include "sched/shared_queue.hpp"
@@ -218,7 +219,7 @@ private:
     runnable* pop_outside() noexcept;
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
-    void give_away() noexcept;
+    bool give_away() noexcept;
     context* next_ready_context() noexcept;
     context* next_or_spare() noexcept;
     // The next pick looks at what others have before the own queue.
@@ -290,6 +291,7 @@ private:
         bool awake = false;            // at the last look
     } noted_;                          // the watchdog's
     sys::thread thread_;
+    pace pace_;            // whether the queue is worth sharing
     piece_clock pieces_;   // how long mail takes here
     mail_trail sent_afar_; // what went to other workers' mailboxes
     outrun outruns_;       // how much of it to one that has not got to it

@@ -43,7 +43,7 @@ struct waker : sennit::sched::runnable {
 };
 
 // Sends two for each, the second of which may be one too many (outrun.hpp), and goes on with the next up to `last`.
-class talker : public sennit::actor<talker, put> {
+class talker : public sennit::actor<talker, put, quit> {
 public:
     talker(sennit::actor_ref<keeper> to, int last) : to_(to), last_(last) {}
     void on(put m) {
@@ -51,6 +51,7 @@ public:
         to_.tell(put{m.n + 1});
         if (m.n + 2 < last_) self().tell(put{m.n + 2});
     }
+    void on(quit) { stop(); }
 
 private:
     sennit::actor_ref<keeper> to_;
@@ -269,6 +270,32 @@ SIM_SCENARIO_WITHIN(actor, who_outruns_a_stolen_receiver_goes_on_behind_it, .pre
     all.what.enough.wait();
     thief.join();
     sim::check(all.what.sum == 123456, "in the order in which they were sent");
+}
+
+// One that is sent to from the other worker goes there (src/sched/mailbox.hpp, 8), while that one sends on, or a thread
+// does; and it ends before, on its way, or there.
+SIM_SCENARIO_WITHIN(actor, who_is_sent_to_follows_its_sender, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 4, {.begins_on = 1});
+    auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
+    from.tell(put{1});
+    all.actor.tell(put{5});
+    all.actor.tell(put{6});
+    all.what.enough.wait();
+    const int sum = all.what.sum;
+    sim::check(sum == 1256 || sum == 1526 || sum == 1562 || sum == 5126 || sum == 5162 || sum == 5612,
+               "each in the order in which they were sent");
+}
+SIM_SCENARIO_WITHIN(actor, who_follows_its_sender_ends, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+    house all(2, 9, {.begins_on = 1});
+    auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
+    from.tell(put{1});
+    all.actor.tell(put{5});
+    all.actor.tell(quit{});
+    from.tell(quit{});
+    all.group->join();
+    sim::check(!all.actor.alive(), "it has ended");
 }
 
 // A handler sends, and waits for what comes of it: what is in its worker's hand is let go. One worker, so nobody else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker's own queue between its owner and thieves: src/sched/local_queue.hpp.
 #include "engine.hpp"
+#include "threads.hpp"
 
 #include "sched/local_queue.hpp"
 #include "sched/parker.hpp"
@@ -207,7 +208,7 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, loot_reaches_who_fell_asleep_meanwhile, .pre
             sennit::sched::spawn(one, three->core()); // nobody sleeps
         }
         for (blocker& one : thieves) one.end.set();
-        while (sennit::sched::this_worker()->queue().size() == 3) sennit::sys::cpu_relax(); // answers no request
+        while (sennit::sched::this_worker()->queue().size() == 3) sleep_until(soon()); // a watcher robs who is stuck
         all.over.wait();
     });
 }

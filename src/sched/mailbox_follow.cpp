@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mailboxes: who is sent to from another worker all the time, and does little, goes there (mailbox.hpp, 8).
+//
+// Why. A message to another worker costs ten times what a piece takes that only answers. Actors that talk to each other
+// are done sooner by one worker, wherever thieves have taken them. Each of them comes over now and then, so in the end
+// they are together; the worker that has none of them left sleeps, or takes other work.
+#include "sched/mailbox.hpp"
+#include "sched/runtime_core.hpp"
+#include "sched/tuning.hpp"
+#include "sched/worker.hpp"
+#include "sys/clock.hpp"
+#include "sys/mutant.hpp"
+
+namespace sennit::sched {
+
+// What `turns` ran besides is no worse a sample.
+void mailbox::turns_and_follow(worker& me) noexcept {
+    const std::int64_t begin = sys::now_ns();
+    const std::uint64_t runs = me.counted.runs();
+    turns(*this);
+    if (this_worker() != &me) return; // a handler has blocked
+    const auto ran = static_cast<std::int64_t>(me.counted.runs() - runs) + 1;
+    if (tuning::stressed || sys::now_ns() - begin < ran * tuning::long_piece_ns) follow_sender(me);
+}
+
+// It has had its turn here. While it is idle and lives, it has no home but that of its life.
+void mailbox::follow_sender(worker& me) noexcept {
+    const unsigned to = from_.load_rlx(); // a hint
+    if (to == 0 || to == me.home() || runtime_.idle().is_set(to - 1)) return;
+    bool goes = false;
+    me.queue().inside([&]() noexcept {
+        if (owner_.load_rlx() != &me || !idle() || !lives() || home != 0) return; // under the lock
+        if (noticed_.exchange(1) != 0) return;                                    // that notice has yet to look
+        (void)becomes_busy();
+        owner_.store(nullptr);
+        goes = true;
+    });
+    if (!goes) return;
+    notice_.brings_it = true;
+    notice_.home = static_cast<std::uint16_t>(to);
+    if (!SENNIT_MUTANT("who follows its sender has a turn there")) runtime_.post(notice_);
+}
+
+} // namespace sennit::sched
