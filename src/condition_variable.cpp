@@ -8,6 +8,7 @@
 namespace sennit {
 
 condition_variable_any::~condition_variable_any() {
+    std::lock_guard guard(lock_); // who has notified one that did not sleep yet may be on its way out
     SENNIT_CHECK(waiters_.empty(), "a condition variable is destroyed while somebody waits for it");
 }
 

@@ -72,8 +72,8 @@ void coroutine_frame::interrupted() {
 void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
     SENNIT_CHECK(phase_ == phase::running, "a coroutine transfers control that does not run");
     SENNIT_CHECK(&to != this, "a coroutine transfers to itself");
+    to.become_running(*visit_); // may throw at its first turn: nothing has changed then
     visit_->astray = &to;
-    to.become_running(*visit_);
     phase_ = phase::suspended;
     stack_->pass_to(*to.stack_);
     outside = stack_->other_side();
@@ -81,7 +81,7 @@ void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
 }
 
 void coroutine_frame::unwind() noexcept {
-    coroutine_visit visit;
+    coroutine_visit visit(nullptr); // nobody to answer
     interrupt_ = interrupt::unwind;
     become_running(visit);
     stack_->interrupt();

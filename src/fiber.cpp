@@ -108,7 +108,7 @@ void fiber::stop_and_join_it() noexcept {
     block_->request_stop();
     static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
     block_->join(destroying);
-    if (block_->error) base::fail("an exception left a fiber that was destroyed without join", __FILE__, __LINE__);
+    if (block_->error) block_->fail_unheard("destroyed without join");
     std::exchange(block_, nullptr)->dispose();
 }
 

@@ -60,10 +60,15 @@ public:
 private:
     void start(const void* made_at) {
         detail::door::reserve(object_, this);
-        thread_ = fiber(detail::code_address{made_at}, nullptr, [this] {
-            const auto in = detail::entrance::adopted(object_);
-            object_.run();
-        });
+        try {
+            thread_ = fiber(detail::code_address{made_at}, nullptr, [this] {
+                const auto in = detail::entrance::adopted(object_);
+                object_.run();
+            });
+        } catch (...) {
+            detail::door::release(object_); // its destructor may want to enter
+            throw;
+        }
     }
 
     T object_;

@@ -77,16 +77,17 @@ public:
 private:
     template <class F>
     struct job : sched::runnable {
-        explicit job(F& f) noexcept : runnable(&job::go), function(f) {}
+        explicit job(F& f) noexcept : runnable(&job::go), function(f), scope(sched::this_activity().scope) {}
         static void go(runnable* self) noexcept {
             auto& me = *static_cast<job*>(self);
             {
-                sched::activity_frame body;
+                sched::activity_frame body(me.scope);
                 me.result.run(me.function);
             }
             me.done.finish(); // the last access: the caller's frame may vanish
         }
         F& function;
+        sched::cancel_scope* scope; // the caller's, which waits outside of it meanwhile
         detail::outcome<std::invoke_result_t<F&>> result;
         sched::one_shot done;
     };

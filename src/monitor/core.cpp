@@ -142,6 +142,10 @@ void door::reserve(monitor& fresh, const void* key) noexcept {
     fresh.word_.store_rlx(name);                             // orders nothing: nobody else knows it yet
 }
 
+void door::release(monitor& reserved) noexcept {
+    reserved.hand_on(); // its constructor may have made it known
+}
+
 void door::adopt(monitor& reserved) noexcept {
     reserved.pass_to(self_identity());
 }

@@ -56,7 +56,8 @@ activity& activity_of_thread() noexcept {
     return this_thread().own;
 }
 
-activity_frame::activity_frame() noexcept {
+activity_frame::activity_frame(cancel_scope* scope) noexcept {
+    own_.scope = scope;
     begin_activity(own_);
     tracing::tell(trace_kind::runs, &own_);
 }

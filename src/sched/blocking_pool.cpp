@@ -38,13 +38,12 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
         chosen = idle_.pop_front();
         if (chosen)
             chosen->next = &mine;
-        else if (count_ == most_helpers || !start_helper(mine)) {
-            if (count_ == 0) {
-                calls_ended_.fetch_add(1);
-                this_worker()->self().lent = false;
-                return false;
-            }
+        else if (count_ == most_helpers)
             waiting_.push_back(mine);
+        else if (!start_helper(mine)) { // those that there are may wait for what this call does
+            calls_ended_.fetch_add(1);
+            this_worker()->self().lent = false;
+            return false;
         }
     }
     if (chosen) {

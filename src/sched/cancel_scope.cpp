@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/cancel_scope.hpp"
 
+#include "sennit/base/check.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/mutant.hpp"
 
@@ -18,6 +19,8 @@ cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexc
 }
 
 cancel_scope::~cancel_scope() {
+    // One made in a coroutine may still be there, which was suspended since.
+    SENNIT_CHECK(children_.empty(), "a fiber or a with_timeout ends before a nursery that was made in it");
     if (!parent_) return;
     std::lock_guard guard(parent_->lock_);
     parent_->children_.remove(*this);

@@ -92,14 +92,14 @@ void fiber_block::end() noexcept {
         if (joiner) end_wait(joiner);
         return;
     }
-    if (error) fail_detached();
+    if (error) fail_unheard("detached");
     type_.destroy(this);
 }
 
-void fiber_block::fail_detached() noexcept {
-    char text[96];
-    std::snprintf(text, sizeof text, "an exception left the detached fiber '%s' (%llu)", name(),
-                  static_cast<unsigned long long>(id()));
+void fiber_block::fail_unheard(const char* was) noexcept {
+    char text[128];
+    std::snprintf(text, sizeof text, "an exception left the fiber '%s' (%llu), which was %s", name(),
+                  static_cast<unsigned long long>(id()), was);
     base::fail(text, __FILE__, __LINE__);
 }
 
@@ -204,7 +204,7 @@ void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
     if (base::unless_alone(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
-    if (error) fail_detached();
+    if (error) fail_unheard("detached");
     type_.destroy(this);
 }
 

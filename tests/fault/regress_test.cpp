@@ -2,8 +2,11 @@
 // Bugs that refusals have found, the smallest program of each.
 #include "faults.hpp"
 
+#include <sennit/active.hpp>
 #include <sennit/actor.hpp>
+#include <sennit/blocking.hpp>
 #include <sennit/catcher.hpp>
+#include <sennit/coroutine.hpp>
 #include <sennit/event.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/future.hpp>
@@ -17,6 +20,7 @@
 #include <atomic>
 #include <new>
 #include <optional>
+#include <semaphore>
 #include <thread>
 
 namespace {
@@ -160,6 +164,58 @@ TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later)
         }
     }
     EXPECT_GE(faults::stop(), 1);
+}
+
+// It waited behind a call that had a thread, and that might wait for what this call would do.
+TEST(refusals_regress, a_blocking_call_that_is_refused_a_thread_is_a_plain_call) {
+    sennit::runtime runtime({.workers = 2});
+    runtime.run([] {
+        std::binary_semaphore released{0};
+        sennit::event begun;
+        sennit::fiber first([&] {
+            sennit::blocking([&] {
+                begun.set();
+                released.acquire();
+            });
+        });
+        begun.wait();
+        faults::refuse(request::thread_creation, 1, extent::all_from_there);
+        sennit::fiber second([&] { sennit::blocking([&] { released.release(); }); });
+        second.join();
+        EXPECT_GE(faults::stop(), 1);
+        first.join();
+    });
+}
+
+// Where its fiber could not be made, the monitor was destroyed as if somebody were inside. Here there is not even a
+// runtime for it.
+struct busy_monitor : sennit::monitor {
+    void run() {}
+};
+TEST(refusals_regress, an_active_object_without_memory_throws) {
+    faults::refuse(request::allocation, 1, extent::all_from_there);
+    EXPECT_THROW(sennit::active<busy_monitor>(), std::bad_alloc);
+    EXPECT_GE(faults::stop(), 1);
+}
+
+// A transfer to one that had not begun, and was refused its stack, broke both.
+TEST(refusals_regress, a_transfer_without_a_stack_changes_nothing) {
+    int turns = 0;
+    sennit::coroutine<> second({.stack_size = 64 << 20}, [&](auto&) { turns += 10; }); // of a size that nobody has had
+    sennit::coroutine<> first([&](auto& self) {
+        faults::refuse(request::mapping, 1, extent::all_from_there);
+        EXPECT_THROW(self.transfer(second), std::bad_alloc);
+        EXPECT_GE(faults::stop(), 1);
+        ++turns;
+        self.suspend();
+        ++turns;
+    });
+    first.resume();
+    EXPECT_EQ(turns, 1);
+    second.resume();
+    EXPECT_EQ(turns, 11);
+    first.resume();
+    EXPECT_EQ(turns, 12);
 }
 
 } // namespace

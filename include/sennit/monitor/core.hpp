@@ -153,6 +153,7 @@ struct door {
     static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
     // Owned by nobody who runs, named by `key`, from its making on until somebody adopts it.
     static void reserve(monitor& fresh, const void* key) noexcept;
+    static void release(monitor& reserved) noexcept; // nobody will
     static void adopt(monitor& reserved) noexcept;
 };
 

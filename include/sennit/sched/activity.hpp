@@ -84,7 +84,8 @@ inline void destroy_locals(activity& ended) noexcept {
 // An activity for as long as the object lives; for bodies that are no fibers.
 class activity_frame {
 public:
-    activity_frame() noexcept;
+    // In `scope`, which outlives it and in which nobody else waits meanwhile; null: in none.
+    explicit activity_frame(cancel_scope* scope = nullptr) noexcept;
     ~activity_frame();
     activity_frame(const activity_frame&) = delete;
 

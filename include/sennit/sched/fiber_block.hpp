@@ -100,6 +100,8 @@ public:
     void let_go() noexcept;
     // The holder frees it; it has ended.
     void dispose() noexcept { type_.destroy(this); }
+    // Ends the program: nobody will hear of its error, since it `was` detached, for one.
+    [[noreturn]] void fail_unheard(const char* was) noexcept;
 
     // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks against it.
     void move_to(runtime_core& there) noexcept;
@@ -164,7 +166,6 @@ private:
     void be_at(context* place) noexcept;
     std::unique_lock<base::spin_lock> stay() noexcept;
     void end() noexcept;
-    [[noreturn]] void fail_detached() noexcept;
     bool run_if_newest() noexcept;
     bool run_if_newest_with_extra() noexcept;
     bool take_if_newest(worker* me) noexcept;

@@ -182,10 +182,10 @@ inline void side_stack::exchange_exceptions() noexcept {
 // in one word. They do not lie so that two changes could cancel each other: forks are added by some words, the others
 // are addresses of whole objects elsewhere.
 inline std::uintptr_t side_stack::surroundings() noexcept {
-    const activity* who = current_activity();
+    const activity& who = this_activity();
     // SAFETY: numbers to compare, never pointers again.
-    const auto all = reinterpret_cast<std::uintptr_t>(free_slot()) ^ reinterpret_cast<std::uintptr_t>(who);
-    return who ? all ^ reinterpret_cast<std::uintptr_t>(who->scope) : all;
+    return reinterpret_cast<std::uintptr_t>(free_slot()) ^ reinterpret_cast<std::uintptr_t>(&who) ^
+           reinterpret_cast<std::uintptr_t>(who.scope);
 }
 
 inline bool side_stack::holds_caller() const noexcept {
