@@ -174,8 +174,11 @@ public:
         return take(size() / 2, out);
     }
 
-    // Of those that were spawned.
-    const runnable* oldest_spawned() const noexcept { return spawned_.front(); }
+    // Of those that were spawned; null: there is none. It may be gone at once.
+    const runnable* oldest_spawned() noexcept {
+        owner_section inside(lock_);
+        return spawned_.front();
+    }
 
     // Moves everything to `out`; returns how many.
     std::uint32_t give_all(list& out) noexcept {
