@@ -8,19 +8,13 @@
 #include "sched/runtime_core.hpp"
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
-#include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 
 namespace sennit::sched {
 
-// What `turns` ran besides is no worse a sample.
 void mailbox::turns_and_follow(worker& me) noexcept {
-    const std::int64_t begin = sys::now_ns();
-    const std::uint64_t runs = me.counted.runs();
     turns(*this);
-    if (this_worker() != &me) return; // a handler has blocked
-    const auto ran = static_cast<std::int64_t>(me.counted.runs() - runs) + 1;
-    if (tuning::stressed || sys::now_ns() - begin < ran * tuning::long_piece_ns) follow_sender(me);
+    if (this_worker() == &me && me.only_talks()) follow_sender(me); // else a handler has blocked, or works
 }
 
 // It has had its turn here. While it is idle and lives, it has no home but that of its life.

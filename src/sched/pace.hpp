@@ -17,6 +17,7 @@
 #include "sys/clock.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace sennit::sched {
 
@@ -41,12 +42,22 @@ public:
     // It was not when that was asked last.
     bool brisk() const noexcept { return brisk_; }
 
+    // Whether pieces came and went fast since this was asked last, the time between them included.
+    bool only_talks(std::uint64_t runs) noexcept {
+        const std::int64_t now = sys::now_ns();
+        const std::int64_t past = now - std::exchange(talked_ns_, now);
+        const auto done = static_cast<std::int64_t>(runs - std::exchange(talked_runs_, runs));
+        return tuning::stressed || past < done * tuning::talk_ns;
+    }
+
 private:
     std::int64_t asked_ns_ = 0;
     std::int64_t shared_ns_ = 0; // when it was worth it last
     std::uint64_t runs_ = 0;
     const runnable* oldest_new_ = nullptr; // only compared
     bool brisk_ = false;
+    std::int64_t talked_ns_ = 0;
+    std::uint64_t talked_runs_ = 0;
 };
 
 } // namespace sennit::sched

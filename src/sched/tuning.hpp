@@ -86,6 +86,8 @@ inline constexpr unsigned moves_one_in = simulated ? 2 : 32;
 // Of the turns that mail from another worker has made, so many may end with a move there: it costs as much as one such
 // message, or two.
 inline constexpr unsigned follows_one_in = simulated ? 1 : 16;
+// It moves from a worker that runs a piece in less time than this: several times what such messages take.
+inline constexpr std::int64_t talk_ns = 2'000;
 
 // Idle contexts kept by a worker: their stacks are warm.
 inline constexpr unsigned max_spares = simulated ? 1 : 16;

@@ -185,9 +185,10 @@ public:
     side_stack_cache side_stacks; // own thread
 
     sys::halt_point halt;
-    piece_clock& pieces() noexcept { return pieces_; }      // own thread
-    mail_trail& sent_afar() noexcept { return sent_afar_; } // own thread
-    outrun& outruns() noexcept { return outruns_; }         // own thread
+    bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp
+    piece_clock& pieces() noexcept { return pieces_; }                      // own thread
+    mail_trail& sent_afar() noexcept { return sent_afar_; }                 // own thread
+    outrun& outruns() noexcept { return outruns_; }                         // own thread
 
 private:
     friend class snapshot;
