@@ -3,6 +3,8 @@
 
 #include "obs/start.hpp"
 #include "sched/runtime_core.hpp"
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/spin_lock.hpp"
 #include "sennit/sched/verbs.hpp"
 
 #include <mutex>
@@ -61,21 +63,48 @@ void runtime::submit(sched::runnable& work) {
 }
 
 namespace {
-// A child of fork() leaks the parent's default runtime, whose threads it does not have, and makes its own.
+
 struct default_slot {
+    const unsigned forks = sched::runtime_core::forks();
     std::mutex mutex;
     std::unique_ptr<runtime> current;
 };
+
+// A child of fork() leaks the parent's default runtime, whose threads it does not have, and the lock, which another
+// thread may have held; it makes its own.
+class default_slots {
+public:
+    ~default_slots() {
+        default_slot* last = here_.load();
+        if (!last || last->forks != sched::runtime_core::forks()) return;
+        // std::exit by a worker of it, which cannot wait for itself; the process ends anyway.
+        if (last->current && sched::current_runtime() == &last->current->core()) return;
+        delete last;
+    }
+    default_slot& here() {
+        default_slot* slot = here_.load();
+        if (slot && slot->forks == sched::runtime_core::forks()) return *slot;
+        std::lock_guard guard(making_);
+        slot = here_.load();
+        if (!slot || slot->forks != sched::runtime_core::forks()) here_.store(slot = new default_slot);
+        return *slot;
+    }
+
+private:
+    base::atomic<default_slot*> here_{nullptr};
+    base::spin_lock making_; // held for an allocation, once in a process: a fork there is unlikely
+};
+
 default_slot& the_default() {
-    static default_slot slot;
-    return slot;
+    static default_slots slots;
+    return slots.here();
 }
+
 } // namespace
 
 runtime& default_runtime() {
     default_slot& slot = the_default();
     std::lock_guard guard(slot.mutex);
-    if (slot.current && slot.current->core().lost_in_fork()) slot.current.reset();
     if (!slot.current) slot.current = std::make_unique<runtime>();
     return *slot.current;
 }

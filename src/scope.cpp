@@ -18,7 +18,7 @@ sched::runtime_core& runtime_here() {
 } // namespace
 
 scope::scope()
-    : runtime_(runtime_here()), home_(sched::current_context()), expected_(sched::free_slot()),
+    : home_(sched::current_context()), maker_(sched::current_identity()), expected_(sched::free_slot()),
       uncaught_at_start_(std::uncaught_exceptions()) {}
 
 scope::~scope() noexcept(false) {
@@ -35,9 +35,12 @@ void scope::join() {
     if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
 }
 
-// Only while the fork stack's end is where this scope left it: the child's slot must be joined before what lies below.
+// Only in the activity that made it, unless that has moved to another runtime since; and while the fork stack's end is
+// where this scope left it: the child's slot must be joined before what lies below.
 sched::fork_slot* scope::slot_for_child() noexcept {
-    if (!home_ || home_ != sched::current_context() || slots_ >= max_children_in_slots) return nullptr;
+    if (!home_ || home_ != sched::current_context() || maker_ != sched::current_identity() ||
+        slots_ >= max_children_in_slots)
+        return nullptr;
     sched::fork_slot* slot = sched::free_slot();
     return slot && slot == expected_ ? slot : nullptr;
 }
@@ -54,7 +57,7 @@ void scope::run_or_drop(slot_header* header) noexcept {
 
 void scope::add(queued& child) noexcept {
     queued_.fetch_add(1);
-    sched::spawn(child, runtime_);
+    sched::spawn(child, runtime_here());
 }
 
 void scope::child_ended() noexcept {

@@ -21,6 +21,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -211,7 +212,7 @@ auto fork_each(Range&& range, F&& function) {
     using difference = std::ranges::range_difference_t<Range>;
     return fork_each(static_cast<std::size_t>(std::ranges::size(range)),
                      [&](std::size_t i) -> std::invoke_result_t<F&, std::ranges::range_reference_t<Range>> {
-                         return function(begin[static_cast<difference>(i)]);
+                         return std::invoke(function, begin[static_cast<difference>(i)]);
                      });
 }
 

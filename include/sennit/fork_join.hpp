@@ -50,14 +50,22 @@ namespace detail {
 
 struct nothing {};
 
+// Whether a callable is rather copied than referred to: it is an object, no function, and small.
+template <class G>
+consteval bool copied_within(std::size_t bytes) {
+    if constexpr (std::is_object_v<G>)
+        return std::is_trivially_copyable_v<G> && alignof(G) <= 16 && sizeof(G) <= bytes;
+    else
+        return false;
+}
+
 // What a slot holds of a child with closure G and result R before it runs; after that, the result or the exception.
 template <class G, class R>
 struct child {
     using stored = stored_t<R>;
     static constexpr std::size_t room = sched::fork_slot::capacity;
     static constexpr bool result_in_slot = sizeof(stored) <= room && alignof(stored) <= 16;
-    static constexpr bool copied =
-        std::is_trivially_copyable_v<G> && alignof(G) <= 16 && sizeof(G) + (result_in_slot ? 0 : 16) <= room;
+    static constexpr bool copied = copied_within<G>(room - (result_in_slot ? 0 : 16));
     using closure = std::conditional_t<copied, G, G*>;
     using result_address = std::conditional_t<result_in_slot, nothing, stored*>;
 
@@ -145,7 +153,14 @@ template <class R, class F>
 
 // A copy where that is free to the compiler's view, the object itself elsewhere.
 template <class T>
-using own_copy = std::conditional_t<std::is_trivially_copyable_v<T> && sizeof(T) <= 64, T, T&>;
+consteval bool has_own_copy() {
+    if constexpr (std::is_object_v<T>)
+        return std::is_trivially_copyable_v<T> && sizeof(T) <= 64;
+    else
+        return false; // a function
+}
+template <class T>
+using own_copy = std::conditional_t<has_own_copy<T>(), T, T&>;
 
 template <class F, class G>
 using both_t = std::tuple<result_t<std::invoke_result_t<F&>>, result_t<std::invoke_result_t<G&>>>;

@@ -137,8 +137,8 @@ private:
     void record(std::exception_ptr error) noexcept;
     void join_children() noexcept;
 
-    sched::runtime_core& runtime_;
-    const void* const home_; // the context that made the scope; null: none
+    const void* const home_;  // the context that made the scope; null: none
+    const void* const maker_; // and who ran there
     sched::fork_slot*
         expected_; // home only: the owner context's free slot if it has forked nothing since; null: no context
     std::uint32_t slots_ = 0; // children in the fork stack; home only

@@ -69,17 +69,27 @@ def _plan(given: Namespace) -> Plan:
                 given.budget, given.pin)
 
 
+def same_compiler(given: Namespace, about: dict) -> None:
+    """A run goes on with the compiler that it began with; older results do not say which that was."""
+    began_with = about.get("compiler_command")
+    if began_with and given.compiler and given.compiler != began_with:
+        raise UsageError(f"the run began with {began_with}; it cannot go on with {given.compiler}")
+    if began_with:
+        compiler_named(began_with)
+
+
 def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
     """(run, plan, about, folder): of a new run, or of the one to resume."""
     if given.resume is not None:
         run, plan, about = restore(given.former)
+        same_compiler(given, about)
         place = Path(given.resume).resolve()
         return run, plan, about, place if place.is_dir() else place.parent
     folder = Path(given.out).absolute() if given.out else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")
     folder.mkdir(parents=True, exist_ok=True)
     plan = _plan(given)
     about = machine(given.compiler or default_compiler()) | {
-        "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
+        "compiler_command": given.compiler or default_compiler(), "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
     run = Run()
     if given.every_row:
         about[seed_measure.ROWS] = "measured"
@@ -97,8 +107,8 @@ def _until(plan: Plan) -> str:
 
 
 def bench(given: Namespace) -> int:
-    builder = Builder(given.compiler or default_compiler())
     run, plan, about, folder = _begin(given)
+    builder = Builder(about.get("compiler_command", given.compiler or default_compiler()))
     progress.quiet = given.quiet_log
     print(f"{about['cpu']}, {about['cores']} cores, {_until(plan)}, seed {plan.seed}", file=sys.stderr)
     try:

@@ -50,7 +50,9 @@ def run_once(command: list[str], runtime: str, workload: str,
         answer = found["answer"]
         numbers = {key: _number(found, key) for key in BESIDES if key in found}
         numbers |= {key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")}
-    except (ValueError, KeyError, TypeError):
+        if not numbers["seconds"] or not numbers["tasks"]:
+            raise ValueError("nothing was done, or in no time")
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Failed(f"printed no result: {lines[0][:160]}") from None
     right = answer == expected(workload, str(size))
     if right and outcome.status != 0:

@@ -110,6 +110,8 @@ public:
 
     // True in a child of fork(): the workers' threads are not here.
     bool lost_in_fork() const noexcept;
+    // How many forks this process is the child of.
+    static unsigned forks() noexcept;
 
     runtime_metrics metrics() const;
 

@@ -25,6 +25,7 @@
 #include <iterator>
 #include <ranges>
 #include <type_traits>
+#include <utility>
 
 namespace sennit::par {
 
@@ -37,11 +38,19 @@ constexpr Iterator advanced(const Iterator& from, std::size_t by) {
 
 struct no_value {};
 
+// Going through a range, and looking at its elements, cannot throw.
+template <class Iterator>
+inline constexpr bool never_throws_going =
+    noexcept(*std::declval<Iterator&>()) && noexcept(++std::declval<Iterator&>()) &&
+    noexcept(std::declval<const Iterator&>() + std::iter_difference_t<Iterator>()) &&
+    std::is_nothrow_copy_constructible_v<Iterator>;
+
 // Calls `function(*i)` for each iterator of a piece.
 template <class Iterator, class F>
 struct visit_elements {
     using value_type = no_value;
-    static constexpr bool never_throws = std::is_nothrow_invocable_v<F&, std::iter_reference_t<Iterator>>;
+    static constexpr bool never_throws =
+        never_throws_going<Iterator> && std::is_nothrow_invocable_v<F&, std::iter_reference_t<Iterator>>;
 
     Iterator begin;
     own_copy<F> function;

@@ -26,10 +26,13 @@ namespace detail {
 template <class T, class Iterator, class Reduce, class Transform>
 struct fold_elements {
     using value_type = T;
-    static constexpr bool never_throws = std::is_nothrow_invocable_v<Transform&, std::iter_reference_t<Iterator>> &&
-                                         std::is_nothrow_invocable_v<Reduce&, T, T> &&
-                                         std::is_nothrow_move_assignable_v<T> &&
-                                         std::is_nothrow_move_constructible_v<T>;
+    using element = std::iter_reference_t<Iterator>;
+    static constexpr bool never_throws =
+        never_throws_going<Iterator> && std::is_nothrow_invocable_v<Transform&, element> &&
+        std::is_nothrow_constructible_v<T, std::invoke_result_t<Transform&, element>> &&
+        std::is_nothrow_invocable_v<Reduce&, T, T> &&
+        std::is_nothrow_constructible_v<T, std::invoke_result_t<Reduce&, T, T>> &&
+        std::is_nothrow_move_assignable_v<T> && std::is_nothrow_move_constructible_v<T>;
 
     Iterator begin;
     own_copy<Reduce> reduce;

@@ -39,7 +39,7 @@ function addResults(results) {
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
   state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log") === "1", sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
-  for (const field of Object.keys(FIELDS)) if (given.has(field)) state[field] = new Set(given.getAll(field));
+  for (const field of Object.keys(FIELDS)) if (given.has(field)) state[field] = new Set(given.getAll(field).filter(value => value !== ""));
 }
 
 function writeState(changes) {
@@ -75,7 +75,7 @@ function showFilters() {
       const input = element("input", { type: "checkbox", checked: !state[field] || state[field].has(value), onchange: () => {
         const now = new Set(state[field] ?? values);
         input.checked ? now.add(value) : now.delete(value);
-        writeState({ [field]: now.size === values.length ? null : now });
+        writeState({ [field]: values.every(value => now.has(value)) ? null : now });
       } });
       input.dataset.key = `${field}=${value}`;
       box.append(element("label", {}, input, ` ${value}`));
