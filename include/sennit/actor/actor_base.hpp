@@ -35,7 +35,7 @@ struct down {
 enum class overflow : unsigned char {
     suspend,     // `send` waits for room; `tell` and `try_tell` do not, and drop it
     fail,        // nothing waits: `send` drops it, too
-    drop_newest, // it is dropped, and counts as sent
+    drop_newest, // it is dropped; nobody waits
     drop_oldest, // it is taken, and the oldest one is dropped when its turn comes; with four times as many, it is
                  // dropped
 };

@@ -44,8 +44,8 @@ public:
     actor_group(const actor_group&) = delete;
     actor_group& operator=(const actor_group&) = delete;
 
-    // Makes an actor. Throws std::bad_alloc, what its constructor throws, and ask_failed (cancelled) when the group is
-    // stopped.
+    // Makes an actor; in a group that is stopped it ends at once. Throws std::bad_alloc and what its constructor
+    // throws.
     template <class A, class... Args>
     actor_ref<A> spawn(Args&&... args) {
         return spawn_with<A>(nullptr, std::forward<Args>(args)...);
@@ -66,7 +66,7 @@ public:
     // Waits until all have ended; then throws the first error that ended one and that nobody was told of by a link or a
     // watch, if there is one.
     void join();
-    // Ends all, each after the message that it handles; those that are spawned from now on are refused. Sends each a
+    // Ends all, each after the message that it handles; those that are spawned from now on end at once. Sends each a
     // piece of mail; where there is no memory for that, one piece that the group has goes from one to the next.
     void stop() noexcept;
     std::size_t size() const noexcept; // that live
