@@ -105,8 +105,6 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
     box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow)
                                                     : 0);
     // pairs with begin_life: written before the life, read in it or behind `lives`
-    box_->queued.store_rlx(0); // as above
-    // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->group.store_rlx(&group_); // the constructor may make actors, too
     box_->branch = static_cast<std::uint8_t>(group.branch_here());
     exchange_nascent(box_);

@@ -384,8 +384,9 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(mail& one, std::uint32_t life) noexcept {
-    if (one.generation != life || (marks_ & retired) != 0) return return_to_sender(one, delivery::dead);
-    handle_usual(one);
+    if (one.generation == life && (marks_ & retired) == 0) return handle_usual(one);
+    uncount(one);
+    return_to_sender(one, delivery::dead);
 }
 
 [[gnu::always_inline]] inline void mailbox::handle(mail& one, std::uint32_t life) noexcept {
@@ -564,8 +565,10 @@ namespace {
 
 delivery deliver(address to, mail& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
-    if (!to || !box || box->generation() != to.generation) [[unlikely]]
+    if (!to || !box || box->generation() != to.generation) [[unlikely]] {
+        if (box) box->uncount(one);
         return undeliverable(to, one, delivery::dead);
+    }
     if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_life: older
         return deliver_bounded(to, one, *box);
     if (worker* me = this_worker(); me && box->hand_on(to.generation, one, *me)) return delivery::sent;

@@ -111,6 +111,12 @@ public:
     when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as said
     // Counts one more in, if it may: `dead` means no. See when_full.
     delivery admit(mail& one) noexcept;
+    // Of one that is not handled after all.
+    void uncount(mail& one) noexcept {
+        if (!one.counted) return;
+        one.counted = false;
+        (void)count_out();
+    }
     void release_unused() noexcept; // taken from the table, but no life began
 
     // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
@@ -251,7 +257,7 @@ private:
 public:
     void* object = nullptr; // the model's, for one life
     // Bounded mail: how many pieces there may be and, in the lowest two bits, when_full; and pieces not yet handled. 0:
-    // no bound.
+    // no bound. Who counts one in counts it out, whichever life that is in: the count is never set.
     base::atomic<std::uint32_t> bounds{0};
     base::atomic<std::uint32_t> queued{0};
     base::atomic<std::uint8_t> crowded{0}; // senders wait for room

@@ -185,6 +185,28 @@ SIM_SCENARIO_WITHIN(actor, a_full_mailbox_ends, .preemptions = 2, .stale_reads =
     sim::check(then == sennit::send_status::dead || all.what.sum == 0, "nobody handles it");
 }
 
+// Who was refused takes back what it has counted, or what it has sent is returned, in the next life of that mailbox:
+// that one has all its room.
+SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_life, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox_room.cpp mailbox.cpp") {
+    const sennit::spawn_options small{.mailbox = 1};
+    house all(1, 9, small);
+    ledger next;
+    next.expected = 1;
+    sim::thread other([&] { (void)all.actor.try_tell(put{1}); });
+    (void)all.actor.try_tell(quit{});
+    sennit::actor_ref<keeper> second;
+    all.one.run([&] {
+        if (!all.actor.alive())
+            second = all.group->spawn<keeper>(small, next); // in the same slot, if that was given back
+    });
+    other.join();
+    if (second) {
+        sim::check(second.send(put{2}) == sennit::send_status::sent, "there will be room");
+        next.enough.wait();
+    }
+}
+
 // Two workers: the owner and another one, which may take it over.
 SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
