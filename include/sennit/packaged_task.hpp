@@ -82,7 +82,8 @@ private:
 
     struct result : detail::basic_promise<R> {
         result() = default;
-        explicit result(std::nullptr_t) noexcept : detail::basic_promise<R>(nullptr) {}
+        explicit result(std::nullptr_t) noexcept
+            : detail::basic_promise<R>(detail::state_ref<detail::future_value<R>>()) {}
         template <class F>
         void fulfil(F&& function) {
             const auto shared = this->state();

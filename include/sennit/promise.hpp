@@ -13,7 +13,6 @@
 
 #include "sennit/future.hpp"
 
-#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -59,7 +58,7 @@ public:
     }
 
 protected:
-    explicit basic_promise(std::nullptr_t) noexcept {}
+    explicit basic_promise(state_ref<future_value<T>> made) noexcept : state_(std::move(made)) {} // or none
 
     // A reference that outlives the promise, should that be destroyed by whoever sees the value.
     state_ref<future_value<T>> state() const {

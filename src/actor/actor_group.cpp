@@ -47,8 +47,7 @@ sched::address actor_base::address() const noexcept {
 }
 
 actor_group& actor_base::group() const noexcept {
-    // pairs with begin_life: written before the life, read in it or behind `lives`
-    return *static_cast<actor_group*>(box_->group.load_rlx()); // written before the life began
+    return *actor_group::of(*box_);
 }
 
 std::string actor_base::name() const {
@@ -59,15 +58,10 @@ std::string actor_base::name() const {
 void actor_base::end(std::exception_ptr error) noexcept {
     sched::mailbox& box = *box_;
     const exit_reason why = error && why_ != exit_reason::linked ? exit_reason::error : why_;
-    // pairs with begin_life: written before the life, read in it or behind `lives`
-    auto& family = *static_cast<actor_group*>(box.group.load_rlx()); // written before the life began
     const sched::address me = box.self();
-    // pairs with nothing: a metric of this life, written by this turn
-    const std::uint64_t handled = box.handled.load_rlx();
-    const unsigned branch = box.branch;
     type_->destroy(*this, why);
     const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
-    family.left(branch, handled, told ? nullptr : std::move(error));
+    if (error && !told) actor_group::of(box)->failed(std::move(error));
 }
 
 // ---- its birth -----------------------------------------------------------------------------------------------------
@@ -90,7 +84,10 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
             if (news) detail::destroy_mail(*news);
             throw;
         }
-        if (news) hung->watches = news;
+        if (news) {
+            hung->watches = news;
+            hung->watched_by = 1;
+        }
     } catch (...) {
         type.give(memory_);
         throw;
@@ -105,7 +102,7 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
     box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow)
                                                     : 0);
     // pairs with begin_life: written before the life, read in it or behind `lives`
-    box_->group.store_rlx(&group_); // the constructor may make actors, too
+    box_->group.store_rlx(&group); // the constructor may make actors, too
     box_->branch = static_cast<std::uint8_t>(group.branch_here());
     exchange_nascent(box_);
 }
@@ -113,20 +110,31 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
 actor_group::making::~making() {
     if (!box_) return;
     exchange_nascent(nullptr);
-    const sched::address unborn{box_->self().slot, box_->generation() + 1};
-    if (watcher_) detail::remove_watch(unborn, watcher_, false); // whoever spawns it learns by the exception
-    detail::mail_list nobodys;
-    detail::drop_extra(*box_, unborn, exit_reason::error, nullptr, &nobodys);
-    box_->release_unused();
+    // whoever spawns it learns by the exception
+    if (watcher_) detail::remove_watch({box_->self().slot, box_->generation() + 1}, watcher_, false);
     type_.give(memory_);
+    (void)end_unborn(exit_reason::error);
+}
+
+sched::address actor_group::making::end_unborn(exit_reason why) noexcept {
+    sched::mailbox& box = *std::exchange(box_, nullptr);
+    const sched::address unborn{box.self().slot, box.generation() + 1};
+    detail::mail_list nobodys;
+    detail::drop_extra(box, unborn, why, nullptr, &nobodys);
+    box.release_unused();
     while (sched::mail* one = nobodys.pop_front()) {
         one->failed(unborn.slot, sched::delivery::dead);
         one->run(*one, nullptr);
     }
+    return unborn;
 }
 
 sched::address actor_group::making::begin(actor_base& made) noexcept {
     SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
+    if (made.ending_) { // already: nobody's turn, so right here
+        type_.destroy(made, exit_reason::normal);
+        return end_unborn(exit_reason::normal);
+    }
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type_;
     if (named_) { // under the lock: others may be watching it already
@@ -163,8 +171,8 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
 
 // ---- a group -------------------------------------------------------------------------------------------------------
 
-actor_group::actor_group() : runtime_(runtime_here()) {}
-actor_group::actor_group(sennit::runtime& where) : runtime_(where.core()) {}
+actor_group::actor_group() : life_owner{&left}, runtime_(runtime_here()) {}
+actor_group::actor_group(sennit::runtime& where) : life_owner{&left}, runtime_(where.core()) {}
 
 actor_group::~actor_group() {
     stop();
@@ -176,22 +184,30 @@ unsigned actor_group::branch_here() const noexcept {
     return me ? me->index() % branch_count : 0;
 }
 
+void actor_group::failed(std::exception_ptr error) noexcept {
+    std::lock_guard guard(lock_);
+    if (!error_) error_ = std::move(error);
+}
+
 // Whoever joins goes on only when this one is counted out, and is through with the lock that says so: the branch's lock
 // is left before that, the group's is the last that is touched.
-void actor_group::left(unsigned branch_number, std::uint64_t handled, std::exception_ptr error) noexcept {
-    if (error) {
-        std::lock_guard guard(lock_);
-        if (!error_) error_ = std::move(error);
-    }
-    branch& mine = branches_[branch_number];
+void actor_group::left(sched::life_owner& family, sched::mailbox& box) noexcept {
+    auto& me = static_cast<actor_group&>(family);
+    branch& mine = me.branches_[box.branch];
     {
         std::lock_guard guard(mine.lock);
-        mine.handled += handled;
+        mine.handled += box.handled.load_rlx(); // pairs with nothing: a metric of this life, written by its turns
         if (--mine.living != 0) return;
     }
     sched::wake_ups woken;
-    std::lock_guard guard(lock_);
-    if (--peopled_ == 0) woken.take_all(joiners_);
+    std::lock_guard guard(me.lock_);
+    if (--me.peopled_ == 0) woken.take_all(me.joiners_);
+}
+
+// Of a life: in it, behind `lives`, or where its constructor runs.
+actor_group* actor_group::of(const sched::mailbox& box) noexcept {
+    // pairs with begin_life: written before the life, read in it or behind `lives`
+    return static_cast<actor_group*>(box.group.load_rlx());
 }
 
 void actor_group::wait_for_all(bool and_round) noexcept {
@@ -228,8 +244,7 @@ void actor_group::stop() noexcept {
 // Its address, if it lives and is one of this group. If it ends meanwhile that is nobody's, whoever comes next.
 sched::address actor_group::member(const sched::mailbox& box) const noexcept {
     const std::uint32_t life = box.generation();
-    // pairs with begin_life: written before the life, read in it or behind `lives`
-    const bool mine = life % 2 != 0 && box.group.load_rlx() == this; // `generation` has acquired it
+    const bool mine = life % 2 != 0 && of(box) == this; // `generation` has acquired it
     return mine ? sched::address{box.self().slot, life} : sched::address();
 }
 
@@ -311,8 +326,7 @@ std::uint64_t actor_group::handled() const {
         sum += one.handled;
     }
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        // pairs with begin_life: written before the life, read in it or behind `lives`; the other one is a metric
-        if (box.lives() && box.group.load_rlx() == this) sum += box.handled.load_rlx();
+        if (box.lives() && of(box) == this) sum += box.handled.load_rlx(); // pairs with nothing: a metric
     });
     return sum;
 }
@@ -320,8 +334,7 @@ std::uint64_t actor_group::handled() const {
 sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        // pairs with begin_life: written before the life, read in it or behind `lives`
-        if (found || !box.lives() || box.group.load_rlx() != this) return; // `lives` has acquired it
+        if (found || !box.lives() || of(box) != this) return; // `lives` has acquired it
         std::lock_guard guard(detail::extra_lock(box.self().slot));
         if (!box.lives() || !box.extra || detail::extra_of(box)->name != name) return;
         if (detail::extra_of(box)->type == type) found = box.self(); // its memory may be gone already

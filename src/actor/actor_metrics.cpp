@@ -43,8 +43,7 @@ std::vector<actor_metrics> metrics_of(const actor_group& group) {
     std::vector<actor_metrics> all;
     group.runtime_.mailboxes().for_each([&](sched::mailbox& box) {
         const sched::address who{box.self().slot, box.generation()};
-        // pairs with begin_life: written before the life, read in it or behind `lives`
-        if (who.generation % 2 == 0 || box.group.load_rlx() != &group) return;
+        if (who.generation % 2 == 0 || actor_group::of(box) != &group) return;
         if (auto found = look_at(box, who)) all.push_back(std::move(*found));
     });
     return all;

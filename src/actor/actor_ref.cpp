@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/actor/actor_ref.hpp"
 
+#include "actor/extra.hpp"
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sched/worker.hpp"
+#include "sennit/actor/actor_metrics.hpp"
 
 #include <bit>
+#include <mutex>
+#include <utility>
 
 namespace sennit {
 
@@ -64,20 +68,23 @@ send_status deliver_waiting(sched::address to, sched::mail& one) noexcept {
 }
 
 void stop_actor(sched::address whom, exit_reason why, bool at_once) {
-    if (!sched::alive(whom)) return;
+    if (ended(whom)) return;
     auto* one = make_mail<stop_mail>(why);
     one->urgent = at_once;
     (void)sched::deliver_uncounted(whom, *one);
 }
 
 // Each asker writes down whom it waits for, then follows the chain. Of those that close a circle, the last to write
-// sees all the others (sequentially consistent).
-asking::asking(sched::address whom) noexcept {
+// sees all the others (sequentially consistent). Who answers rubs it out before the answer can be seen, and so before
+// whatever it asks next: a chain leads over none that has its answer and has yet to run.
+asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     sched::worker* me = sched::this_worker();
-    asker_ = me ? me->self().serves : nullptr;
-    if (!asker_) return;
-    const sched::address mine = asker_->self();
-    asker_->asks.store(std::bit_cast<std::uint64_t>(whom));
+    sched::mailbox* const asker = me ? me->self().serves : nullptr;
+    if (!asker) return;
+    const sched::address mine = asker->self();
+    noted.slot = mine.slot; // nobody else has it yet
+    noted.still = true;
+    asker->asks.store(std::bit_cast<std::uint64_t>(whom));
     for (int steps = 0; steps < 1000 && whom; ++steps) {
         if (whom == mine) {
             cycle_ = true;
@@ -89,7 +96,13 @@ asking::asking(sched::address whom) noexcept {
     }
 }
 asking::~asking() {
-    if (asker_) asker_->asks.store(0);
+    noted_.answered(); // or given up: a late answer rubs out nothing that this one asks later
+}
+
+void awaits::answered() noexcept {
+    if (slot == 0) return;
+    std::lock_guard guard(extra_lock(slot));
+    if (std::exchange(still, false)) sched::mailbox_table::find(slot)->asks.store(0);
 }
 
 } // namespace detail

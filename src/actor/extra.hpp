@@ -12,6 +12,7 @@
 #include "sennit/base/intrusive_queue.hpp"
 #include "sennit/base/spin_lock.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,7 +39,9 @@ struct extra {
     std::string name;
     const actor_type* type = nullptr; // of an actor with a name
     watch* watches = nullptr;
-    mail_list early; // that came while its constructor ran: messages, and news
+    std::size_t watched_by = 0; // how many those are
+    std::size_t tidied_at = 8;  // with so many, those whose watcher has ended go
+    mail_list early;            // that came while its constructor ran: messages, and news
     timer_list timers;
 };
 
@@ -81,11 +84,11 @@ bool keep_for_newborn(sched::mail& one) noexcept;
 // Under the lock, just before the life begins: what was kept so comes before all that is sent to who lives.
 void send_early_mail(sched::mailbox& box) noexcept;
 
-// Tells those in the list.
-void tell_watches(watch* first, const down& news) noexcept;
+// Tells those in the list. False: none of them was there any more.
+bool tell_watches(watch* first, const down& news) noexcept;
 
-// Ends the life, if it has begun, and tells those that watch `who`. True: there were some. `nobodys`: gets the mail
-// for one whose life does not begin.
+// Ends the life, also one that has not begun, and tells those that watch `who`. True: somebody was told. `nobodys`:
+// gets the mail for one whose life does not begin.
 bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
                 mail_list* nobodys = nullptr) noexcept;
 

@@ -91,6 +91,8 @@ supervisor::supervisor(const supervision& how, std::vector<any_child> children) 
 }
 
 void supervisor::add(const any_child& which) {
+    if (std::ranges::any_of(children_, [&](const auto& one) { return one->cell == which.cell(); }))
+        throw std::logic_error("sennit: a supervisor has each child once: " + which.cell()->name());
     auto one = std::make_unique<entry>();
     one->number = ++numbers_;
     one->cell = which.cell();
@@ -127,7 +129,11 @@ void supervisor::on(detail::start_children, reply_to<void> answer) {
 
 void supervisor::on(add_child m, reply_to<void> answer) {
     if (ends_) return; // the answer is that it is down
-    add(m.which);
+    try {
+        add(m.which);
+    } catch (...) {
+        return answer.fail(std::current_exception());
+    }
     try {
         start(*children_.back());
         answer.set();

@@ -3,6 +3,7 @@
 #include "actor/extra.hpp"
 #include "sennit/actor.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -14,14 +15,6 @@ namespace {
 
 constinit base::byte_lock nobodys_lock;
 
-// Also to a full mailbox: an end is not told twice.
-void deliver_all(watch* first) noexcept {
-    while (watch* one = first) {
-        first = one->after;
-        (void)sched::deliver_uncounted(one->watcher, *one);
-    }
-}
-
 sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
     if (me.type_->find) return me.type_->find(&message_tag<down>, false);
     const bool wanted = !linked || static_cast<open_base&>(me).has_handler_for(&message_tag<down>);
@@ -32,15 +25,15 @@ void take_news(sched::mail& raw, void* object) noexcept {
     auto& one = static_cast<watch&>(raw);
     if (!object) return destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
     auto& me = *static_cast<actor_base*>(object);
-    const bool abnormal = one.news.why == exit_reason::error || one.news.why == exit_reason::linked;
+    const bool abnormal = one.news.why != exit_reason::normal && one.news.why != exit_reason::shutdown;
     const auto handle = handler_for_news(me, one.linked);
     if (handle && (abnormal || !one.linked)) {
         down news = one.news;
-        const sched::address to = one.watcher;
+        const sched::address from = one.news.who;
         destroy_mail(one);
         try {
             auto* told_it = make_mail<told<down>>(handle, std::move(news));
-            told_it->sender = to;
+            told_it->sender = from;
             handle(*told_it, object);
         } catch (...) {
             me.end(std::current_exception()); // no memory for it
@@ -56,16 +49,45 @@ void take_news(sched::mail& raw, void* object) noexcept {
     me.end(std::move(error));
 }
 
-void begin_watch(sched::address whom, sched::address watcher, bool linked) {
-    watch* one = make_watch(watcher, linked);
+// Those that nobody waits for any more go whenever the list has doubled: an actor that many watch for a short time each
+// keeps no more than twice those that still do.
+watch* take_obsolete(extra& of) noexcept {
+    watch* obsolete = nullptr;
+    for (watch** place = &of.watches; *place;) {
+        watch* const one = *place;
+        if (ended(one->watcher)) {
+            *place = one->after;
+            one->after = std::exchange(obsolete, one);
+            --of.watched_by;
+        } else {
+            place = &one->after;
+        }
+    }
+    of.tidied_at = std::max(of.tidied_at, 2 * of.watched_by);
+    return obsolete;
+}
+
+// False: `whom` has ended, and `watcher` is told that.
+bool begin_watch(sched::address whom, sched::address watcher, bool linked) {
+    watch* const one = make_watch(watcher, linked);
+    watch* obsolete = nullptr;
     bool added = false;
     try {
-        added = whom && hang_on(whom, [&](extra& of) { one->after = std::exchange(of.watches, one); });
+        added = whom && hang_on(whom, [&](extra& of) {
+                    if (of.watched_by == of.tidied_at) obsolete = take_obsolete(of);
+                    one->after = std::exchange(of.watches, one);
+                    ++of.watched_by;
+                });
     } catch (...) {
         destroy_mail(*one);
         throw;
     }
-    if (!added) tell_watches(one, {whom, exit_reason::normal, nullptr});
+    while (watch* const next = obsolete) {
+        obsolete = next->after;
+        destroy_mail(*next);
+    }
+    if (!added) (void)tell_watches(one, {whom, exit_reason::unknown, nullptr});
+    return added;
 }
 
 } // namespace
@@ -78,7 +100,10 @@ void remove_watch(sched::address whom, sched::address watcher, bool linked) noex
         if (!box || (box->generation() | 1) != whom.generation || !box->extra) return;
         watch** place = &extra_of(*box)->watches;
         while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
-        if ((found = *place)) *place = found->after;
+        if ((found = *place)) {
+            *place = found->after;
+            --extra_of(*box)->watched_by;
+        }
     }
     if (found) destroy_mail(*found);
 }
@@ -94,12 +119,17 @@ base::byte_lock& extra_lock(std::uint32_t slot) noexcept {
 
 watch::watch(sched::address to, bool both_ways) noexcept : mail(&take_news), watcher(to), linked(both_ways) {}
 
-void tell_watches(watch* first, const down& news) noexcept {
-    for (watch* one = first; one; one = one->after) {
+// Also to a full mailbox: an end is not told twice. Behind what the ended actor sent; but whom a link ends shall not
+// work on meanwhile.
+bool tell_watches(watch* first, const down& news) noexcept {
+    bool somebody = false;
+    while (watch* const one = first) {
+        first = one->after;
         one->news = news;
-        one->urgent = true;
+        one->urgent = one->linked;
+        somebody |= sched::deliver_uncounted(one->watcher, *one) == sched::delivery::sent;
     }
-    deliver_all(first);
+    return somebody;
 }
 
 void send_early_mail(sched::mailbox& box) noexcept {
@@ -136,13 +166,15 @@ bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const 
         std::lock_guard guard(extra_lock(who.slot));
         hung = extra_of(box);
         box.extra = nullptr;
-        if (box.lives()) box.end_life();
+        if (box.lives())
+            box.end_life();
+        else
+            box.skip_life();
         if (hung) take_timers_off(hung->timers);
     }
     if (!hung) return false;
     cancel_timers(hung->timers);
-    const bool told = hung->watches != nullptr;
-    tell_watches(hung->watches, {who, why, error});
+    const bool told = tell_watches(hung->watches, {who, why, error});
     if (nobodys) nobodys->put_before(hung->early);
     delete hung;
     return told;
@@ -157,15 +189,20 @@ void actor_base::expect_news() {
 
 void actor_base::watch_end(sched::address whom) {
     expect_news();
-    detail::begin_watch(whom, address(), false);
+    (void)detail::begin_watch(whom, address(), false);
 }
 void actor_base::unwatch(sched::address whom) noexcept {
     detail::remove_watch(whom, address(), false);
 }
 void actor_base::link(sched::address whom) {
     expect_news();
-    detail::begin_watch(whom, address(), true);
-    detail::begin_watch(address(), whom, true);
+    if (!detail::begin_watch(whom, address(), true)) return;
+    try {
+        (void)detail::begin_watch(address(), whom, true);
+    } catch (...) {
+        detail::remove_watch(whom, address(), true); // both ways or not at all
+        throw;
+    }
 }
 void actor_base::unlink(sched::address whom) noexcept {
     detail::remove_watch(whom, address(), true);

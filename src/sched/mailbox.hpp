@@ -104,7 +104,8 @@ public:
         push_remote(one);
     }
     void tell_of_early() noexcept { tell_owner(); }
-    // Inside its turn. The slot goes back to the table when the turn ends; mail for the ended life goes to nobody.
+    // Inside its turn. Mail for the ended life goes to nobody. When the turn ends, and nothing is left of that, the
+    // owner is told and the slot goes back to the table.
     void end_life() noexcept;
     // Both pair with begin_life: written before the life.
     bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // as said
@@ -117,7 +118,10 @@ public:
         one.counted = false;
         (void)count_out();
     }
-    void release_unused() noexcept; // taken from the table, but no life began
+    // Taken from the table, but no life begins: whose address was given to others is nobody's from then on; then the
+    // slot goes back.
+    void skip_life() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
+    void release_unused() noexcept;
 
     // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
     // finds it. True: that was idle, and lies in that queue now.
@@ -272,7 +276,7 @@ private:
 public:
     void* extra = nullptr; // the model's, for one life; as the next two, and `branch`
 
-    base::atomic<void*> group{nullptr};
+    base::atomic<life_owner*> group{nullptr};
     base::atomic<std::uint64_t> asks{0}; // whom the handler waits for: an address as one word, 0: nobody
 
 private:

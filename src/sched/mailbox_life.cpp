@@ -9,6 +9,8 @@
 namespace sennit::sched {
 
 void mailbox::retire_slot() noexcept {
+    // pairs with begin_life: written before the life
+    if (life_owner* const whose = group.load_rlx()) whose->life_over(*whose, *this); // as said
     runtime_.mailboxes().give(*this);
 }
 
@@ -45,9 +47,7 @@ void mailbox::end_life() noexcept {
     if (crowded.load() && !SENNIT_MUTANT("an end makes room")) room_made();
 }
 
-// The address of the life that did not begin may have been given to others.
 void mailbox::release_unused() noexcept {
-    generation_.store(generation_.load_rlx() + 2); // owner: nobody else changes it
     runtime_.mailboxes().give(*this);
 }
 

@@ -8,9 +8,10 @@
 //
 // Use it as the owner of a part of a program that consists of actors. A group may be made anywhere, also in a handler,
 // and belongs to one runtime, which must outlive it.
-// Guarantees. When `join` or the destructor returns, all its actors have ended and their destructors have run. The
-// destructor stops those that still live (exit_reason::shutdown), each after the message that it handles, and waits.
-// Thread safety: all members but the destructor from anywhere. Blocking: join, and the destructor.
+// Guarantees. When `join` or the destructor returns, all its actors have ended, their destructors have run, and so have
+// those of the messages that were left in their mailboxes. The destructor stops those that still live
+// (exit_reason::shutdown), each after the message that it handles, and waits. Thread safety: all members but the
+// destructor from anywhere. Blocking: join, and the destructor.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -35,7 +36,7 @@ namespace sennit {
 
 struct actor_metrics; // actor_metrics.hpp
 
-class actor_group {
+class actor_group : private sched::life_owner {
 public:
     // In the runtime of the caller; the default one if that is none.
     actor_group();
@@ -44,8 +45,8 @@ public:
     actor_group(const actor_group&) = delete;
     actor_group& operator=(const actor_group&) = delete;
 
-    // Makes an actor; in a group that is stopped it ends at once. Throws std::bad_alloc and what its constructor
-    // throws.
+    // Makes an actor; in a group that is stopped it ends at once, and so does one whose constructor calls `stop`.
+    // Throws std::bad_alloc and what its constructor throws.
     template <class A, class... Args>
     actor_ref<A> spawn(Args&&... args) {
         return spawn_with<A>(nullptr, std::forward<Args>(args)...);
@@ -75,10 +76,11 @@ public:
     // counted twice. Looks at all actors of the runtime.
     std::uint64_t handled() const;
 
-    // For the library: the end of one, which was counted in that branch. The group may be gone when it returns.
-    void left(unsigned branch, std::uint64_t handled, std::exception_ptr error) noexcept;
+    // For the library: what ended one, and nobody was told of.
+    void failed(std::exception_ptr error) noexcept;
 
 private:
+    friend class actor_base;
     friend std::vector<actor_metrics> metrics_of(const actor_group&);
     struct nascent; // a slot that is taken, until the actor is made
     class making {
@@ -90,6 +92,7 @@ private:
         sched::address begin(actor_base& made) noexcept;
 
     private:
+        sched::address end_unborn(exit_reason why) noexcept;
         actor_group& group_;
         const detail::actor_type& type_;
         sched::mailbox* box_ = nullptr;
@@ -116,6 +119,8 @@ private:
         bool once_more = true; // from the start
     };
 
+    static void left(sched::life_owner& family, sched::mailbox& box) noexcept;
+    static actor_group* of(const sched::mailbox& box) noexcept;
     sched::address member(const sched::mailbox& box) const noexcept;
     void stop_one(sched::address who) noexcept;
     void begin_round() noexcept;

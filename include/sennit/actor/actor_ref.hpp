@@ -213,16 +213,16 @@ consteval sched::mail::function handler_of() {
 send_status deliver_waiting(sched::address to, sched::mail& one) noexcept;
 send_status deliver(sched::address to, sched::mail& one) noexcept;
 
-// The running handler waits for `whom` while this lives.
+// The running handler waits for `whom` while this lives and there is no answer.
 class asking {
 public:
-    explicit asking(sched::address whom) noexcept;
+    asking(sched::address whom, awaits& noted) noexcept;
     ~asking();
     asking(const asking&) = delete;
     bool cycle() const noexcept { return cycle_; }
 
 private:
-    sched::mailbox* asker_ = nullptr;
+    awaits& noted_;
     bool cycle_ = false;
 };
 
@@ -285,9 +285,11 @@ public:
     // A late answer goes to nobody.
     template <class M, class Rep, class Period>
     ask_result<reply_of<M>> ask(M message, const std::chrono::duration<Rep, Period>& limit) const {
-        const detail::asking waits(address_);
+        const auto answer = detail::make_state<detail::awaited_answer<reply_of<M>>>();
+        const detail::asking waits(address_, answer->asker);
         if (waits.cycle()) return ask_error::cycle;
-        auto wanted = ask(std::move(message));
+        auto wanted = detail::future_access::make<reply_of<M>>(detail::state_ref(answer));
+        forward(std::move(message), reply_to<reply_of<M>>(detail::state_ref(answer)));
         try {
             if (wanted.wait_for(limit) != future_status::ready) return ask_error::timed_out;
             if constexpr (std::is_void_v<reply_of<M>>) {

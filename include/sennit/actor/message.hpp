@@ -144,6 +144,7 @@ enum class exit_reason : unsigned char {
     error,    // an exception left a handler
     linked,   // one that it was linked to ended with an error
     shutdown, // its group ended
+    unknown,  // it had ended when it was asked about; a link takes that for an error
 };
 
 } // namespace sennit

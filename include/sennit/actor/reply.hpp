@@ -8,6 +8,7 @@
 #include "sennit/promise.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -36,7 +37,22 @@ private:
 };
 
 namespace detail {
+
 std::exception_ptr actor_down_error() noexcept; // an ask_failed
+
+// What an answer knows of the actor that waits for it: from the answer on, not only when it runs again, that waits for
+// nobody.
+struct awaits {
+    std::uint32_t slot = 0; // set before the question is sent; 0: it is no actor that waits
+    bool still = false;     // guarded by the lock of that slot
+    void answered() noexcept;
+};
+template <class R>
+struct awaited_answer final : future_value<R> {
+    using future_value<R>::future_value;
+    awaits asker;
+};
+
 } // namespace detail
 
 template <class R>
@@ -44,29 +60,36 @@ class [[nodiscard]] reply_to {
 public:
     reply_to() noexcept {} // nobody asked: the answer goes to nobody
     explicit reply_to(promise<R> whom) noexcept : promise_(std::move(whom)), owed_(true) {}
+    explicit reply_to(detail::state_ref<detail::awaited_answer<R>> whom) noexcept // for the library
+        : promise_(std::move(whom)), owed_(true), awaited_(true) {}
     reply_to(reply_to&& other) noexcept
-        : promise_(std::move(other.promise_)), owed_(std::exchange(other.owed_, false)) {}
+        : promise_(std::move(other.promise_)), owed_(std::exchange(other.owed_, false)), awaited_(other.awaited_) {}
     reply_to& operator=(reply_to&& other) noexcept {
         reply_to(std::move(other)).swap(*this);
         return *this;
     }
     ~reply_to() {
-        if (owed_) promise_.set_exception(detail::actor_down_error());
+        if (!owed_) return;
+        before_answer();
+        promise_.set_exception(detail::actor_down_error());
     }
     void swap(reply_to& other) noexcept {
         promise_.swap(other.promise_);
         std::swap(owed_, other.owed_);
+        std::swap(awaited_, other.awaited_);
     }
 
     // Once; later calls go to nobody.
     template <class... V>
     void set(V&&... value) {
         if (!owed_) return;
+        before_answer();
         promise_.set_value(std::forward<V>(value)...);
         owed_ = false;
     }
     void fail(std::exception_ptr error) {
         if (!owed_) return;
+        before_answer();
         promise_.set_exception(std::move(error));
         owed_ = false;
     }
@@ -74,11 +97,17 @@ public:
 
 private:
     struct maybe_promise : promise<R> { // one without a state is no promise
-        maybe_promise() noexcept : promise<R>(nullptr) {}
+        using state_ptr = detail::state_ref<detail::future_value<R>>;
+        explicit maybe_promise(state_ptr made = {}) noexcept : promise<R>(std::move(made)) {}
         maybe_promise(promise<R> from) noexcept : promise<R>(std::move(from)) {}
+        using promise<R>::state;
     };
+    void before_answer() noexcept {
+        if (awaited_) static_cast<detail::awaited_answer<R>&>(*promise_.state()).asker.answered();
+    }
     maybe_promise promise_;
     bool owed_ = false;
+    bool awaited_ = false; // its state is an awaited_answer
 };
 
 // What an ask with a time limit returns: the answer or the reason why there is none.

@@ -138,11 +138,9 @@ public:
     // For the library.
     template <class M>
     static void invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
+        me.enter_next(); // which the constructor may have set
         std::visit([&](auto& state) { me.dispatch(me, state, std::move(message), std::move(answer)); }, me.state_);
-        if (!me.next_) return;
-        me.state_ = std::move(*me.next_);
-        me.next_.reset();
-        me.unstash_all();
+        if (me.enter_next()) me.unstash_all();
     }
 
 protected:
@@ -162,6 +160,12 @@ protected:
     }
 
 private:
+    bool enter_next() noexcept {
+        if (!next_) return false;
+        state_ = std::move(*next_);
+        next_.reset();
+        return true;
+    }
     template <class State, class M>
     static void dispatch(Self& me, State& state, M&& message, reply_to<reply_of<M>> answer) {
         constexpr bool deferred = requires { me.on(state, std::move(message), std::move(answer)); };

@@ -162,8 +162,8 @@ private:
 };
 
 // Makes a supervisor in the group, and starts the children. Throws what a child's constructor throws (those that were
-// started have ended then), std::logic_error where a child has a supervisor already, std::bad_alloc. Blocks the caller
-// until all are made: a fiber or a handler leaves its worker to others.
+// started have ended then), std::logic_error where a child has a supervisor already or is there twice, std::bad_alloc.
+// Blocks the caller until all are made: a fiber or a handler leaves its worker to others.
 template <class... As>
 actor_ref<supervisor> supervise(actor_group& where, const supervision& how, const child<As>&... children) {
     const actor_ref<supervisor> made = where.spawn<supervisor>(how, children...);

@@ -12,6 +12,12 @@ namespace sennit::sched {
 class mailbox;
 class runtime_core;
 
+// Whom a life belongs to.
+struct life_owner {
+    // The life's last turn is over, and its mail gone. The owner may be gone when it returns.
+    void (*const life_over)(life_owner& me, mailbox& box) noexcept;
+};
+
 // Names a mailbox and one life of it: a value, that keeps nothing alive. Later lives have other generations.
 struct address {
     std::uint32_t slot = 0; // 0: nobody

@@ -461,7 +461,7 @@ TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
     group.join();
     auto w = group.spawn<watcher>();
     w.tell(observe{c});
-    EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::normal));
+    EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::unknown));
 }
 
 TEST_F(actors, news_of_an_end_comes_to_a_full_mailbox_too) {
