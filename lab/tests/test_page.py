@@ -5,12 +5,13 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from lab_case import call
+from lab_case import ROOT, call
 from example_results import example
 from harness import charts
 from harness.document import save
@@ -54,6 +55,24 @@ class File(unittest.TestCase):
                 status, out, err = call("bench", "page", *arguments)
                 self.assertEqual((status, out, len(err)), (2, [], 1))
                 self.assertIn(message, err[0])
+
+
+@unittest.skipUnless(shutil.which("node"), "node is not on the PATH")
+class Whiskers(unittest.TestCase):
+    def drawn(self, blocks, interval):
+        """(low and high of a row, how many whiskers are drawn) of a cell that says that it has this interval."""
+        cell = example(blocks)["cells"][0] | {"interval": interval}
+        script = "".join((ROOT / "lab" / "harness" / "page" / name).read_text() for name in ("data.js", "draw.js"))
+        script += f"const row = rowsOf({{cells: [{json.dumps(cell)}]}}, 'machine')[0];" \
+            "console.log(JSON.stringify([row.low ?? null, row.high ?? null, intervals([[0, row.low, row.high]], true).data.length]));"
+        done = subprocess.run(["node", "-e", script], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_of_fewer_than_six_samples_there_are_none_whatever_an_older_file_says(self):
+        self.assertEqual(self.drawn(6, [1.0, 2.0]), [1.0, 2.0, 1])
+        for blocks, interval in ((5, [1.0, 2.0]), (5, None)):
+            self.assertEqual(self.drawn(blocks, interval), [None, None, 0])
 
 
 class Library(unittest.TestCase):

@@ -2,6 +2,7 @@
 "use strict";
 
 const FORMAT = "sennit-lab-results", VERSION = 1;
+const FEWEST = 6; // samples that an interval takes; older files have intervals of fewer
 const SECONDS = 0, CPU = 1, RSS = 2, BLOCK = 3, POSITION = 4, OUTLIER = 5; // columns of a sample
 
 function median(values) {
@@ -34,7 +35,7 @@ function rowsOf(results, machine) {
       ours: cell.ours, serial: cell.runtime === "serial", status: cell.status, reason: cell.reason, samples, seconds: cell.median };
     if (cell.median === null) return row;
     const tasks = cell.tasks ?? cell.samples[0].tasks;
-    [row.low, row.high] = cell.interval;
+    if (cell.interval && samples.length >= FEWEST) [row.low, row.high] = cell.interval;
     row.cpu = median(samples.map(sample => sample[CPU]));
     row.memory = samples.reduce((most, sample) => Math.max(most, sample[RSS]), 0) / 1024;
     row.throughput = tasks / cell.median;

@@ -27,8 +27,9 @@ function axis(kind, name, colour) {
     axisLine: { lineStyle: { color: colour.line } }, splitLine: { lineStyle: { color: colour.line } }, scale: kind === "value" };
 }
 
-function intervals(points, horizontal) { // points: [position, low, high]
-  return { type: "custom", silent: true, z: 5, tooltip: { show: false }, encode: horizontal ? { x: [1, 2], y: 0 } : { x: 0, y: [1, 2] }, data: points,
+function intervals(points, horizontal) { // points: [position, low, high]; without low and high nothing is drawn
+  return { type: "custom", silent: true, z: 5, tooltip: { show: false }, encode: horizontal ? { x: [1, 2], y: 0 } : { x: 0, y: [1, 2] },
+    data: points.filter(([, low]) => low !== undefined),
     renderItem: (_, api) => {
       const at = index => horizontal ? api.coord([api.value(index), api.value(0)]) : api.coord([api.value(0), api.value(index)]);
       const [low, high] = [at(1), at(2)], [across, along] = horizontal ? [0, 4] : [4, 0], style = { stroke: colours().text, lineWidth: 1.2 };

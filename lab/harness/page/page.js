@@ -3,7 +3,7 @@
 
 const VIEWS = {
   ranking: { title: "Ranking", unit: "geometric mean of time ÷ best", explanation: "Geometric mean, over the jobs that are shown, of a runtime's time divided by the best one's at the same number of threads. Runtimes with most results come first." },
-  time: { title: "Time", field: "seconds", unit: "seconds", spread: true, explanation: "Median seconds; the whiskers are the 95 % bootstrap interval." },
+  time: { title: "Time", field: "seconds", unit: "seconds", spread: true, explanation: `Median seconds; the whiskers are the 95 % interval, which takes ${FEWEST} samples. Medians of fewer have none: a difference between them may be chance.` },
   speedup: { title: "Speed-up", field: "speedup", unit: "own time with 1 thread ÷ time", explanation: "The runtime's own time with one thread divided by its time." },
   efficiency: { title: "Efficiency", field: "efficiency", unit: "speed-up ÷ threads", explanation: "Speed-up divided by the number of threads." },
   best: { title: "To the best", field: "toBest", unit: "time ÷ best", explanation: "Time divided by that of the best runtime at the same number of threads." },
