@@ -16,10 +16,10 @@ from .catalogue import FIBERS, MAIN_JOB, UsageError, thread_count, usable_cpus, 
 from .document import load, restore
 from .limits import TIME_LIMIT
 from .options import REFUSED, Parser, number, seconds
-from .stats import compare, compare_medians
+from .stats import FEWEST, Comparison, compare, compare_medians
 from .table import aligned, four_digits
 
-Pair = tuple[Cell, Cell, tuple[float, float, float, bool]]
+Pair = tuple[Cell, Cell, Comparison]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(sennit_compare CXX)
 find_package(sennit REQUIRED PATHS "{prefix}" NO_DEFAULT_PATH)
@@ -121,21 +121,22 @@ def pairs_of_builds(run: Run) -> Iterator[Pair]:
             yield first, second, found
 
 
-def verdict(ratio: float, low: float, high: float) -> str:
-    """In words; ratio is time of B ÷ time of A."""
-    if (low, high) == (0.0, float("inf")):
-        return "a single sample cannot tell"
-    if low <= 1 <= high:
+def verdict(found: Comparison) -> str:
+    """In words; the ratio is time of B ÷ time of A."""
+    if found.interval is None:
+        return f"fewer than {FEWEST} samples cannot tell"
+    if found.same:
         return "no difference shown"
-    return f"B is {abs(1 - ratio):.1%} {'faster' if ratio < 1 else 'slower'}"
+    return f"B is {abs(1 - found.ratio):.1%} {'faster' if found.ratio < 1 else 'slower'}"
 
 
 def rows(pairs: list[Pair]) -> Iterator[list[str]]:
     yield ["runtime", "workload", "A, s", "B, s", "B ÷ A", "95 % interval", ""]
-    for first, second, (ratio, low, high, _) in pairs:
+    for first, second, found in pairs:
         seconds_of = [four_digits(median(cell.seconds())) for cell in (first, second)]
         label = first.label.replace(" of a,", ",")
-        yield [label, first.title, *seconds_of, f"{ratio:.3f}", f"{low:.3f} to {high:.3f}", verdict(ratio, low, high)]
+        interval = "{:.3f} to {:.3f}".format(*found.interval) if found.interval else "–"
+        yield [label, first.title, *seconds_of, f"{found.ratio:.3f}", interval, verdict(found)]
 
 
 def act(given: Namespace) -> int:
@@ -149,8 +150,8 @@ def act(given: Namespace) -> int:
     print(f"A: {given.a}\nB: {given.b}\n")
     if pairs:
         print("\n".join(aligned(list(rows(pairs)))))
-        how = "the ratio within blocks" if pairs[0][2][3] else "the ratio of the medians; for a sharper answer measure both builds together"
-        print(f"\n{how}; 'no difference shown' where its 95 % bootstrap interval holds 1")
+        how = "the ratio within blocks" if pairs[0][2].paired else "the ratio of the medians; for a sharper answer measure both builds together"
+        print(f"\n{how}; 'no difference shown' where its 95 % interval holds 1, which takes {FEWEST} samples of both")
     for line in dict.fromkeys(missing):
         print(line)
     if not pairs:

@@ -30,7 +30,7 @@ def _cell(cell: Cell) -> dict:
     return {"runtime": cell.runtime, "title": cell.title_of_runtime, "language": cell.kind.language, "ours": cell.kind.ours,
             "workload": cell.workload, "size": cell.size, "threads": cell.threads, "status": cell.status, "reason": cell.reason,
             "stopped": cell.stopped, "median": median(seconds) if seconds else None,
-            "interval": median_interval(seconds) if seconds else None, "samples": _samples(cell)}
+            "interval": median_interval(seconds), "samples": _samples(cell)}
 
 
 def document(run: Run, plan: Plan, about: dict) -> dict:
@@ -68,6 +68,8 @@ def load(path: str | Path) -> dict:
         raise UsageError(f"{path} has version {results.get('version')} of the results; this lab reads version {VERSION}")
     for problem in problems(results, json.loads(SCHEMA.read_text(encoding="utf-8"))):
         raise UsageError(f"{path} is broken: {problem.replace('the file', 'it', 1)}")
+    for cell in results["cells"]:  # older files have intervals of fewer samples than that takes
+        cell["interval"] = median_interval([sample["seconds"] for sample in cell["samples"]] if cell["median"] is not None else [])
     return results
 
 

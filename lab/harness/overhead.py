@@ -17,7 +17,7 @@ from .build import Builder
 from .catalogue import usable_cpus
 from .execute import Failed, run_once
 from .options import REFUSED, Parser, number
-from .stats import Interval, median_interval
+from .stats import FEWEST, Interval, median_interval
 
 MOST_ADDED, MOST_AROUND = 0.02, 0.050  # of the time of a run; seconds
 REPS = 25
@@ -55,18 +55,25 @@ def pairs(command: list[str], workload: tuple[str, str], threads: int, reps: int
     return found
 
 
+def _middle(of_pairs: list[float]) -> tuple[float, Interval]:
+    """Their median with its 95 % interval. They are FEWEST at least."""
+    interval = median_interval(of_pairs)
+    assert interval
+    return median(of_pairs), interval
+
+
 def overheads(command: list[str], threads: int, reps: int) -> tuple[tuple[float, Interval], tuple[float, Interval]]:
-    """(part of a run's time that is added, seconds around a run): each the median of the pairs with its 95 % interval."""
+    """(part of a run's time that is added, seconds around a run): each the median of the pairs with its interval."""
     added = [ours / theirs - 1 for (ours, _), (theirs, _) in pairs(command, BUSY, threads, reps)]
     around = [ours - theirs for (_, ours), (_, theirs) in pairs(command, IDLE, threads, reps)]
-    return (median(added), median_interval(added)), (median(around), median_interval(around))
+    return _middle(added), _middle(around)
 
 
 def parse(arguments: list[str]) -> Namespace:
     parser = Parser("overhead")
     parser.add_argument("--reps", default=str(REPS))
     given = parser.parse_args(arguments)
-    given.reps = number(given.reps, "--reps", 2, 1000)
+    given.reps = number(given.reps, "--reps", FEWEST, 1000)
     return given
 
 

@@ -13,14 +13,14 @@ from .build import ROOT
 from .document import document, save
 from .page import write_page
 from .stats import outliers
-from .table import EXPLANATION, Results, four_digits
+from .table import EXPLANATION, SPREAD, Results, four_digits, spread
 
 RESULTS = ROOT / "build" / "results"
 COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "low_seconds", "high_seconds",
            "min_seconds", "max_seconds", "outliers", "to_serial", "to_best_peer", "to_best_peer_low", "to_best_peer_high",
            "median_cpu_seconds", "tasks", "peak_rss_kib", "voluntary_switches", "involuntary_switches", "stopped", "reason")
 SIDE_BY_SIDE = 4  # workloads of a table in RESULTS.md
-EACH = ("runtime", "workload", "threads", "samples", "median s", "95 % interval", "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
+EACH = ("runtime", "workload", "threads", "samples", "median s", SPREAD, "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
 
 
 def _line(row: Iterable[str]) -> str:
@@ -33,10 +33,9 @@ def _each(results: Results) -> Iterator[tuple[str, ...]]:
         figures = results.figures(cell)
         if not figures:
             continue
-        low, high = figures.interval
         to_peer = "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
         yield (cell.title_of_runtime, cell.title, str(cell.threads), str(len(cell.samples)), four_digits(figures.seconds),
-               f"{four_digits(low)} to {four_digits(high)}" if len(cell.samples) > 1 else "–", to_peer, four_digits(_cpu(cell)), f"{_peak(cell) / 1024:.1f}",
+               spread(cell.seconds(), figures.interval) or "–", to_peer, four_digits(_cpu(cell)), f"{_peak(cell) / 1024:.1f}",
                str(sum(outliers(cell.seconds())) or ""))
 
 
@@ -75,7 +74,8 @@ def _csv_row(results: Results, cell: Cell) -> dict:
         for key in ("voluntary_switches", "involuntary_switches"):
             counts = [sample[key] for sample in cell.samples if sample.get(key) is not None]
             row[key] = median(counts) if counts else None
-        row["low_seconds"], row["high_seconds"] = figures.interval
+        if figures.interval:
+            row["low_seconds"], row["high_seconds"] = figures.interval
         if figures.interval_to_peer:
             row["to_best_peer_low"], row["to_best_peer_high"] = figures.interval_to_peer
     return row

@@ -8,19 +8,21 @@ from statistics import mean
 
 from .build import ROOT
 from .catalogue import RUNTIMES
-from .table import four_digits
+from .stats import FEWEST
+from .table import SPREAD, four_digits, spread
 
 DESCRIPTION = ROOT / "lab" / "seed-tables.toml"
-HEAD = ["", "published", "here", "95 % interval", "threads"]
+HEAD = ["", "published", "here", SPREAD, "threads"]
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 PER = {"run": "a run", "size": "an actor, thread or fiber", "task": "an operation"}
 RATIO = "ratio to the best"  # the unit of a table of means over other tables
-INTRODUCTION = """# The published tables, measured here
+INTRODUCTION = f"""# The published tables, measured here
 
 Written by `./sennit bench seed-tables` from `lab/seed-tables.toml` and results; not by hand. *published* is what the source
 says of its machine, *here* the median on the machine below. The two columns show different machines, years and versions: only
 rows of one column compare. A published figure is printed where its source can be read, and nothing is printed from memory: `–`
-says that the source at hand has no figure for the row. `no:` gives the reason why there is no figure from here.
+says that the source at hand has no figure for the row. `no:` gives the reason why there is no figure from here. The 95 % interval of
+the median takes {FEWEST} runs; of fewer there is their range, marked as such, of which no difference between rows follows.
 """
 
 
@@ -69,16 +71,15 @@ def _scale(table: dict, row: dict, cell: dict) -> float:
 
 
 def _here(table: dict, row: dict, documents: list[dict]) -> list[str]:
-    """[here, interval, threads] of a row; a reason where there is no figure, so that no cell is empty without one."""
+    """[here, spread, threads] of a row; a reason where there is no figure, so that no cell is empty without one."""
     cell = None if why_not(row) else find(row, documents)
     if cell is None or cell["median"] is None:
         reason = why_not(row) or (cell["reason"] if cell else None)
         return [f"no: {reason or f'''not measured: the results hold no {row['runtime']} {row['workload']}({row['size']})'''}", "", ""]
     scale, count = _scale(table, row, cell), len(cell["samples"])
     runs = f"{count} run{'s' * (count != 1)}" + (f" of {int(cell['size']):,}, scaled" if cell["size"] != row["size"] else "")
-    if count > 1:
-        runs = "{} to {}, ".format(*(four_digits(value * scale) for value in cell["interval"])) + runs
-    return [four_digits(cell["median"] * scale), runs, str(cell["threads"])]
+    shown = spread([sample["seconds"] for sample in cell["samples"]], cell["interval"], scale)
+    return [four_digits(cell["median"] * scale), f"{shown}, {runs}" if shown else runs, str(cell["threads"])]
 
 
 def _means(table: dict, documents: list[dict]) -> Iterator[list[str]]:

@@ -1,58 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a set of samples says: the interval of its median, how it compares with another, which samples are far off.
 
-Intervals are percentile bootstrap intervals (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13) of 95 %.
-The same samples always give the same interval.
+Intervals are of 95 %, which takes six samples: the range of five holds the median in 93.75 of 100 cases, that of three in 75, that of
+two in 50. Of fewer than six there is no interval, and nothing is said to be faster, slower or the same.
 """
 
+import functools
+import itertools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
-from statistics import NormalDist, median
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
 
 Interval = tuple[float, float]  # low, high
 ByBlock = Mapping[object, float]  # block -> seconds
 
-RESAMPLES = 2000
-MANY = 100  # samples
+FEWEST = 6  # samples that an interval takes
+RESAMPLES, SEED = 2000, 1
 FAR_OFF = 3.5  # scaled median deviations; the limit of Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993
 FEWEST_FOR_OUTLIERS = 5  # with fewer nothing can be called usual
 
 
-def _interval(draw: Callable[[random.Random], float], confidence: float, seed: int, resamples: int) -> Interval:
-    rng = random.Random(seed)
-    values = sorted(draw(rng) for _ in range(resamples))
-    cut = int((1 - confidence) / 2 * resamples)
-    return values[cut], values[-1 - cut]
+class Comparison(NamedTuple):
+    """How many times as long the one takes as the other."""
+    ratio: float
+    interval: Interval | None  # of the ratio; None: too few samples
+    paired: bool  # it is the median of the ratios within blocks, else the ratio of the medians
+
+    @property
+    def same(self) -> bool | None:
+        """True: no difference is shown, for the interval holds 1. None: too few samples to tell."""
+        return self.interval[0] <= 1 <= self.interval[1] if self.interval else None
 
 
-def median_interval(samples: Sequence[float], confidence: float = 0.95, seed: int = 1, resamples: int = RESAMPLES) -> Interval:
-    """(low, high) around the median. A single sample gives itself twice.
+@functools.cache
+def _left_out(count: int) -> int:
+    """How many samples at either end can be left out. The median lies outside of the rest where no more than that many samples are
+    below it, or above it: as likely as so few heads, or tails, of `count` tosses of a coin, which is one case of 20 at most."""
+    ways = itertools.accumulate(math.comb(count, heads) for heads in range(count))
+    return sum(1 for _ in itertools.takewhile(lambda few: 2 * 20 * few <= 2**count, ways)) - 1
 
-    Of many samples it is the interval of the order statistics, which the bootstrap then only approximates, slowly.
-    """
-    count = len(samples)
-    if count == 1:
-        return samples[0], samples[0]
-    if count > MANY:
-        ordered, reach = sorted(samples), NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(count) / 2
-        return ordered[math.floor(count / 2 - reach)], ordered[math.ceil(count / 2 + reach)]
-    return _interval(lambda rng: median(rng.choices(samples, k=len(samples))), confidence, seed, resamples)
+
+def median_interval(samples: Sequence[float]) -> Interval | None:
+    """(low, high) of the median, whatever way the samples are distributed; None of fewer than FEWEST."""
+    if len(samples) < FEWEST:
+        return None
+    ordered, cut = sorted(samples), _left_out(len(samples))
+    return ordered[cut], ordered[-1 - cut]
 
 
 def relative_width(samples: Sequence[float]) -> float:
-    """Half of the interval of the median, as a part of the median: 0.02 is ±2 %. Fewer than two samples: infinite."""
-    middle = median(samples) if samples else 0
-    if len(samples) < 2 or middle <= 0:
+    """Half of the interval of the median, as a part of the median: 0.02 is ±2 %. Where there is no interval: infinite."""
+    interval = median_interval(samples)
+    if interval is None or median(samples) <= 0:
         return float("inf")
-    low, high = median_interval(samples, resamples=RESAMPLES // 4)  # it only decides when to stop
-    return (high - low) / 2 / middle
+    return (interval[1] - interval[0]) / 2 / median(samples)
 
 
-def ratio_interval(ours: Sequence[float], theirs: Sequence[float], confidence: float = 0.95, seed: int = 1) -> Interval:
-    """Of median(ours) / median(theirs), the samples being unrelated."""
-    return _interval(lambda rng: median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs))),
-                     confidence, seed, RESAMPLES)
+def ratio_interval(ours: Sequence[float], theirs: Sequence[float]) -> Interval | None:
+    """Of median(ours) / median(theirs), the samples being unrelated; None of fewer than FEWEST of either.
+
+    It is a percentile bootstrap interval (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13), which held the
+    ratio in 95 to 98 of 100 trials with 6 to 20 samples. The same samples always give the same.
+    """
+    if min(len(ours), len(theirs)) < FEWEST:
+        return None
+    rng = random.Random(SEED)
+    ratios = sorted(median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs))) for _ in range(RESAMPLES))
+    cut = int(0.025 * RESAMPLES)
+    return ratios[cut], ratios[-1 - cut]
 
 
 def paired_ratios(ours: ByBlock, theirs: ByBlock) -> list[float]:
@@ -60,8 +77,8 @@ def paired_ratios(ours: ByBlock, theirs: ByBlock) -> list[float]:
     return [ours[block] / theirs[block] for block in ours if theirs.get(block)]
 
 
-def compare(ours: ByBlock, theirs: ByBlock) -> tuple[float, float, float, bool] | None:
-    """(ratio, low, high, is paired) of two dictionaries block -> seconds; None where one of them is empty.
+def compare(ours: ByBlock, theirs: ByBlock) -> Comparison | None:
+    """Of two dictionaries block -> seconds; None where one of them is empty.
 
     Where both have two blocks in common, the ratios within each block count: what slowed a block slowed both. Otherwise
     (a sample has no block, or they were measured at different times) it is the ratio of the medians.
@@ -70,23 +87,13 @@ def compare(ours: ByBlock, theirs: ByBlock) -> tuple[float, float, float, bool] 
         return None
     ratios = paired_ratios(ours, theirs)
     if len(ratios) >= 2:
-        return median(ratios), *median_interval(ratios), True
+        return Comparison(median(ratios), median_interval(ratios), True)
     return compare_medians(list(ours.values()), list(theirs.values()))
 
 
-def compare_medians(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float, float, bool]:
-    """The same of samples that have nothing to do with each other. A single sample has no interval: 0 to infinity."""
-    ratio = median(ours) / median(theirs)
-    low, high = ratio_interval(ours, theirs) if min(len(ours), len(theirs)) > 1 else (0.0, float("inf"))
-    return ratio, low, high, False
-
-
-def no_difference(ours: Sequence[float], theirs: Sequence[float]) -> bool | None:
-    """True when the interval of the ratio holds 1: no difference is shown. None: one sample cannot tell."""
-    if len(ours) < 2 or len(theirs) < 2:
-        return None
-    low, high = ratio_interval(ours, theirs)
-    return low <= 1 <= high
+def compare_medians(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
+    """The same of samples that have nothing to do with each other."""
+    return Comparison(median(ours) / median(theirs), ratio_interval(ours, theirs), False)
 
 
 def outliers(samples: Sequence[float]) -> list[bool]:

@@ -2,15 +2,17 @@
 """The table of results: a row for each runtime and number of workers, three columns for each workload."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
 from .bench import Cell
-from .stats import compare, median_interval
+from .stats import FEWEST, Interval, compare, median_interval
 
-EXPLANATION = """For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
-number of workers, where = says that no difference is shown (the 95 % bootstrap interval of the ratio within blocks holds 1) and
-? that a single sample cannot tell."""
+EXPLANATION = f"""For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
+number of workers, where = says that no difference is shown (the 95 % interval of the ratio within blocks holds 1) and ? that
+there are too few samples to tell: an interval takes {FEWEST} of both. Of fewer there are medians, ratios and ranges, and no verdict."""
+SPREAD = "95 % interval, or range"  # the head of a column of what spread() gives
 SAME_MARK = {True: " =", False: "", None: " ?"}
 NO_RESULT = {"DNF": "DNF", "wrong": "wrong"}
 NEVER_RUN = {"not installed", "not offered"}
@@ -22,16 +24,24 @@ class Figures:
     seconds: float
     to_serial: float | None
     to_peer: float | None
-    same_as_peer: bool | None  # None: one sample cannot tell
+    same_as_peer: bool | None  # None: too few samples to tell
     is_best_peer: bool
-    interval_to_peer: tuple[float, float] | None  # of the ratio within blocks, which to_peer is not
-    interval: tuple[float, float]  # of the median seconds
+    interval_to_peer: Interval | None  # of the ratio within blocks, which to_peer is not
+    interval: Interval | None  # of the median seconds
 
 
 def four_digits(value: float) -> str:
     """Four significant digits, without an exponent."""
     digits = 3 - math.floor(math.log10(value)) if value > 0 else 3
     return f"{value:.{min(max(digits, 0), 9)}f}"
+
+
+def spread(samples: Sequence[float], interval: Interval | None, scale: float = 1.0) -> str:
+    """The interval of the median, or the range of samples that are too few for one, which is told apart; nothing of a single one."""
+    if len(samples) < 2:
+        return ""
+    low, high = interval or (min(samples), max(samples))
+    return f"{four_digits(low * scale)} to {four_digits(high * scale)}" + ("" if interval else " (range)")
 
 
 class Results:
@@ -56,14 +66,13 @@ class Results:
         serial = self.serial.get(cell.title)
         best = self.best.get((cell.title, cell.threads)) if cell.runtime != "serial" else None
         against = compare(cell.by_block(), best.by_block()) if best and best is not cell else None
-        single = best is not None and against is not None and min(len(cell.samples), len(best.samples)) < 2
         return Figures(
             seconds,
             seconds / median(serial.seconds()) if serial else None,
             seconds / median(best.seconds()) if best else None,
-            None if single else against is not None and against[1] <= 1 <= against[2],
+            against.same if against else None,
             best is cell,
-            against[1:3] if against and not single else None,
+            against.interval if against else None,
             median_interval(cell.seconds()))
 
     def _row(self, label: str, row: dict[str, Cell], titles: list[str]) -> list[str]:

@@ -29,11 +29,11 @@ def failed(runtime, status, reason, threads=2):
 
 class Table(unittest.TestCase):
     def setUp(self):
-        self.serial = cell("serial", 1, [2.0, 2.0, 2.1])
-        self.ours = cell("sennit", 2, [1.0, 1.0, 1.1])
-        self.alone = cell("sennit", 1, [2.5, 2.5, 2.5])
-        self.best = cell("rayon", 2, [4.0, 4.0, 4.0])
-        self.same = cell("go", 2, [3.9, 4.1, 4.2])
+        self.serial = cell("serial", 1, [2.0, 2.0, 2.1] * 2)
+        self.ours = cell("sennit", 2, [1.0, 1.0, 1.1] * 2)
+        self.alone = cell("sennit", 1, [2.5] * 6)
+        self.best = cell("rayon", 2, [4.0] * 6)
+        self.same = cell("go", 2, [3.9, 4.1, 4.2] * 2)
         self.results = Results([self.serial, self.ours, self.alone, self.best, self.same,
                                 failed("citor", "DNF", "did not finish within 60 s"),
                                 failed("openmp", "wrong", "wrong answer 7"),
@@ -42,7 +42,7 @@ class Table(unittest.TestCase):
     def test_ratios_are_of_medians(self):
         ours = self.results.figures(self.ours)
         self.assertEqual((ours.seconds, ours.to_serial, ours.to_peer), (1.0, 0.5, 0.25))
-        self.assertFalse(ours.same_as_peer or ours.is_best_peer)
+        self.assertEqual((ours.same_as_peer, ours.is_best_peer), (False, False))
 
     def test_best_peer_is_neither_serial_nor_sennit(self):
         self.assertTrue(self.results.figures(self.best).is_best_peer)
@@ -62,6 +62,16 @@ class Table(unittest.TestCase):
         self.assertTrue(self.results.figures(self.same).same_as_peer)
         row = next(row for row in self.results.rows(["fib(30)"]) if row[0].startswith("Go"))
         self.assertTrue(row[3].endswith(" ="), row)
+
+    def test_of_few_samples_there_are_ratios_and_no_verdict(self):
+        for few in ([4.1] * 5, [9.0] * 5, [9.0]):
+            with self.subTest(few):
+                go = cell("go", 2, few)
+                results = Results([self.best, go])
+                found = results.figures(go)
+                self.assertEqual((found.seconds, found.same_as_peer, found.interval, found.interval_to_peer), (few[0], None, None, None))
+                self.assertEqual(results.rows(["fib(30)"])[2][1:], [f"{few[0]:.3f}", "", f"{few[0] / 4:.2f} ?"])
+        self.assertIn("takes 6 of both", " ".join(plain(results, 160).split()))
 
     def test_rows_say_what_did_not_finish_and_reasons_follow(self):
         rows = {row[0]: row[1:] for row in self.results.rows(["fib(30)"])}

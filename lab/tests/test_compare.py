@@ -13,27 +13,33 @@ from harness.bench import Cell, Plan, Run
 from harness.compare import programs, verdict
 from harness.build import NotInstalled
 from harness.document import document, save
-from harness.stats import compare, compare_medians
+from harness.stats import Comparison, compare, compare_medians
 from test_results import ABOUT, sample
 
 
 class Ratios(unittest.TestCase):
     def test_within_blocks_a_slow_block_does_not_count(self):
-        ours = {0: 1.1, 1: 2.2, 2: 4.4, 3: 1.1, 4: 8.8}
-        theirs = {0: 1.0, 1: 2.0, 2: 4.0, 3: 1.0, 4: 8.0}
-        ratio, low, high, paired = compare(ours, theirs)
-        self.assertTrue(paired)
-        for value in (ratio, low, high):
+        theirs = {0: 1.0, 1: 2.0, 2: 4.0, 3: 1.0, 4: 8.0, 5: 2.0}
+        ours = {block: 1.1 * seconds for block, seconds in theirs.items()}
+        found = compare(ours, theirs)
+        self.assertEqual((found.paired, found.same), (True, False))
+        for value in (found.ratio, *found.interval):
             self.assertAlmostEqual(value, 1.1)
-        self.assertLessEqual(compare_medians(list(ours.values()), list(theirs.values()))[1], 1)  # unpaired: nothing shown
+        self.assertTrue(compare_medians(list(ours.values()), list(theirs.values())).same)  # unpaired: nothing shown
+
+    def test_fewer_than_six_common_blocks_cannot_tell(self):
+        ours, theirs = dict.fromkeys(range(5), 2.0), dict.fromkeys(range(9), 1.0)
+        self.assertEqual(compare(ours, theirs), (2.0, None, True))
+        self.assertIsNone(compare(ours, theirs).same)
 
     def test_without_common_blocks_it_is_that_of_the_medians(self):
-        self.assertEqual(compare({0: 2.0, 1: 2.0}, {5: 1.0, 6: 1.0}), (2.0, 2.0, 2.0, False))
+        self.assertEqual(compare(dict.fromkeys(range(6), 2.0), dict.fromkeys(range(6, 12), 1.0)), (2.0, (2.0, 2.0), False))
         self.assertIsNone(compare({}, {0: 1.0}))
 
     def test_verdicts(self):
-        self.assertEqual([verdict(*three) for three in ((0.9, 0.88, 0.92), (1.1, 1.05, 1.2), (1.1, 0.9, 1.2), (2, 0.0, float("inf")))],
-                         ["B is 10.0% faster", "B is 10.0% slower", "no difference shown", "a single sample cannot tell"])
+        found = ((0.9, (0.88, 0.92)), (1.1, (1.05, 1.2)), (1.1, (0.9, 1.2)), (2.0, None))
+        self.assertEqual([verdict(Comparison(*one, True)) for one in found],
+                         ["B is 10.0% faster", "B is 10.0% slower", "no difference shown", "fewer than 6 samples cannot tell"])
 
 
 class Command(unittest.TestCase):
@@ -50,12 +56,17 @@ class Command(unittest.TestCase):
         return str(path)
 
     def test_two_files(self):
-        first, second = self.results("a", 1.0, 1.01, 1.0), self.results("b", 0.5, 0.51, 0.5)
+        first, second = self.results("a", *[1.0, 1.01, 1.0] * 2), self.results("b", *[0.5, 0.51, 0.5] * 2)
         status, out, err = call("bench", "compare", first, second)
         self.assertEqual((status, err), (0, []))
         self.assertTrue(any("0.500" in line and line.endswith("B is 50.0% faster") for line in out), out)
         _, out, _ = call("bench", "compare", first, first)
         self.assertTrue(any(line.endswith("no difference shown") for line in out), out)
+
+    def test_of_few_samples_there_are_ratios_and_neither_intervals_nor_verdicts(self):
+        _, out, _ = call("bench", "compare", self.results("a", *[1.0] * 5), self.results("b", *[0.5] * 5))
+        self.assertTrue(any(line.endswith("0.500              –  fewer than 6 samples cannot tell") for line in out), out)
+        self.assertIn("holds 1, which takes 6 samples of both", out[-1])
 
     def build(self, name, behaviour):
         program = self.folder / name / "lab" / "lab-sennit"
@@ -67,7 +78,7 @@ class Command(unittest.TestCase):
     def test_two_builds_are_measured_in_the_same_blocks(self):
         first, second = self.build("a", "good"), self.build("b", "good")
         with mock.patch("harness.compare.jobs_for", lambda *_: [("fib", "30")]):
-            status, out, err = call("bench", "compare", first, second, "--reps", "3", "--threads", "1", "--seed", "5")
+            status, out, err = call("bench", "compare", first, second, "--reps", "6", "--threads", "1", "--seed", "5")
         self.assertEqual(status, 0, err)
         self.assertTrue(any("1.000 to 1.000" in line and line.endswith("no difference shown") for line in out), out)
         self.assertTrue(any(line.startswith("the ratio within blocks") for line in out), out)

@@ -17,7 +17,7 @@ class Overhead(unittest.TestCase):
         with mock.patch("harness.overhead.run_once", lambda *_: {"seconds": harness_seconds}), \
                 mock.patch("harness.overhead.bare", lambda _: {"seconds": bare_seconds}), \
                 mock.patch("harness.overhead.time.monotonic", lambda: next(clock) * 0.01):
-            return overhead.overheads(["program"], 2, 4)
+            return overhead.overheads(["program"], 2, 6)
 
     def test_it_is_the_ratio_of_what_the_programs_say_and_the_difference_of_the_walls(self):
         (added, interval), (around, _) = self.measure(1.05, 1.0)
@@ -43,9 +43,10 @@ class Overhead(unittest.TestCase):
         for found, status, said in ((quiet, 0, []), (loud, 1, ["time of a run", "time around it"])):
             with mock.patch("harness.overhead.Builder", lambda: FakeBuilder({"sennit": "good"})), \
                     mock.patch("harness.overhead.overheads", lambda *_: found):
-                got, out, err = call("bench", "overhead", "--reps", "2")
+                got, out, err = call("bench", "overhead", "--reps", "6")
             self.assertEqual((got, err), (status, [f"sennit: the harness adds too much to the {what}" for what in said]))
             self.assertEqual(len(out), 2)
+        self.assertEqual(call("bench", "overhead", "--reps", "5")[::2], (2, ["sennit: --reps must be a number from 6 to 1000, not '5'"]))
         self.assertIn("around a run: 60.0 ms, 95 % interval 50.0 to 70.0 ms; at most 50 ms are wanted", out)
 
 

@@ -2,6 +2,7 @@
 """RESULTS.json: what is written satisfies its schema, what is read back is judged, an interruption loses nothing."""
 
 import copy
+import csv
 import errno
 import io
 import itertools
@@ -12,13 +13,14 @@ from pathlib import Path
 from unittest import mock
 
 from lab_case import FakeBuilder, call
-from harness import bench, machine, progress
+from harness import bench, bench_verbs, machine, progress, seed_measure
 from harness.bench import Cell, Plan, Run, enough
 from harness.catalogue import UsageError
 from harness.document import SCHEMA, document, load, restore, save
 from harness.report import markdown, write_files
 from harness.schema import problems
 from harness.sentinel import mark_noisy, sentinel
+from harness.stats import FEWEST
 from harness.table import Results
 
 ABOUT = {"cpu": "a", "cores": 2, "memory": "1 kB", "kernel": "6", "compiler": "g++", "flags": "-O3", "allocator": "glibc",
@@ -74,6 +76,21 @@ class File(unittest.TestCase):
         self.assertEqual((plan, about, run.blocks), (self.plan, ABOUT, self.run_.blocks))
         self.assertEqual([cell.seconds() for cell in run.cells], [cell.seconds() for cell in self.run_.cells])
         self.assertEqual(run.cells[1].reason, "did not finish within 5 s")
+
+    def test_an_interval_takes_six_samples_in_every_file_and_in_older_ones(self):
+        for count, interval, shown, low in ((6, [1.0, 9.0], "| 1.025 | 1.000 to 9.000 |", "1.0"), (5, None, "| 1.020 | 1.000 to 1.040 (range) |", ""),
+                                            (1, None, "| 1.000 | – |", "")):
+            with self.subTest(count):
+                self.run_.cells[0].samples = self.run_.cells[0].samples[:count]
+                write_files(self.run_, self.plan, ABOUT, self.folder)
+                written = json.loads(self.path.read_text())
+                self.assertEqual([cell["interval"] for cell in written["cells"]], [interval, None])
+                self.assertIn(shown, (self.folder / "RESULTS.md").read_text())
+                with open(self.folder / "RESULTS.csv", newline="") as file:
+                    self.assertEqual(next(csv.DictReader(file))["low_seconds"], low)
+                written["cells"][0]["interval"] = [1.0, 1.04]  # as the lab of before wrote it
+                save(written, self.path)
+                self.assertEqual(load(self.path)["cells"][0]["interval"], interval and tuple(interval))
 
     def test_each_bad_file_is_one_clear_line(self):
         def broken(change):
@@ -133,17 +150,26 @@ class File(unittest.TestCase):
 
 
 class StopRule(unittest.TestCase):
-    PLAN = Plan([], [], [], None, 0, 1.0, cell_budget=10.0, least=5, most=15, precision=0.02)
+    PLAN = Plan([], [], [], None, 0, 1.0, cell_budget=10.0, least=6, most=15, precision=0.02)
 
     def stopped(self, seconds, plan=PLAN):
         return enough(Cell("sennit", "fib", "30", 1, [sample(value) for value in seconds]), plan)
 
     def test_a_precise_cell_stops_at_the_least(self):
-        self.assertEqual([self.stopped([1.0] * count) for count in (4, 5)], [None, "precise"])
+        self.assertEqual([self.stopped([1.0] * count) for count in (5, 6)], [None, "precise"])
+
+    def test_without_an_interval_nothing_is_precise(self):
+        plan = Plan([], [], [], None, 0, 1.0, cell_budget=10.0, least=2, most=15, precision=0.02)
+        self.assertEqual([self.stopped([1.0] * count, plan) for count in (2, 5, 6)], [None, None, "precise"])
+
+    def test_every_plan_asks_for_samples_enough_for_an_interval(self):
+        for arguments in ((), ("--quick",), ("--full",)):
+            self.assertGreaterEqual(bench_verbs._plan(bench_verbs.parse_bench(list(arguments))).least, FEWEST)
+        self.assertGreaterEqual(min(bench.LEAST, seed_measure.LEAST), FEWEST)
 
     def test_a_wide_cell_goes_on_to_the_most(self):
         wide = list(itertools.islice(itertools.cycle([0.1, 0.2, 0.3]), 15))
-        self.assertEqual([self.stopped(wide[:count]) for count in (5, 14, 15)], [None, None, "most"])
+        self.assertEqual([self.stopped(wide[:count]) for count in (6, 14, 15)], [None, None, "most"])
 
     def test_a_slow_cell_stops_at_its_budget(self):
         self.assertEqual(self.stopped([11.0]), "budget")

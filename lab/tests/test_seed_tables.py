@@ -60,7 +60,7 @@ class Figures(unittest.TestCase):
         results = measured("glibc", cell("go", "skynet-channel", "1000000", 2, 0.5), cell("sennit", "fib", "39", 2, 0.25),
                            cell("sennit-fiber", "yield", "10000000", 1, 0.001))
         title = "skynet, 1,000,000: actors, processes, goroutines"
-        self.assertEqual(self.here(title, "Go 1.8.1", results), ["0.5000", "0.5000 to 0.5000, 2 runs", "2"])
+        self.assertEqual(self.here(title, "Go 1.8.1", results), ["0.5000", "0.5000 to 0.5000 (range), 2 runs", "2"])
         self.assertEqual(self.here("fib(39)", "Sennit", results)[0], "250.0")
         self.assertEqual(self.here("C∀: context switch", "Sennit fibers: yield", results)[0], "1000")
 
@@ -71,14 +71,14 @@ class Figures(unittest.TestCase):
         small = cell("caf", "thread-ring", "5000000", 2, 2.5)
         self.assertEqual(self.here(title, name, measured("glibc", failed)), ["no: did not finish within 20 s", "", ""])
         self.assertEqual(self.here(title, name, measured("glibc", failed, small)),
-                         ["25.00", "25.00 to 25.00, 2 runs of 5,000,000, scaled", "2"])
+                         ["25.00", "25.00 to 25.00 (range), 2 runs of 5,000,000, scaled", "2"])
         whole = cell("caf", "thread-ring", "50000000", 2, 20.0)
-        self.assertEqual(self.here(title, name, measured("glibc", whole, small))[:2], ["20.00", "20.00 to 20.00, 2 runs"])
+        self.assertEqual(self.here(title, name, measured("glibc", whole, small))[:2], ["20.00", "20.00 to 20.00 (range), 2 runs"])
 
-    def test_a_single_run_has_no_interval(self):
-        one = cell("sennit", "fib", "39", 2, 0.25)
-        one.samples = one.samples[:1]
-        self.assertEqual(self.here("fib(39)", "Sennit", measured("glibc", one)), ["250.0", "1 run", "2"])
+    def test_an_interval_takes_six_runs(self):
+        for runs, shown in ((1, "1 run"), (5, "250.0 to 254.0 (range), 5 runs"), (6, "250.0 to 255.0, 6 runs")):
+            one = Cell("sennit", "fib", "39", 2, [sample(0.25 + 0.001 * block, block) for block in range(runs)])
+            self.assertEqual(self.here("fib(39)", "Sennit", measured("glibc", one))[1], shown)
 
     def test_means_of_ratios_to_the_best(self):
         four = (("skynet", "8"), ("fib", "39"), ("nqueens", "14"), ("matmul", "2048"))
