@@ -89,7 +89,7 @@ def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     plan = _plan(given)
     about = machine(given.compiler or default_compiler()) | {
-        "compiler_command": given.compiler or default_compiler(), "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
+        "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
     run = Run()
     if given.every_row:
         about[seed_measure.ROWS] = "measured"

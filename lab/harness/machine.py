@@ -70,6 +70,7 @@ def machine(compiler: str) -> dict:
         "kernel": platform.release(),
         "system": _system(),
         "compiler": _first_line([compiler, "--version"]),
+        "compiler_command": compiler,
         "flags": _flags(),
         "allocator": _allocator(),
         "commit": _first_line(["git", "describe", "--always", "--dirty"]),

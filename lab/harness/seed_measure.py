@@ -14,7 +14,7 @@ from .build import ROOT, Builder, Finder, default_compiler
 from .catalogue import WORKLOADS, UsageError, usable_cpus
 from .document import load, restore
 from .machine import machine
-from .options import Parser, minutes, number, seconds
+from .options import Parser, compiler_named, minutes, number, seconds
 from .seed_tables import markdown, tables, why_not
 from .stats import FEWEST
 
@@ -87,9 +87,10 @@ def parse(arguments: list[str]) -> Namespace:
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict]:
-    """A new run, or the one that the folder holds, which goes on with what was decided then."""
+    """A new run, or the one that the folder holds, which goes on with what was decided then, and with the compiler of then."""
     if given.former:
         run, plan, about = restore(given.former)
+        compiler_named(about.get("compiler_command"))
         return run, replace(plan, budget=given.budget or plan.budget, time_limit=given.time_limit or plan.time_limit), about
     run = Run(cells_to_measure(usable_cpus()))
     plan = Plan(list(dict.fromkeys(cell.runtime for cell in run.cells)), list(dict.fromkeys((cell.workload, cell.size) for cell in run.cells)),
@@ -108,7 +109,7 @@ def measure(given: Namespace) -> dict:
         return load(folder)
     progress.quiet = given.quiet_log
     print(f"{len(run.cells)} rows to measure, within {(plan.budget or 0) / 60:g} min", file=sys.stderr)
-    builder = Builder()
+    builder = Builder(about.get("compiler_command"))
     try:
         run_rows(plan, builder, run, report.checkpoint(run, plan, about, folder, builder.versions))
     except (KeyboardInterrupt, SystemExit):

@@ -212,7 +212,8 @@ class Bench(unittest.TestCase):
         self.assertEqual(sum("skipped" in line for line in shown), 1)
 
     def test_machine_is_described(self):
-        self.assertLessEqual({"cpu", "cores", "memory", "kernel", "compiler", "commit", "date", "load_before", "load_after"},
+        self.assertLessEqual({"cpu", "cores", "memory", "kernel", "compiler", "compiler_command", "commit", "date", "load_before",
+                              "load_after"},
                              set(self.data["machine"]))
 
     def test_nothing_that_runs_is_a_failure(self):

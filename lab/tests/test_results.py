@@ -41,6 +41,9 @@ def example():
 
 
 class About(unittest.TestCase):
+    def test_the_compiler_is_named_as_it_was_called(self):
+        self.assertEqual(machine.machine("g++")["compiler_command"], "g++")
+
     def test_flags_are_those_that_the_compiler_gets(self):
         flags = machine.machine("g++")["flags"]
         self.assertIn("-march=native", flags)

@@ -117,9 +117,10 @@ class Command(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.out = f"{self.folder}/tables.md"
+        self.compilers = []
 
     def measure(self, behaviours, *arguments, wanted=(("sennit", "fib", "30", 2), ("go", "fib", "30", 2))):
-        with mock.patch("harness.seed_measure.Builder", lambda: FakeBuilder(behaviours)), \
+        with mock.patch("harness.seed_measure.Builder", lambda compiler: self.compilers.append(compiler) or FakeBuilder(behaviours)), \
                 mock.patch("harness.seed_measure.cells_to_measure", lambda most: [Cell(*one) for one in wanted]):
             return call("bench", "seed-tables", "--measure", self.folder, "--out", self.out, *arguments)
 
@@ -142,6 +143,16 @@ class Command(unittest.TestCase):
         self.assertEqual(status, 0, err)
         results = load(self.folder)
         self.assertEqual((results["state"], [len(one["samples"]) for one in results["cells"]]), ("complete", [2, 2]))
+
+    def test_it_goes_on_with_the_compiler_that_it_began_with(self):
+        with mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt), mock.patch.dict("os.environ", CXX="c++"):
+            self.measure({"sennit": "good", "go": "good"}, "--reps", "2")
+        found = load(self.folder)
+        self.assertEqual(found["machine"]["compiler_command"], "c++")
+        self.measure({"sennit": "good", "go": "good"})
+        self.assertEqual(self.compilers, ["c++", "c++"])
+        save(found | {"machine": found["machine"] | {"compiler_command": "no-such-compiler"}}, Path(self.folder, "RESULTS.json"))
+        self.assertEqual(self.measure({}), (2, [], ["sennit: the compiler 'no-such-compiler' is not installed"]))
 
     def test_without_time_left_rows_say_so_and_the_next_call_goes_on(self):
         with mock.patch("harness.bench.Forecast.over", side_effect=[False, False, True, True]):
