@@ -52,7 +52,11 @@ void nursery::wait_for_children() noexcept {
 void nursery::join() {
     wait_for_children();
     if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
-    if (cut_short_ && !by_ourselves_) throw sennit::cancelled();
+    const bool from_above = [&] {
+        std::lock_guard guard(lock_); // somebody may cancel it even now
+        return cut_short_ && !by_ourselves_;
+    }();
+    if (from_above) throw sennit::cancelled();
 }
 
 void nursery::cut_short() noexcept {

@@ -274,7 +274,7 @@ private:
             sched::end_wait(receiver);
             return channel_status::success;
         }
-        return wait_to_push(&value, deadline_ns);
+        return wait_to_push(std::addressof(value), deadline_ns);
     }
 
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {

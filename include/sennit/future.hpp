@@ -67,7 +67,7 @@ public:
     }
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration>& when) const {
-        while (Clock::now() < when) // another clock than the scheduler's may have been set back meanwhile
+        while (!sched::has_come(when)) // another clock than the scheduler's may have been set back meanwhile
             if (wait_before(sched::deadline_of(when)) == future_status::ready) return future_status::ready;
         return look();
     }

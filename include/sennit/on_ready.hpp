@@ -6,7 +6,8 @@
 //                    sennit::after(2s, [] { show_slow_sign(); }));
 //
 // `function()` or `function(future)`; the future keeps its result, or error, until somebody gets it. Works for future
-// and shared_future, any number of them in any number of selects at once. The future must outlive the select. Throws
+// and shared_future, any number of them in any number of selects at once. The future must outlive the select, and in a
+// `waituntil` no clause may consume one that another clause names. Throws
 // std::future_error, no_state, for one that is not valid. Cost: one lock of the future's own.
 #pragma once
 

@@ -11,6 +11,7 @@
 // future is ready, even before set_value has returned. Left out: allocators, set_value_at_thread_exit.
 #pragma once
 
+#include "sennit/base/check.hpp"
 #include "sennit/future.hpp"
 
 #include <exception>
@@ -52,6 +53,7 @@ public:
 
     // Throws future_error: no_state, promise_already_satisfied.
     void set_exception(std::exception_ptr error) {
+        SENNIT_CHECK(error != nullptr, "a promise is given an exception_ptr that is null");
         const auto shared = state();
         shared->begin();
         shared->publish_error(std::move(error));

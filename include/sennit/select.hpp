@@ -25,6 +25,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -72,7 +73,7 @@ public:
         return taken || from_->closed_;
     }
     bool enlist(sched::wait_entry& entry) noexcept override {
-        request_.to = &value_;
+        request_.to = std::addressof(value_);
         entry.data = &request_;
         sched::enqueue(from_->receivers_, entry);
         return true;
@@ -104,7 +105,7 @@ public:
         return sent;
     }
     bool enlist(sched::wait_entry& entry) noexcept override {
-        request_.value = &value_;
+        request_.value = std::addressof(value_);
         entry.data = &request_;
         sched::enqueue(to_->senders_, entry);
         return true;

@@ -72,7 +72,7 @@ void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
 }
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration>& when) {
-    while (Clock::now() < when) detail::sleep_until_ns(sennit::detail::deadline_of(when));
+    while (!sennit::sched::has_come(when)) detail::sleep_until_ns(sennit::detail::deadline_of(when));
 }
 
 } // namespace sennit::this_fiber

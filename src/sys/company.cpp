@@ -77,6 +77,10 @@ void company::end_solitude() noexcept {
 }
 
 void company::seek_solitude(base::membership& me, std::int64_t now_ns) noexcept {
+    // Own thread. Who has left, as a relief does that stands down, is a stranger until its next lock: the one member
+    // that there may be is another one, and the two would be counted as one.
+    if (me.standing.load_rlx() != base::membership::in_company && !SENNIT_MUTANT("who has left seeks no solitude"))
+        return;
     const gate_guard guard(*this);
     me.seeks_solitude = true;
     seeker_ = &me;

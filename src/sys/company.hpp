@@ -16,7 +16,7 @@ public:
     void join(base::membership& me) noexcept; // a stranger
     // A member. If one is left that seeks solitude, it has it, but not soon after the last one has ended.
     void leave(base::membership& me, std::int64_t now_ns) noexcept;
-    // A member that is in company: the same for itself.
+    // A member that is in company: the same for itself. Anybody else: nothing.
     void seek_solitude(base::membership& me, std::int64_t now_ns) noexcept;
     bool may_be_one() const noexcept { return members_.load_rlx() == 1; } // a hint
     // In the child of a fork, which has one thread.

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -55,6 +57,81 @@ TEST(regress, a_scope_moves_with_its_fiber) {
     });
     traveller.join();
     EXPECT_EQ(ran, 2);
+}
+
+// Time points that are too far away for nanoseconds were in the past.
+TEST(regress, the_far_future_has_not_come) {
+    using namespace std::chrono;
+    constexpr sys_days far = year(9999) / 1 / 1;
+    const auto waits = [](auto until_cancelled) {
+        bool returned = false;
+        sennit::nursery children;
+        children.start([&] {
+            until_cancelled();
+            returned = true;
+        });
+        for (int i = 0; i < 10; ++i) sennit::this_fiber::yield(); // one worker: it has begun
+        children.cancel();
+        children.join();
+        return !returned;
+    };
+    sennit::runtime one({.workers = 1});
+    one.run([&] {
+        sennit::channel<int> nothing;
+        sennit::counting_semaphore<> none(0);
+        int value = 0;
+        EXPECT_TRUE(waits([&] { (void)nothing.pop_until(value, file_clock::time_point::max()); }));
+        EXPECT_TRUE(waits([&] { (void)none.try_acquire_until(far); }));
+        EXPECT_TRUE(
+            waits([&] { sennit::select(sennit::on_pop(nothing, [](int) {}), sennit::at(sys_seconds::max(), [] {})); }));
+        EXPECT_TRUE(waits([&] { sennit::with_deadline(far, [&] { none.acquire(); }); }));
+        EXPECT_TRUE(waits([&] { sennit::this_fiber::sleep_until(far); }));
+        sennit::promise<int> kept;
+        const auto wanted = kept.get_future();
+        EXPECT_TRUE(waits([&] { (void)wanted.wait_until(far); }));
+        EXPECT_FALSE(none.try_acquire_until(sys_days(year(1) / 1 / 1))) << "the far past has";
+    });
+}
+
+// A type whose `operator&` is its own could not be sent.
+struct handle {
+    int number = 0;
+    void operator&() const = delete;
+};
+TEST(regress, values_with_an_address_operator_are_sent) {
+    sennit::promise<handle> given;
+    auto wanted = given.get_future();
+    given.set_value(handle{3});
+    EXPECT_EQ(wanted.get().number, 3);
+    sennit::channel<handle> line(2);
+    line.push(handle{1});
+    sennit::select(sennit::on_push(line, handle{2}, [] {}));
+    EXPECT_EQ(line.pop()->number, 1);
+    sennit::select(sennit::on_pop(line, [](handle got) { EXPECT_EQ(got.number, 2); }));
+}
+
+// It made a future that was ready, with neither value nor error.
+TEST(regress, an_error_is_not_null) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(sennit::promise<int>().set_exception(nullptr), "null");
+}
+
+// A data race, for ThreadSanitizer: `join` looked without the lock whether somebody had cancelled the nursery.
+TEST(regress, a_nursery_is_cancelled_while_it_is_joined) {
+    for (int i = 0; i < 50; ++i) {
+        sennit::nursery outer;
+        sennit::event begun;
+        outer.start([&] {
+            sennit::nursery inner;
+            std::jthread cancels([&] { inner.cancel(); });
+            begun.set();
+            inner.start([] { sennit::event().wait(); });
+            inner.join();
+        });
+        begun.wait();
+        outer.cancel();
+        outer.join();
+    }
 }
 
 // What was urgent came first to a full mailbox that drops the oldest, and so was dropped.

@@ -24,11 +24,28 @@ std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
     return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
 }
 
+// As real numbers: neither the common type of the two nor their difference need be able to hold what is between them.
+template <class Clock, class Duration>
+double seconds_until(const std::chrono::time_point<Clock, Duration>& when, typename Clock::time_point now) {
+    using real = std::chrono::duration<double>;
+    return real(when.time_since_epoch()).count() - real(now.time_since_epoch()).count();
+}
+inline constexpr double far_s = 4e9; // 127 years: what is nearer can be counted in nanoseconds
+
+template <class Clock, class Duration>
+bool has_come(const std::chrono::time_point<Clock, Duration>& when) {
+    const auto now = Clock::now();
+    const double left = seconds_until(when, now);
+    return left < -far_s || (left <= far_s && when <= now);
+}
+
 // Time points of other clocks are converted once, at the beginning of the wait.
 template <class Clock, class Duration>
 std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
     const auto now = Clock::now();
-    return when <= now ? 0 : deadline_in(when - now); // a difference with the far past may not be representable
+    const double left = seconds_until(when, now);
+    if (left > far_s) return never;
+    return left < -far_s || when <= now ? 0 : deadline_in(when - now);
 }
 
 } // namespace sennit::sched

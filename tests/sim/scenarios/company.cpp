@@ -200,6 +200,25 @@ SIM_SCENARIO_WITHIN(company, seeking_meets_coming, .preemptions = 3, .stale_read
     sim::check(first.standing.load() == membership::in_company, "there are two");
 }
 
+// A worker that stands down leaves, and comes back by looking for work.
+SIM_SCENARIO_WITHIN(company, who_has_left_finds_no_solitude, .preemptions = 3, .stale_reads = 2) {
+    company all;
+    membership first, second;
+    lock_in_company lock;
+    sim::var<int> count{0};
+    all.join(first);
+    all.join(second);
+    sim::thread other([&] {
+        all.leave(second, 0);
+        all.seek_solitude(second, 0);
+        if (second.standing.load() == membership::stranger) all.join(second); // as its first lock does
+        count_up(lock, count, second);
+    });
+    count_up(lock, count, first);
+    other.join();
+    sim::check(count == 2, "both have counted");
+}
+
 // Nobody waits for one that was alone and is gone.
 SIM_SCENARIO_WITHIN(company, who_was_alone_leaves, .preemptions = 3, .stale_reads = 2) {
     one_alone here;

@@ -44,6 +44,19 @@ TEST(Company, one_member_that_seeks_solitude_has_it) {
     EXPECT_EQ(standing_of(one), membership::stranger);
 }
 
+// A relief that had stood down came back so: it was taken for the worker that was the only member, locks that both
+// took did not exclude, and when it left again a member less was counted.
+TEST(Company, who_has_left_is_not_taken_for_the_one_that_is_left) {
+    company all;
+    membership one, other;
+    all.join(one);
+    all.join(other);
+    all.leave(other, 0);
+    all.seek_solitude(other, 0);
+    EXPECT_EQ(standing_of(other), membership::stranger);
+    EXPECT_EQ(standing_of(one), membership::in_company);
+}
+
 TEST(Company, who_does_not_seek_solitude_is_in_company) {
     company all;
     membership one, other;

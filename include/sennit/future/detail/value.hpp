@@ -32,7 +32,7 @@ public:
     // The setter's, between begin and publish. Throws what the constructor throws; there is no value then.
     template <class... A>
     void construct(A&&... arguments) {
-        std::construct_at(&value_, std::forward<A>(arguments)...);
+        std::construct_at(std::addressof(value_), std::forward<A>(arguments)...);
         has_value_ = true;
     }
     // Stores what the function returns, or throws.
@@ -70,7 +70,7 @@ public:
 
 protected:
     ~future_value() {
-        if (has_value_) std::destroy_at(&value_);
+        if (has_value_) std::destroy_at(std::addressof(value_));
     }
 
 private:
