@@ -125,7 +125,8 @@ public:
     }
     template <class Clock, class Duration>
     channel_status push_until(T&& value, const std::chrono::time_point<Clock, Duration>& when) {
-        return push_before(value, sched::deadline_of(when));
+        return sched::wait_until(when, channel_status::timeout,
+                                 [&](std::int64_t until) { return push_before(value, until); });
     }
     template <class Clock, class Duration>
     channel_status push_until(const T& value, const std::chrono::time_point<Clock, Duration>& when) {
@@ -161,7 +162,8 @@ public:
     }
     template <class Clock, class Duration>
     channel_status pop_until(T& to, const std::chrono::time_point<Clock, Duration>& when) {
-        return assigned(to, sched::deadline_of(when));
+        return sched::wait_until(when, channel_status::timeout,
+                                 [&](std::int64_t until) { return assigned(to, until); });
     }
 
     // Any number of times; the first one counts.

@@ -46,7 +46,9 @@ public:
     }
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when) {
-        return wait_until_ns(lock, sched::deadline_of(when));
+        const cv_status ended = wait_until_ns(lock, sched::deadline_of(when));
+        // Not a second wait where its own clock is late: who notified in between would be missed.
+        return ended == cv_status::timeout && !sched::has_come(when) ? cv_status::no_timeout : ended;
     }
     template <class Lock, class Clock, class Duration, class Predicate>
     bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when, Predicate done) {
@@ -71,7 +73,10 @@ public:
     template <class Lock, class Clock, class Duration, class Predicate>
     bool wait_until(Lock& lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration>& when,
                     Predicate done) {
-        return wait_with(lock, std::move(stop), sched::deadline_of(when), done);
+        for (;;) {
+            if (wait_with(lock, stop, sched::deadline_of(when), done)) return true;
+            if (stop.stop_requested() || sched::has_come(when)) return false;
+        }
     }
     template <class Lock, class Rep, class Period, class Predicate>
     bool wait_for(Lock& lock, std::stop_token stop, const std::chrono::duration<Rep, Period>& duration,

@@ -39,7 +39,7 @@ public:
     }
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return wait_before(sched::deadline_of(when));
+        return sched::wait_until(when, false, [this](std::int64_t until) { return wait_before(until); });
     }
 
 private:

@@ -281,7 +281,7 @@ public:
     }
     template <class Clock, class Duration>
     bool join_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return join_before(detail::deadline_of(when));
+        return sched::wait_until(when, false, [this](std::int64_t until) { return join_before(until); });
     }
 
     // The fiber goes on by itself. An exception that leaves it ends the program, with its name. Throws

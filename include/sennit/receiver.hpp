@@ -98,7 +98,7 @@ public:
     }
     template <class Clock, class Duration>
     std::size_t wait_until(const std::chrono::time_point<Clock, Duration>& when, std::size_t most = 1) {
-        return counted_.take(most, sched::deadline_of(when));
+        return sched::wait_until(when, std::size_t{0}, [&](std::int64_t until) { return counted_.take(most, until); });
     }
     // Waits until it has taken `exactly` messages.
     void wait_for_all(std::size_t exactly) {

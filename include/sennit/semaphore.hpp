@@ -61,7 +61,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return core_.acquire_before(sched::deadline_of(when));
+        return sched::wait_until(when, false, [this](std::int64_t until) { return core_.acquire_before(until); });
     }
 
 private:

@@ -64,7 +64,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return lock_shared_until(sched::deadline_of(when));
+        return sched::wait_until(when, false, [this](std::int64_t until) { return lock_shared_until(until); });
     }
 };
 

@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <ranges>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -90,6 +92,48 @@ TEST(regress, the_far_future_has_not_come) {
         const auto wanted = kept.get_future();
         EXPECT_TRUE(waits([&] { (void)wanted.wait_until(far); }));
         EXPECT_FALSE(none.try_acquire_until(sys_days(year(1) / 1 / 1))) << "the far past has";
+    });
+}
+
+// Half as fast as the scheduler's: waits ended after half of the time.
+struct slow_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<slow_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() { return time_point(std::chrono::steady_clock::now().time_since_epoch() / 2); }
+};
+TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
+    const auto lasts = [](auto wait) {
+        const auto when = slow_clock::now() + std::chrono::milliseconds(2);
+        wait(when);
+        return slow_clock::now() >= when;
+    };
+    sennit::channel<int> nothing, full(1);
+    full.push(1);
+    int value = 0;
+    EXPECT_TRUE(lasts([&](auto when) { (void)nothing.pop_until(value, when); }));
+    EXPECT_TRUE(lasts([&](auto when) { (void)full.push_until(2, when); }));
+    EXPECT_TRUE(lasts([](auto when) { (void)sennit::counting_semaphore<>(0).try_acquire_until(when); }));
+    EXPECT_TRUE(lasts([](auto when) { (void)sennit::event().wait_until(when); }));
+    sennit::mutex lock;
+    sennit::condition_variable never;
+    EXPECT_TRUE(lasts([&](auto when) {
+        std::unique_lock mine(lock);
+        EXPECT_FALSE(never.wait_until(mine, when, [] { return false; }));
+    }));
+    EXPECT_TRUE(lasts([&](auto when) {
+        std::unique_lock mine(lock);
+        sennit::condition_variable_any any;
+        EXPECT_FALSE(any.wait_until(mine, std::stop_token(), when, [] { return false; }));
+    }));
+    sennit::run([&] {
+        sennit::timed_mutex taken;
+        taken.lock();
+        sennit::fiber other([&] { EXPECT_TRUE(lasts([&](auto when) { (void)taken.try_lock_until(when); })); });
+        other.join();
+        taken.unlock();
     });
 }
 

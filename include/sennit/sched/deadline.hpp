@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <type_traits>
 
 namespace sennit::sched {
 
@@ -39,13 +40,22 @@ bool has_come(const std::chrono::time_point<Clock, Duration>& when) {
     return left < -far_s || (left <= far_s && when <= now);
 }
 
-// Time points of other clocks are converted once, at the beginning of the wait.
+// For one wait. Another clock than the scheduler's may be slower, or be set back meanwhile: see wait_until.
 template <class Clock, class Duration>
 std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
     const auto now = Clock::now();
     const double left = seconds_until(when, now);
     if (left > far_s) return never;
     return left < -far_s || when <= now ? 0 : deadline_in(when - now);
+}
+
+// Waits by `before(deadline_ns)` until it returns something else than `late`, or `when` has come by its own clock.
+template <class Clock, class Duration, class F, class Result>
+Result wait_until(const std::chrono::time_point<Clock, Duration>& when, Result late, F before) {
+    for (;;) {
+        const Result ended = before(deadline_of(when));
+        if (ended != late || std::is_same_v<Clock, std::chrono::steady_clock> || has_come(when)) return ended;
+    }
 }
 
 } // namespace sennit::sched

@@ -18,7 +18,7 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return this->lock_until(deadline_of(when));
+        return wait_until(when, false, [this](std::int64_t until) { return this->lock_until(until); });
     }
 };
 
