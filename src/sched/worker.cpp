@@ -331,9 +331,16 @@ bool worker::rob(worker& victim) noexcept {
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::tell(trace_kind::steals, nullptr, "from a queue");
-    if (queue_.adopt(loot, count) > 1 && !SENNIT_MUTANT("wake-up after loot"))
-        runtime_.wake_one(); // one is for us; the rest was out of sight meanwhile
+    show_loot(queue_.adopt(loot, count));
     return true;
+}
+
+// It was out of sight meanwhile, so whoever looked then may sleep for good; and of what is here now something else may
+// be run first, and for long.
+void worker::show_loot(std::uint32_t queued) noexcept {
+    base::compiler_barrier(); // as in `posted`
+    if (queued == 1 && runtime_.watched()) return;
+    if (!SENNIT_MUTANT("wake-up after loot")) runtime_.wake_one();
 }
 
 // What had best run on a worker that does not get on.
@@ -342,7 +349,7 @@ bool worker::take_offer(worker& victim) noexcept {
     if (!item) return false;
     item->home = 0;
     counted.robbed.add();
-    queue_.push_ready(*item);
+    show_loot(queue_.push_ready(*item));
     return true;
 }
 

@@ -221,6 +221,7 @@ private:
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
     bool give_away() noexcept;
+    void show_loot(std::uint32_t queued) noexcept;
     context* next_ready_context() noexcept;
     context* next_or_spare() noexcept;
     // The next pick looks at what others have before the own queue.
