@@ -13,8 +13,8 @@
 // When a relief is called. Nobody is in bed, and something is ready that a stuck worker had to come to, or that all
 // have to come to (the shared queue, timers that are due, forks of suspended contexts) while all are stuck. Where
 // somebody is in bed the protocol of sleepers sees to it (README.md), and faster; but for one case, where who was woken
-// to watch finds something else first, and that lasts: so somebody in bed is woken, and looks. There are never more reliefs on duty
-// than workers, or reliefs, that are stuck: so as many as the runtime has workers get on.
+// to watch finds something else first, and that lasts: so somebody in bed is woken, and looks. There are never more
+// reliefs on duty than workers, or reliefs, that are stuck: so as many as the runtime has workers get on.
 //
 // What a relief is: relief.cpp.
 //
