@@ -84,10 +84,7 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
             if (news) detail::destroy_mail(*news);
             throw;
         }
-        if (news) {
-            hung->watches = news;
-            hung->watched_by = 1;
-        }
+        if (news) hung->hang(*news);
     } catch (...) {
         type.give(memory_);
         throw;
@@ -121,7 +118,7 @@ sched::address actor_group::making::end_unborn(exit_reason why) noexcept {
     const sched::address unborn{box.self().slot, box.generation() + 1};
     detail::mail_list nobodys;
     detail::drop_extra(box, unborn, why, nullptr, &nobodys);
-    box.release_unused();
+    group_.runtime_.mailboxes().give(box);
     while (sched::mail* one = nobodys.pop_front()) {
         one->failed(unborn.slot, sched::delivery::dead);
         one->run(*one, nullptr);

@@ -41,7 +41,11 @@ struct extra {
     watch* watches = nullptr;
     std::size_t watched_by = 0; // how many those are
     std::size_t tidied_at = 8;  // with so many, those whose watcher has ended go
-    mail_list early;            // that came while its constructor ran: messages, and news
+    void hang(watch& one) noexcept {
+        one.after = std::exchange(watches, &one);
+        ++watched_by;
+    }
+    mail_list early; // that came while its constructor ran: messages, and news
     timer_list timers;
 };
 

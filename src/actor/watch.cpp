@@ -75,8 +75,7 @@ bool begin_watch(sched::address whom, sched::address watcher, bool linked) {
     try {
         added = whom && hang_on(whom, [&](extra& of) {
                     if (of.watched_by == of.tidied_at) obsolete = take_obsolete(of);
-                    one->after = std::exchange(of.watches, one);
-                    ++of.watched_by;
+                    of.hang(*one);
                 });
     } catch (...) {
         destroy_mail(*one);

@@ -118,10 +118,8 @@ public:
         one.counted = false;
         (void)count_out();
     }
-    // Taken from the table, but no life begins: whose address was given to others is nobody's from then on; then the
-    // slot goes back.
+    // Taken from the table, but no life begins: whose address was given to others is nobody's from then on.
     void skip_life() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
-    void release_unused() noexcept;
 
     // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
     // finds it. True: that was idle, and lies in that queue now.

@@ -47,10 +47,6 @@ void mailbox::end_life() noexcept {
     if (crowded.load() && !SENNIT_MUTANT("an end makes room")) room_made();
 }
 
-void mailbox::release_unused() noexcept {
-    runtime_.mailboxes().give(*this);
-}
-
 void worker::let_go_of_handler() noexcept {
     let_go();
     if (mailbox* box = self().serves) box->bind_turn(self(), *this);

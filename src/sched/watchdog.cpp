@@ -152,10 +152,9 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     }
     if (all_stuck)
         ready = ready || !one.injected().empty() || one.has_orphans() || one.clock().next_ns() <= sys::now_ns();
-    if (ready && in_bed != 0) {
-        // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
-        one.wake_one();
-    } else if (ready && on_duty < stuck) {
+    // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
+    if (ready && in_bed != 0) one.wake_one();
+    if (ready && in_bed == 0 && on_duty < stuck) {
         bool refused = false;
         if (!one.call_relief(refused) && refused)
             tell_once("the watchdog cannot relieve a worker: the system refused a thread or memory; it goes on trying");

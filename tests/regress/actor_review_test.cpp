@@ -111,7 +111,6 @@ struct left_over {
         if (joined->load()) late->fetch_add(1);
         left->fetch_sub(1);
     }
-    using allow_references = void;
 };
 struct holder : sennit::actor<holder, ping, std::unique_ptr<left_over>> {
     explicit holder(sennit::event& goes_on) : goes_on_(goes_on) {}
@@ -151,7 +150,6 @@ struct failing : sennit::actor<failing, fail, ping> {
 TEST(regress, an_error_that_only_the_dead_would_learn_is_thrown_by_join) {
     sennit::actor_group group;
     const auto it = group.spawn<failing>();
-    std::vector<int> nothing;
     for (int i = 0; i < 100; ++i) {
         struct passing : sennit::actor<passing, sennit::down> {
             explicit passing(const sennit::actor_ref<failing>& whom) {

@@ -45,21 +45,25 @@ void add(sennit::base::atomic<int>& word, membership& me) {
     }
 }
 
-// One that is alone, and one that may come.
-struct one_alone {
+// One member, one that may come, and what both count under a lock.
+struct one_member {
     company all;
     membership first, second;
     lock_in_company lock;
     sim::var<int> count{0};
-    one_alone() {
-        all.join(first);
-        all.seek_solitude(first, 0);
-        sim::check(first.standing.load() == membership::alone, "nobody else is there");
-    }
+    one_member() { all.join(first); }
     void first_counts() { count_up(lock, count, first); }
+    void second_counts() { count_up(lock, count, second); }
     void second_comes_and_counts() {
         all.join(second);
-        count_up(lock, count, second);
+        second_counts();
+    }
+};
+
+struct one_alone : one_member {
+    one_alone() {
+        all.seek_solitude(first, 0);
+        sim::check(first.standing.load() == membership::alone, "nobody else is there");
     }
 };
 
@@ -114,22 +118,18 @@ SIM_SCENARIO_WITHIN(company, what_was_done_alone_is_seen_by_who_comes, .preempti
 
 // Who leaves gives the last one its solitude, and what was done before.
 SIM_SCENARIO_WITHIN(company, who_leaves_begins_a_solitude, .preemptions = 3, .stale_reads = 2) {
-    company all;
-    membership first, second;
-    lock_in_company lock;
-    sim::var<int> count{0};
-    all.join(first);
-    all.join(second);
-    all.seek_solitude(first, 0);
-    sim::check(first.standing.load() == membership::in_company, "there is another one");
+    one_member here;
+    here.all.join(here.second);
+    here.all.seek_solitude(here.first, 0);
+    sim::check(here.first.standing.load() == membership::in_company, "there is another one");
     sim::thread other([&] {
-        count_up(lock, count, second);
-        all.leave(second, 0);
+        here.second_counts();
+        here.all.leave(here.second, 0);
     });
-    for (int i = 0; i < 2; ++i) count_up(lock, count, first);
+    for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
-    sim::check(count == 3, "all have counted");
-    sim::check(first.standing.load() == membership::alone, "the other has left");
+    sim::check(here.count == 3, "all have counted");
+    sim::check(here.first.standing.load() == membership::alone, "the other has left");
 }
 
 // The last one that leaves tells of what the others did.
@@ -184,39 +184,28 @@ SIM_SCENARIO_WITHIN(company, two_come_at_once, .preemptions = 2, .stale_reads = 
 }
 
 SIM_SCENARIO_WITHIN(company, seeking_meets_coming, .preemptions = 3, .stale_reads = 2) {
-    company all;
-    membership first, second;
-    lock_in_company lock;
-    sim::var<int> count{0};
-    all.join(first);
-    sim::thread other([&] {
-        all.join(second);
-        count_up(lock, count, second);
-    });
-    all.seek_solitude(first, 0);
-    count_up(lock, count, first);
+    one_member here;
+    sim::thread other([&] { here.second_comes_and_counts(); });
+    here.all.seek_solitude(here.first, 0);
+    here.first_counts();
     other.join();
-    sim::check(count == 2, "both have counted");
-    sim::check(first.standing.load() == membership::in_company, "there are two");
+    sim::check(here.count == 2, "both have counted");
+    sim::check(here.first.standing.load() == membership::in_company, "there are two");
 }
 
 // A worker that stands down leaves, and comes back by looking for work.
 SIM_SCENARIO_WITHIN(company, who_has_left_finds_no_solitude, .preemptions = 3, .stale_reads = 2) {
-    company all;
-    membership first, second;
-    lock_in_company lock;
-    sim::var<int> count{0};
-    all.join(first);
-    all.join(second);
+    one_member here;
+    here.all.join(here.second);
     sim::thread other([&] {
-        all.leave(second, 0);
-        all.seek_solitude(second, 0);
-        if (second.standing.load() == membership::stranger) all.join(second); // as its first lock does
-        count_up(lock, count, second);
+        here.all.leave(here.second, 0);
+        here.all.seek_solitude(here.second, 0);
+        if (here.second.standing.load() == membership::stranger) here.all.join(here.second); // as its first lock does
+        here.second_counts();
     });
-    count_up(lock, count, first);
+    here.first_counts();
     other.join();
-    sim::check(count == 2, "both have counted");
+    sim::check(here.count == 2, "both have counted");
 }
 
 // Nobody waits for one that was alone and is gone.
