@@ -3,6 +3,7 @@
 #include "sennit/base/company.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/channel.hpp"
+#include "sennit/fiber.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/this_fiber.hpp"
@@ -144,7 +145,10 @@ TEST(Company, two_workers_are_not_alone) {
     sennit::runtime two({.workers = 2});
     std::atomic<int> alone{0};
     two.run([&] {
-        while (alone_now()) sennit::this_fiber::yield(); // the other's thread has not begun yet
+        std::atomic<bool> begun{false}; // the other's thread: who waits outside may have been a member until now
+        sennit::fiber by_the_other([&] { begun = true; });
+        while (!begun) std::this_thread::yield();
+        by_the_other.join();
         for (int i = 0; i < 1000; ++i) {
             alone += alone_now();
             sennit::this_fiber::yield();
