@@ -6,11 +6,12 @@
 // When the time is over, the blocked call under way, and every later one, throws `cancelled`, also in nurseries that
 // the function has made; with_timeout then throws `timed_out` instead. Locks are not interrupted. A function that
 // computes runs on: let it ask this_fiber::checkpoint(). Limits nest: the earliest counts, and the with_timeout whose
-// own limit is over is the one that throws `timed_out`; those inside it let `cancelled` pass. Not reached: forked
-// children that another worker has taken (a fork does not say to whom it belongs: that would cost each one, taken or
-// not); they end by themselves, and the join waits for them. Give such a child a limit of its own inside, or make the
-// children in a nursery, which is reached. Works in fibers, forked children and OS threads. Cost: two readings of the
-// clock, and a timer for each call that blocks.
+// own limit is over is the one that throws `timed_out`; those inside it let `cancelled` pass. So does one around which
+// somebody has cancelled everything before the function is left, even if its own limit is over by then. Not reached:
+// forked children that another worker has taken (a fork does not say to whom it belongs: that would cost each one,
+// taken or not); they end by themselves, and the join waits for them. Give such a child a limit of its own inside, or
+// make the children in a nursery, which is reached. Works in fibers, forked children and OS threads. Cost: two readings
+// of the clock, and a timer for each call that blocks.
 #pragma once
 
 #include "sennit/base/result.hpp"

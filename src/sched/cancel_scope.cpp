@@ -30,7 +30,7 @@ cancel_scope::~cancel_scope() {
 void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
     std::lock_guard guard(lock_);
     if (cancelled_.load_rlx() != 0) return; // written under the lock
-    cancelled_.store_rel(1);                // pairs with cancelled()
+    cancelled_.store_rel(1);                // pairs with cancel_called
     if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it) woken.push_back(*waits_);
     for (cancel_scope* child = children_.front(); child; child = children_.after(*child)) child->cancel_into(woken);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -176,6 +177,36 @@ TEST(regress, a_nursery_is_cancelled_while_it_is_joined) {
         outer.cancel();
         outer.join();
     }
+}
+
+// What was cancelled and took until after its limit to unwind was told as timed out.
+TEST(regress, a_cancel_that_unwinds_for_long_is_no_timeout) {
+    using clock = std::chrono::steady_clock;
+    std::atomic<bool> told{false}, as_cancelled{false};
+    sennit::event begun;
+    sennit::nursery family;
+    family.start([&] {
+        const clock::time_point limit = clock::now() + std::chrono::milliseconds(20);
+        try {
+            sennit::with_deadline(limit, [&] {
+                begun.set();
+                try {
+                    sennit::event().wait();
+                } catch (const sennit::cancelled&) {
+                    while (!told || clock::now() < limit) std::this_thread::yield();
+                    throw;
+                }
+            });
+        } catch (const sennit::cancelled&) {
+            as_cancelled = true;
+            throw;
+        }
+    });
+    begun.wait();
+    family.cancel();
+    told = true;
+    family.join();
+    EXPECT_TRUE(as_cancelled);
 }
 
 // What was urgent came first to a full mailbox that drops the oldest, and so was dropped.

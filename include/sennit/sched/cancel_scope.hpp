@@ -33,7 +33,9 @@ public:
 
     // Thread-safe; any number of times. Wakes what waits in the scope and below.
     void cancel() noexcept;
-    bool cancelled() const noexcept { return cancelled_.load_acq() != 0 || expired(); } // pairs with cancel
+    bool cancelled() const noexcept { return cancel_called() || expired(); }
+    // By `cancel` here or above, not by a deadline.
+    bool cancel_called() const noexcept { return cancelled_.load_acq() != 0; } // pairs with cancel
     cancel_scope* parent() const noexcept { return parent_; }
     std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
     // By a deadline of its own or above.

@@ -16,8 +16,11 @@ public:
     ~time_limit();
     time_limit(const time_limit&) = delete;
 
-    // Its own deadline has come, not only one above.
-    bool expired() const noexcept { return deadline_ns_ != never && now_ns() >= deadline_ns_; }
+    // What a `cancelled` from inside means: its own deadline has come, not only one above, and nobody has cancelled
+    // what is around it. Who has, counts, whichever came first: what unwinds may take longer than the limit.
+    bool expired() const noexcept {
+        return deadline_ns_ != never && now_ns() >= deadline_ns_ && !scope_.cancel_called();
+    }
 
 private:
     const std::int64_t deadline_ns_;
