@@ -45,7 +45,7 @@ struct fork_range {
 
 class alignas(base::destructive_distance) context : public runnable {
 public:
-    // Takes ownership of both stacks' memory until the pool takes them back. `index` names it in reports.
+    // On stacks whose memory the pool takes back. `index` names it in reports.
     context(runtime_core& runtime, unsigned index, sys::stack stack, sys::stack fork_memory) noexcept;
     ~context();
     context(const context&) = delete;

@@ -19,9 +19,11 @@ context_pool::context_pool(runtime_core& runtime, std::size_t stack_size) : runt
 context_pool::~context_pool() {
     for (context* one : all_) {
         size_class& from = class_of(*one);
-        from.stacks.give(one->stack);
-        from.fork_stacks.give(one->fork_memory);
+        const sys::stack memory{one->stack.low, one->stack.high + sizeof(context)};
+        const sys::stack forks = one->fork_memory;
         std::destroy_at(one);
+        from.stacks.give(memory);
+        from.fork_stacks.give(forks);
     }
 }
 
@@ -57,26 +59,25 @@ context& context_pool::take_from(size_class& from, bool large) {
         --free_count_;
         return found;
     }
-    // What may be refused, before anything is taken.
-    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16);
-    if (all_.size() == slab::contexts * slabs_.size()) slabs_.push_back(std::make_unique_for_overwrite<slab>());
-    const sys::stack stack = from.stacks.take();
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16); // before anything is taken
+    const sys::stack memory = from.stacks.take();
+    sys::stack forks;
     try {
-        const sys::stack forks = from.fork_stacks.take();
-        try {
-            const auto index = static_cast<unsigned>(all_.size());
-            std::byte* const room = slabs_.back()->room + index % slab::contexts * sizeof(context);
-            all_.push_back(::new (room) context(runtime_, index, stack, forks));
-        } catch (...) {
-            from.fork_stacks.give(forks);
-            throw;
-        }
+        forks = from.fork_stacks.take();
     } catch (...) {
-        from.stacks.give(stack);
+        from.stacks.give(memory);
         throw;
     }
-    all_.back()->large = large;
-    return *all_.back();
+    context& made = make(runtime_, static_cast<unsigned>(all_.size()), memory, forks);
+    made.large = large;
+    all_.push_back(&made);
+    return made;
+}
+
+context& context_pool::make(runtime_core& runtime, unsigned index, sys::stack memory, sys::stack forks) noexcept {
+    static_assert(sizeof(context) % alignof(context) == 0 && alignof(context) <= sys::stack_alignment);
+    std::byte* const room = memory.high - sizeof(context);
+    return *::new (room) context(runtime, index, {memory.low, room}, forks);
 }
 
 void context_pool::give(context& idle) noexcept {

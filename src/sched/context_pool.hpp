@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All contexts of a runtime: makes them, keeps the idle ones, frees them at the end.
 //
+// A context lies at the upper end of its own stack's memory, in the page that its first frames touch anyhow: so one
+// that blocks takes one page. Stack memory stays mapped as long as the pool lives, and so contexts are type-stable.
+//
 // An idle context is one whose stack holds nothing but the worker loop; whoever switches to it continues that loop.
 // Each worker keeps a few of its own (worker::spares_); this is the shared reserve behind them. Thread-safe.
 #pragma once
@@ -53,17 +56,13 @@ private:
     };
     context& take_from(size_class& sizes, bool large);
     size_class& class_of(const context& one) noexcept;
+    static context& make(runtime_core& runtime, unsigned index, sys::stack memory, sys::stack forks) noexcept;
 
     runtime_core& runtime_;
     mutable sys::mutex mutex_;
     size_class usual_;
     std::vector<std::unique_ptr<size_class>> larger_; // by size
-    struct slab {
-        static constexpr std::size_t contexts = 32;
-        alignas(context) std::byte room[contexts * sizeof(context)];
-    };
-    std::vector<std::unique_ptr<slab>> slabs_; // one by one, the allocator would take a third more for their alignment
-    std::vector<context*> all_;                // in the slabs, in this order
+    std::vector<context*> all_;                       // in the order in which they were made
     std::size_t free_count_ = 0;
 };
 

@@ -16,7 +16,9 @@
 
 namespace sennit::sys {
 
-// Usable bytes [low, high); high is 64-byte aligned; the guard lies right below low.
+inline constexpr std::size_t stack_alignment = 128; // bytes, of a stack's upper end
+
+// Usable bytes [low, high); the guard lies right below low.
 struct stack {
     std::byte* low = nullptr;
     std::byte* high = nullptr;

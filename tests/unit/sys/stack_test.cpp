@@ -86,7 +86,7 @@ TEST_P(stack_guards, keep_stacks_apart_and_their_ends_writable) {
     auto stacks = take(source, 200);
     EXPECT_EQ(source.live(), 200u);
     for (const stack& one : stacks) {
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.high) % 64, 0u);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.high) % sennit::sys::stack_alignment, 0u);
         one.low[0] = one.high[-1] = std::byte{1};
     }
     std::sort(stacks.begin(), stacks.end(), [](const stack& a, const stack& b) { return a.low < b.low; });
