@@ -32,9 +32,27 @@ struct sleeping_thread : base::list_node {
     const waiter& who;
     const sys::task_id task;
 };
-base::spin_lock sleepers_lock; // guards the two below
-base::intrusive_queue<sleeping_thread> sleepers;
-std::uint64_t sleepers_entered = 0;
+struct sleeping_threads {
+    base::spin_lock lock; // guards the two below
+    base::intrusive_queue<sleeping_thread> list;
+    std::uint64_t entered = 0;
+};
+
+// A child of fork() has none of its parent's other threads, whose stacks it may use anew, and one of them may have held
+// the lock: it gets a new list. By the process' number, since such threads need no runtime, which would watch forks.
+// Null when memory is refused.
+sleeping_threads* sleepers_of(sys::process_id process) noexcept {
+    static sleeping_threads* here = nullptr;
+    static base::atomic<sys::process_id> whose{0}; // 0: nobody's
+    static base::spin_lock making;
+    if (whose.load() == process) return here;
+    std::lock_guard guard(making);
+    if (whose.load() != process) {
+        here = new (std::nothrow) sleeping_threads;
+        if (here) whose.store(process);
+    }
+    return here;
+}
 
 base::atomic<standstill::describer> describe{nullptr};
 base::atomic<sys::task_id> harmless_task{0};
@@ -67,10 +85,12 @@ template <class F>
 void sleep_for_good(waiter& who) noexcept {
 #ifndef SENNIT_SIMULATOR
     sleeping_thread me(who);
-    {
-        std::lock_guard guard(sleepers_lock);
-        sleepers.push_back(me);
-        ++sleepers_entered;
+    const sys::process_id process = sys::this_process();
+    sleeping_threads* const all = sleepers_of(process); // without it nobody finds that all sleep
+    if (all) {
+        std::lock_guard guard(all->lock);
+        all->list.push_back(me);
+        ++all->entered;
     }
     look_between([&who](std::int64_t until) noexcept {
         base::leave_company();
@@ -82,8 +102,9 @@ void sleep_for_good(waiter& who) noexcept {
     base::leave_company();
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
 #ifndef SENNIT_SIMULATOR
-    std::lock_guard guard(sleepers_lock);
-    sleepers.remove(me);
+    if (!all || sys::this_process() != process) return; // who is told of a standstill may have called fork()
+    std::lock_guard guard(all->lock);
+    all->list.remove(me);
 #endif
 }
 
@@ -147,12 +168,14 @@ bool standstill::take(picture& seen) {
         if (helpers.begun != helpers.ended) return false;
         seen.states.push_back(helpers.begun);
     }
-    std::lock_guard guard(sleepers_lock);
-    for (sleeping_thread* each = sleepers.front(); each; each = sleepers.after(*each)) {
+    sleeping_threads* const all = sleepers_of(sys::this_process());
+    if (!all) return false;
+    std::lock_guard guard(all->lock);
+    for (sleeping_thread* each = all->list.front(); each; each = all->list.after(*each)) {
         if (each->who.signal.load() != 0) return false;
         seen.asleep.push_back(each->task); // may allocate under a spin lock: on this path only
     }
-    seen.states.push_back(sleepers_entered);
+    seen.states.push_back(all->entered);
     return true;
 }
 

@@ -19,6 +19,10 @@ task_id this_task() noexcept {
     return static_cast<task_id>(::syscall(SYS_gettid));
 }
 
+process_id this_process() noexcept {
+    return ::getpid();
+}
+
 std::vector<task_id> list_tasks() {
     std::vector<task_id> found;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/task"), &::closedir);

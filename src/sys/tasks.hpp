@@ -10,9 +10,13 @@
 namespace sennit::sys {
 
 using task_id = int;
+using process_id = int;
 
 // The calling thread's number, as in /proc. A system call.
 task_id this_task() noexcept;
+
+// The process' number, another one in a child of fork(). A system call.
+process_id this_process() noexcept;
 
 // All threads of the process. Empty where the system does not tell.
 std::vector<task_id> list_tasks();

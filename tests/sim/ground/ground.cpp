@@ -37,6 +37,7 @@ std::array<sys::hot_line, max_threads + 1> hot_lines; // the last one is for wha
 
 // Stacks outlive executions: an abandoned one never gives its stacks back.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
+constexpr std::size_t beside_bytes = std::size_t{16} << 10; // of these, a context and its fork slots
 std::vector<std::byte*> all_stacks;
 std::vector<std::byte*> idle_stacks;
 std::size_t fresh = 0;
@@ -169,6 +170,9 @@ void with_loader_locked(void (*function)(void*), void* argument) noexcept {
 task_id this_task() noexcept {
     return static_cast<task_id>(world::the().current()) + 1;
 }
+process_id this_process() noexcept {
+    return 1;
+}
 std::vector<task_id> list_tasks() {
     return {};
 }
@@ -202,8 +206,8 @@ std::optional<double> cgroup_cpu_quota(const std::string&) {
 
 // ---- stacks
 
-stack_source::stack_source(std::size_t usable_size)
-    : usable_(usable_size), stride_(sim::pool_stack_bytes), guards_(guard_kind::none) {}
+stack_source::stack_source(std::size_t usable_size, std::size_t beside)
+    : usable_(usable_size), beside_(beside), stride_(sim::pool_stack_bytes), guards_(guard_kind::none) {}
 stack_source::~stack_source() = default;
 
 stack stack_source::take() {
@@ -213,7 +217,7 @@ stack stack_source::take() {
         low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::pool_stack_bytes));
         if (!low) throw std::bad_alloc();
         ++sim::process_wide;
-        return {low, low + sim::pool_stack_bytes};
+        return {low, low + sim::pool_stack_bytes, low + sim::pool_stack_bytes};
     }
     if (!sim::idle_stacks.empty()) {
         low = sim::idle_stacks.back();
@@ -227,7 +231,8 @@ stack stack_source::take() {
         low = sim::all_stacks[sim::fresh++];
     }
     ++sim::taken;
-    return {low, low + sim::pool_stack_bytes};
+    std::byte* const end = low + sim::pool_stack_bytes;
+    return {low, beside_ == 0 ? end : end - sim::beside_bytes, end};
 }
 
 void stack_source::give(stack used) noexcept {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sys/tasks.hpp"
+
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -7,6 +9,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -200,6 +204,43 @@ TEST(fork, leaves_the_child_without_workers_and_says_so) {
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 0);
     EXPECT_EQ(old.run([] { return fib(10); }), 55);
+}
+
+// Which the C library gives to the child's next thread.
+TEST(fork, leaves_the_stack_alone_on_which_a_thread_slept) {
+    sennit::channel<int> none;
+    std::atomic<sennit::sys::task_id> task{0};
+    std::thread sleeper([&] {
+        task = sennit::sys::this_task();
+        (void)none.pop();
+    });
+    while (task == 0 || !sennit::sys::is_blocked(task)) std::this_thread::yield();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::atomic<bool> filled{false}, used{false};
+        std::ptrdiff_t changed = 0;
+        std::thread innocent([&] {
+            volatile unsigned char buffer[64 * 1024];
+            for (auto& each : buffer) each = 90;
+            filled = true;
+            while (!used) std::this_thread::yield();
+            for (auto& each : buffer) changed += each != 90;
+        });
+        while (!filled) std::this_thread::yield();
+        {
+            sennit::runtime mine({.workers = 1});
+            mine.run([] { sennit::this_fiber::sleep_for(std::chrono::milliseconds(1)); });
+        }
+        used = true;
+        innocent.join();
+        ::_exit(changed == 0 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    none.close();
+    sleeper.join();
 }
 #endif
 
