@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/scope.hpp"
 
+#include "sched/context.hpp"
 #include "sennit/base/check.hpp"
 
 #include <mutex>
@@ -8,7 +9,8 @@
 namespace sennit {
 
 namespace {
-// A context's fork stack holds at least 256 slots (16 KiB); a scope may take a part of it, further children queue.
+// A context's fork stack holds at least 512 slots (32 KiB); a scope may take a part of the first half of them, further
+// children queue.
 constexpr std::uint32_t max_children_in_slots = 64;
 
 sched::runtime_core& runtime_here() {
@@ -36,13 +38,14 @@ void scope::join() {
 }
 
 // Only in the activity that made it, unless that has moved to another runtime since; and while the fork stack's end is
-// where this scope left it: the child's slot must be joined before what lies below.
+// where this scope left it: the child's slot must be joined before what was forked earlier.
 sched::fork_slot* scope::slot_for_child() noexcept {
     if (!home_ || home_ != sched::current_context() || maker_ != sched::current_identity() ||
         slots_ >= max_children_in_slots)
         return nullptr;
     sched::fork_slot* slot = sched::free_slot();
-    return slot && slot == expected_ ? slot : nullptr;
+    if (!slot || slot != expected_) return nullptr;
+    return static_cast<const sched::context*>(home_)->has_room_for_scopes(slot) ? slot : nullptr;
 }
 
 bool scope::run_stolen(sched::fork_slot* slot) noexcept {
@@ -99,7 +102,7 @@ void scope::join_children() noexcept {
         SENNIT_CHECK(sched::free_slot() == expected_, "a scope is joined out of order with its siblings' forks");
         while (slots_ > 0) {
             --slots_;
-            sched::fork_slot* slot = ++expected_;
+            sched::fork_slot* slot = --expected_;
             if (sched::pop(slot)) run_or_drop(&slot->as<slot_header>());
         }
     }

@@ -57,7 +57,7 @@ public:
                     in_slot<closure>{{this, &in_slot<closure>::act}, closure(std::forward<F>(function))};
                 slot->run = &scope::run_stolen;
                 ++slots_;
-                expected_ = slot - 1;
+                expected_ = slot + 1;
                 sched::push(slot);
                 return;
             }

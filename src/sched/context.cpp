@@ -37,11 +37,10 @@ stack_numbers current_stack() noexcept {
             sys::touched_bytes(mine)};
 }
 
-context::context(runtime_core& owner, unsigned number, sys::stack stack_memory, sys::stack forks_memory) noexcept
+context::context(runtime_core& owner, unsigned number, sys::stack frames, std::byte* last) noexcept
     : runnable(&context::resume_ready),
-      // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
-      fork_base(reinterpret_cast<fork_slot*>(forks_memory.high) - 1), saved_head(fork_base), saved_activity(&own),
-      runtime(owner), stack(stack_memory), fork_memory(forks_memory), index(number) {
+      fork_end(reinterpret_cast<fork_slot*>(last)), // SAFETY: compared, never followed
+      saved_head(fork_base()), saved_activity(&own), runtime(owner), stack(frames), index(number) {
     own.outer = nullptr;
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.stack_low = stack.low;

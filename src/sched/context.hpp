@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A context: a stack, its control block and its own fork stack. All user code runs on some context.
 //
+// In one piece of memory, from below: the guard, the stack of frames, which grows downwards, the control block, the
+// fork stack, which grows upwards, and the guard of the next one.
+//
 // Control blocks are type-stable: they live as long as their runtime, so that a thief with an outdated pointer reads a
 // harmless word. The same holds for the memory of fork stacks.
 //
 // Who touches what
 //   machine, saved_head, saved_activity  the worker that switches from or to the context
-//   fork_base                set once at creation
+//   fork_end                 set once at creation
 //   forks                    owner and thieves, by CAS (protocol in sennit/sched/fork_stack.hpp)
 //   lock                     guards raising and resetting `forks` by anybody but the lock-free thief
 //   pending_exception        owner, between an exception caught in a child and its rethrow
@@ -45,26 +48,30 @@ struct fork_range {
 
 class alignas(base::destructive_distance) context : public runnable {
 public:
-    // On stacks whose memory the pool takes back. `index` names it in reports.
-    context(runtime_core& runtime, unsigned index, sys::stack stack, sys::stack fork_memory) noexcept;
+    // At the upper end of `frames`. Fork slots begin where it ends; the memory is writable up to `fork_end`. `index`
+    // names it in reports.
+    context(runtime_core& runtime, unsigned index, sys::stack frames, std::byte* fork_end) noexcept;
     ~context();
     context(const context&) = delete;
 
     // The function of a context as a runnable: the worker's loop switches to it.
     static void resume_ready(runnable* self) noexcept;
 
-    fork_slot* slot(std::uint32_t number) const noexcept { return fork_base - number; }
+    // Slot 0.
+    fork_slot* fork_base() const noexcept {
+        // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
+        return reinterpret_cast<fork_slot*>(const_cast<context*>(this) + 1);
+    }
+    fork_slot* slot(std::uint32_t number) const noexcept { return fork_base() + number; }
     std::uint32_t number_of(const void* slot) const noexcept {
-        return static_cast<std::uint32_t>(fork_base - static_cast<const fork_slot*>(slot));
+        return static_cast<std::uint32_t>(static_cast<const fork_slot*>(slot) - fork_base());
     }
 
-    // Slots that the fork stack has room for.
-    std::ptrdiff_t capacity() const noexcept {
-        return (fork_memory.high - fork_memory.low) / static_cast<std::ptrdiff_t>(sizeof(fork_slot));
-    }
+    // Whether a scope may take `slot`, whose children take no frames: the others are for forks that do.
+    bool has_room_for_scopes(const fork_slot* slot) const noexcept { return slot - fork_base() < fork_end - slot; }
 
     sys::machine_context machine;
-    fork_slot* const fork_base; // slot 0; the others lie below
+    fork_slot* const fork_end; // the guard's begin, at the latest
     fork_slot* saved_head;
     activity* saved_activity; // who runs here
     activity own;             // the loop's, and of what runs on it without one of its own
@@ -76,7 +83,6 @@ public:
     std::int64_t left_ns = 0;  // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
-    const sys::stack fork_memory;
     const unsigned index;
     std::exception_ptr pending_exception;
     context* next_free = nullptr;

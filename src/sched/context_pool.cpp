@@ -8,22 +8,14 @@
 
 namespace sennit::sched {
 
-namespace {
-constexpr std::ptrdiff_t guard_reach = 64 * 1024; // bytes below a stack that count as its overflow
-} // namespace
-
-// A fork takes one slot and at least as many bytes of stack in any real frame, so fork stacks as large as the stacks
-// overflow last. Both are address space until touched.
 context_pool::context_pool(runtime_core& runtime, std::size_t stack_size) : runtime_(runtime), usual_(stack_size) {}
 
 context_pool::~context_pool() {
     for (context* one : all_) {
         size_class& from = class_of(*one);
-        const sys::stack memory{one->stack.low, one->stack.high + sizeof(context)};
-        const sys::stack forks = one->fork_memory;
+        const sys::stack memory = one->stack;
         std::destroy_at(one);
         from.stacks.give(memory);
-        from.fork_stacks.give(forks);
     }
 }
 
@@ -61,23 +53,11 @@ context& context_pool::take_from(size_class& from, bool large) {
     }
     if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16); // before anything is taken
     const sys::stack memory = from.stacks.take();
-    sys::stack forks;
-    try {
-        forks = from.fork_stacks.take();
-    } catch (...) {
-        from.stacks.give(memory);
-        throw;
-    }
-    context& made = make(runtime_, static_cast<unsigned>(all_.size()), memory, forks);
-    made.large = large;
-    all_.push_back(&made);
-    return made;
-}
-
-context& context_pool::make(runtime_core& runtime, unsigned index, sys::stack memory, sys::stack forks) noexcept {
-    static_assert(sizeof(context) % alignof(context) == 0 && alignof(context) <= sys::stack_alignment);
-    std::byte* const room = memory.high - sizeof(context);
-    return *::new (room) context(runtime, index, {memory.low, room}, forks);
+    static_assert(alignof(context) <= sys::stack_alignment && sizeof(context) % alignof(fork_slot) == 0);
+    auto* made = ::new (memory.high) context(runtime_, static_cast<unsigned>(all_.size()), memory, memory.end);
+    made->large = large;
+    all_.push_back(made);
+    return *made;
 }
 
 void context_pool::give(context& idle) noexcept {
@@ -88,17 +68,10 @@ void context_pool::give(context& idle) noexcept {
     ++free_count_;
 }
 
-const context* context_pool::owner_of_guard(const void* address, bool& in_fork_stack) const noexcept {
+const context* context_pool::owner_of_guard(const void* address) const noexcept {
     const auto* where = static_cast<const std::byte*>(address);
-    for (const context* one : all_) {
-        const auto below = [where](const sys::stack& memory) {
-            return where < memory.low && where >= memory.low - guard_reach;
-        };
-        if (below(one->stack) || below(one->fork_memory)) {
-            in_fork_stack = below(one->fork_memory);
-            return one;
-        }
-    }
+    for (const context* one : all_)
+        if (where < one->stack.low && where >= one->stack.low - sys::guard_size) return one;
     return nullptr;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All contexts of a runtime: makes them, keeps the idle ones, frees them at the end.
 //
-// A context lies at the upper end of its own stack's memory, in the page that its first frames touch anyhow: so one
-// that blocks takes one page. Stack memory stays mapped as long as the pool lives, and so contexts are type-stable.
+// A context lies right above its own stack, in the page that its first frames touch anyhow: so one that blocks takes
+// one page. Stack memory stays mapped as long as the pool lives, and so contexts are type-stable.
 //
 // An idle context is one whose stack holds nothing but the worker loop; whoever switches to it continues that loop.
 // Each worker keeps a few of its own (worker::spares_); this is the shared reserve behind them. Thread-safe.
@@ -33,9 +33,9 @@ public:
     context& take(std::size_t stack_size);
     void give(context& idle) noexcept;
 
-    // Names the context whose guard region `address` lies in, for the overflow report; null if none. Called from a
-    // signal handler while the program is about to die: takes no lock.
-    const context* owner_of_guard(const void* address, bool& in_fork_stack) const noexcept;
+    // Names the context below whose stack `address` lies, for the overflow report; null if none. Called from a signal
+    // handler while the program is about to die: takes no lock.
+    const context* owner_of_guard(const void* address) const noexcept;
 
     sys::stack stack_of(unsigned index) const noexcept;
 
@@ -49,14 +49,14 @@ private:
     friend class snapshot;
     // Stacks of one size, and the idle contexts that have them.
     struct size_class {
-        explicit size_class(std::size_t size) : stacks(size), fork_stacks(size) {}
+        // A fork takes a slot and at least as many bytes of any real frame, and scopes take at most half of the slots:
+        // so frames overflow first. All is address space until touched.
+        explicit size_class(std::size_t size) : stacks(size, sizeof(context) + 2 * size) {}
         sys::stack_source stacks;
-        sys::stack_source fork_stacks;
         context* free = nullptr;
     };
     context& take_from(size_class& sizes, bool large);
     size_class& class_of(const context& one) noexcept;
-    static context& make(runtime_core& runtime, unsigned index, sys::stack memory, sys::stack forks) noexcept;
 
     runtime_core& runtime_;
     mutable sys::mutex mutex_;

@@ -182,13 +182,13 @@ bool worker::force_publication(worker& victim) noexcept {
     if (!target || !hot || !sys::barrier_available()) return false;
     const auto private_slots = [&] {
         const auto* head = static_cast<const fork_slot*>(hot->head.load_acq()); // pairs with hot_set_head
-        const bool ours = head <= target->fork_base && head > target->fork_base - target->capacity();
+        const bool ours = head >= target->fork_base() && head < target->fork_end;
         const std::uint32_t split = fork_range::of(target->forks.load()).split;
         return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
     };
     if (private_slots() == 0) return false; // a guess, but it keeps idle workers from disturbing busy ones
-    // Older than every slot, so each pop takes the slow way; and ours alone, so that we know whether it still stands.
-    void* const claim = reinterpret_cast<void*>(std::uintptr_t{index_} + 1); // SAFETY: compared, never followed
+    // Every slot is older, so each pop takes the slow way; and ours alone, so that we know whether it still stands.
+    void* const claim = reinterpret_cast<void*>(~std::uintptr_t{index_}); // SAFETY: compared, never followed
     std::lock_guard guard(target->lock);
     hot->split.store(claim);
     if (!sys::barrier_all_threads()) return false; // the claim costs the owner one slow pop

@@ -122,8 +122,11 @@ std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
 bool describe_overflow(const void* address, char* text, std::size_t size) noexcept {
     worker* me = this_worker();
     if (!me) return false;
-    bool in_fork_stack = false;
-    const context* owner = me->runtime().contexts().owner_of_guard(address, in_fork_stack);
+    // The guard above a fork stack is the one below the next stack: the slot that was being written tells.
+    const auto* where = static_cast<const std::byte*>(address);
+    const auto* slot = reinterpret_cast<const std::byte*>(free_slot()); // SAFETY: compared only
+    const bool in_fork_stack = where >= slot && where < slot + sizeof(fork_slot);
+    const context* owner = in_fork_stack ? &me->self() : me->runtime().contexts().owner_of_guard(address);
     if (const side_stack* beside = owner ? nullptr : side_stack::find(address, true)) {
         const bool named = *beside->name() != '\0';
         const fiber_block* whose = fiber_block::current();

@@ -138,7 +138,7 @@ public:
     void publish_for_poll() noexcept;
     void publish_all(context& owner) noexcept {
         // Nothing forked is nearly always the case: `head` is where it began, and what was public was taken back.
-        if (sys::hot_head() != owner.fork_base) [[unlikely]]
+        if (sys::hot_head() != owner.fork_base()) [[unlikely]]
             publish_rest(owner);
     }
     bool take_back(fork_slot* slot) noexcept;

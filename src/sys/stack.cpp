@@ -24,8 +24,8 @@ constexpr int madv_guard_install = 102; // MADV_GUARD_INSTALL; older headers lac
 constexpr std::size_t first_slab = 4;   // stacks: a small runtime maps little
 constexpr std::size_t largest_slab = 64;
 // Tops of neighbouring stacks are set off against each other, or all hot frames of many contexts would fall into the
-// same sets of the first-level cache. A step is more than a context and its first frame take, and the last one leaves
-// 1.6 KB of the page to who blocks.
+// same sets of the first-level cache. A step is more than a context and its first frame take; who blocks has the other
+// 1.5 KB of the page at least.
 constexpr std::size_t stagger_step = 640;
 constexpr std::size_t stagger_steps = 4;
 static_assert(stagger_step % stack_alignment == 0);
@@ -35,12 +35,16 @@ std::size_t page_size() noexcept {
     return size;
 }
 
+std::size_t whole_pages(std::size_t bytes) noexcept {
+    const std::size_t page = page_size();
+    return (bytes + page - 1) / page * page;
+}
+
 std::size_t checked_size(std::size_t wanted) {
     if (wanted < min_stack_size || wanted > max_stack_size)
         throw std::invalid_argument("sennit: a stack size must be from 16 KiB to 1 GiB, not " + std::to_string(wanted) +
                                     " bytes");
-    const std::size_t page = page_size();
-    return (wanted + page - 1) / page * page;
+    return whole_pages(wanted);
 }
 
 guard_kind probe_guards() noexcept {
@@ -70,12 +74,13 @@ base::atomic<std::size_t> all_protected{0};
 
 } // namespace
 
-stack_source::stack_source(std::size_t usable_size)
-    : usable_(checked_size(usable_size)), stride_(usable_ + guard_size), guards_(probe_guards()) {}
+stack_source::stack_source(std::size_t usable_size, std::size_t beside)
+    : usable_(checked_size(usable_size)), beside_(whole_pages(beside)), stride_(usable_ + beside_ + guard_size),
+      guards_(probe_guards()) {}
 
 stack_source::~stack_source() {
     SENNIT_CHECK(live_ == 0, "stacks are still in use while their memory is freed");
-    for (const slab& one : slabs_) ::munmap(one.memory, one.stacks * stride_);
+    for (const slab& one : slabs_) ::munmap(one.memory, one.stacks * stride_ + guard_size);
     all_protected.fetch_sub(protected_);
 }
 
@@ -86,23 +91,24 @@ void stack_source::add_slab() {
     void* memory = MAP_FAILED;
     for (;; count /= 2) { // where address space is short, one stack may still fit
         if (count == 0) throw std::bad_alloc();
-        memory = ::mmap(nullptr, count * stride_, PROT_READ | PROT_WRITE,
+        memory = ::mmap(nullptr, count * stride_ + guard_size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (memory != MAP_FAILED) break;
     }
-    ::madvise(memory, count * stride_, MADV_NOHUGEPAGE); // a touched page shall cost a page; refusal is harmless
+    ::madvise(memory, count * stride_ + guard_size,
+              MADV_NOHUGEPAGE); // a touched page shall cost a page; refusal is harmless
     slabs_.push_back({static_cast<std::byte*>(memory), count});
     made_ += count;
     fresh_ = count;
+    guard(static_cast<std::byte*>(memory)); // the others when what lies below them is taken first
 }
 
 stack stack_source::carve(const slab& from, std::size_t index) const noexcept {
     std::byte* low = from.memory + index * stride_ + guard_size;
-    return {low, low + usable_ - index % stagger_steps * stagger_step};
+    return {low, low + usable_ - (1 + index % stagger_steps) * stagger_step, low + usable_ + beside_};
 }
 
-void stack_source::guard(std::byte* low) noexcept {
-    std::byte* region = low - guard_size;
+void stack_source::guard(std::byte* region) noexcept {
     if (guards_ == guard_kind::madvise && ::madvise(region, guard_size, madv_guard_install) == 0) return;
     if (all_protected.fetch_add(1) < protected_limit() && ::mprotect(region, guard_size, PROT_NONE) == 0) {
         ++protected_;
@@ -119,7 +125,7 @@ stack stack_source::take() {
         const slab& last = slabs_.back();
         const stack made = carve(last, last.stacks - fresh_);
         --fresh_;
-        guard(made.low);
+        guard(made.end);
         ++live_;
         return made;
     }
@@ -138,7 +144,7 @@ void stack_source::give(stack used) noexcept {
 void stack_source::trim() noexcept {
     std::lock_guard lock(mutex_);
     for (const stack& one : idle_)
-        ::madvise(one.low, usable_, MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
+        ::madvise(one.low, usable_ + beside_, MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
 }
 
 std::size_t stack_source::live() const noexcept {

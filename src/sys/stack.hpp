@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for stacks: many of one size, carved out of large mappings, each with a guard below it.
+// Memory for stacks: many of one size, carved out of large mappings, with a guard between any two.
 //
 // First touches of pages cost 1 to 11 us, so a stack that was given back keeps its pages and is the next to be taken.
 // Slabs are one mapping of many stacks: guards made with MADV_GUARD_INSTALL (Linux 6.13) split no mapping, so a million
 // guarded stacks fit under the kernel's limit of 65,530 mappings. Older kernels get mprotect guards up to half of that
-// limit, then stacks without a guard (`unguarded` counts them). SENNIT_NO_MADV_GUARD=1 in the environment makes a
+// limit, then stacks without some (`unguarded` counts these guards). SENNIT_NO_MADV_GUARD=1 in the environment makes a
 // source behave as on an older kernel.
 #pragma once
 
@@ -18,10 +18,11 @@ namespace sennit::sys {
 
 inline constexpr std::size_t stack_alignment = 128; // bytes, of a stack's upper end
 
-// Usable bytes [low, high); the guard lies right below low.
+// Frames take [low, high), and what belongs to them [high, end); guards lie right below and right above.
 struct stack {
     std::byte* low = nullptr;
     std::byte* high = nullptr;
+    std::byte* end = nullptr;
 };
 
 enum class guard_kind { madvise, mprotect, none };
@@ -33,8 +34,9 @@ inline constexpr std::size_t guard_size = std::size_t{64} << 10; // address spac
 // Thread-safe, but for construction and destruction.
 class stack_source {
 public:
-    // `usable_size` in bytes, rounded up to pages. Throws std::invalid_argument outside the limits above.
-    explicit stack_source(std::size_t usable_size);
+    // `usable_size` in bytes, rounded up to pages, as is `beside`: bytes above each stack, which may use the rest of
+    // its uppermost page as well. Throws std::invalid_argument outside the limits above.
+    explicit stack_source(std::size_t usable_size, std::size_t beside = 0);
     ~stack_source(); // all stacks must be back
     stack_source(const stack_source&) = delete;
 
@@ -58,9 +60,10 @@ private:
     };
     void add_slab();
     stack carve(const slab& from, std::size_t index) const noexcept;
-    void guard(std::byte* low) noexcept;
+    void guard(std::byte* region) noexcept;
 
     const std::size_t usable_;
+    const std::size_t beside_;
     const std::size_t stride_;
     guard_kind guards_;
     mutable mutex mutex_;

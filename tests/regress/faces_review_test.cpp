@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <ranges>
@@ -207,6 +208,22 @@ TEST(regress, a_cancel_that_unwinds_for_long_is_no_timeout) {
     told = true;
     family.join();
     EXPECT_TRUE(as_cancelled);
+}
+
+// Each scope took slots of the fork stack, however little was left of it; its children take no frames.
+std::size_t children_below(int depth) {
+    std::atomic<std::size_t> count{0};
+    {
+        sennit::scope family;
+        for (int i = 0; i < 63; ++i) family.spawn([&] { ++count; });
+        family.spawn([&] { count += depth == 0 ? 1 : 1 + children_below(depth - 1); });
+        family.join();
+    }
+    return count;
+}
+TEST(regress, nested_scopes_leave_slots_to_forks) {
+    sennit::runtime one({.workers = 1, .stack_size = 64 << 10});
+    EXPECT_EQ(one.run([] { return children_below(100); }), 101u * 64);
 }
 
 // What was urgent came first to a full mailbox that drops the oldest, and so was dropped.

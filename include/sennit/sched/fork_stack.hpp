@@ -12,8 +12,8 @@
 //         | yet joined   | may take        | the owner      |
 //
 // `{top, split}` is one 64-bit word (`context::forks`), changed by compare-and-swap while anything is public. `head`
-// and a copy of `split` live, as addresses, in the hot line of the thread that runs the context. Slot 0 has the highest
-// address: the stack grows downwards, towards the same kind of guard that ends a stack of frames.
+// and a copy of `split` live, as addresses, in the hot line of the thread that runs the context. The slots lie above
+// the context, as the stack of frames lies below it: they grow upwards, towards the guard of the next one.
 //
 // Protocol.
 //  1. push (owner): write the slot, advance `head`, look at `poll`. Not zero: `push_slow` publishes the older half of
@@ -23,7 +23,7 @@
 //     touch it. Older: `pop_slow` takes the newer half of the public slots back by moving `split` with a CAS, or learns
 //     that the slot was stolen.
 //  4. force (thief, rare): the owner has private slots and does not look at `poll`. Under the context's lock: write
-//     a claim (a number of the thief's own, older than every address) into the owner's copy of `split`, make every
+//     a claim (a number of the thief's own, above every address) into the owner's copy of `split`, make every
 //     thread pass a barrier (membarrier), read `head`, see that the claim still stands. From the barrier on the
 //     owner's every pop takes `pop_slow`, which waits for the lock; so what is older than that `head` stays where it
 //     is, and the thief may advance `split` for the owner. A claim that no longer stands was overwritten by a move of

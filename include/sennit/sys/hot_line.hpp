@@ -80,19 +80,19 @@ inline void hot_set_head(void* value) noexcept {
 #endif
 }
 
-// head = slot - Bytes. The subtraction is part of the instruction sequence, because compilers would rather hold its
+// head = slot + Bytes. The addition is part of the instruction sequence, because compilers would rather hold its
 // result in a callee-saved register over the child's call, which costs more than computing it.
 template <std::size_t Bytes>
 inline void hot_push_head(void* slot) noexcept {
     void* next;
 #ifdef SENNIT_HOT_VIA_GOT
     void* offset;
-    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %1\n\tleaq -%c3(%2), %0\n\tmovq %0, %%fs:(%1)"
+    asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %1\n\tleaq %c3(%2), %0\n\tmovq %0, %%fs:(%1)"
                         : "=&r"(next), "=&r"(offset)
                         : "r"(slot), "i"(Bytes)
                         : "memory");
 #else
-    asm inline volatile("leaq -%c2(%1), %0\n\tmovq %0, %%fs:sennit_hot_line@tpoff"
+    asm inline volatile("leaq %c2(%1), %0\n\tmovq %0, %%fs:sennit_hot_line@tpoff"
                         : "=&r"(next)
                         : "r"(slot), "i"(Bytes)
                         : "memory");
@@ -112,14 +112,14 @@ polled:
     return true;
 }
 
-// Whether `slot` is older than the private part, which begins at `split` and grows downwards.
+// Whether `slot` is older than the private part, which begins at `split` and grows upwards.
 inline bool hot_before_split(void* slot) noexcept {
 #ifdef SENNIT_HOT_VIA_GOT
     void* offset;
     asm inline volatile("movq sennit_hot_line@gottpoff(%%rip), %0" : "=r"(offset));
-    asm goto("cmpq %%fs:8(%1), %0\n\tja %l[before]" ::"r"(slot), "r"(offset) : "cc", "memory" : before);
+    asm goto("cmpq %%fs:8(%1), %0\n\tjb %l[before]" ::"r"(slot), "r"(offset) : "cc", "memory" : before);
 #else
-    asm goto("cmpq %%fs:sennit_hot_line@tpoff+8, %0\n\tja %l[before]" ::"r"(slot) : "cc", "memory" : before);
+    asm goto("cmpq %%fs:sennit_hot_line@tpoff+8, %0\n\tjb %l[before]" ::"r"(slot) : "cc", "memory" : before);
 #endif
     return false;
 before:
@@ -208,13 +208,13 @@ inline void hot_set_head(void* value) noexcept {
 }
 template <std::size_t Bytes>
 inline void hot_push_head(void* slot) noexcept {
-    hot_set_head(static_cast<std::byte*>(slot) - Bytes);
+    hot_set_head(static_cast<std::byte*>(slot) + Bytes);
 }
 inline bool hot_polled() noexcept {
     return hot().poll.load_rlx() != 0; // orders nothing: the slow path looks again
 }
 inline bool hot_before_split(void* slot) noexcept {
-    return slot > hot().split.load_rlx(); // pairs through force_publication's membarrier
+    return slot < hot().split.load_rlx(); // pairs through force_publication's membarrier
 }
 inline void* hot_worker() noexcept {
     return hot().worker;
