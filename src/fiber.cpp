@@ -18,7 +18,10 @@ namespace sennit {
 namespace detail {
 
 sched::runtime_core& runtime_for(const fiber_attributes* how) {
-    if (how && how->runtime) return how->runtime->core();
+    if (how && how->runtime) {
+        how->runtime->check_not_lost();
+        return how->runtime->core();
+    }
     sched::worker* me = sched::this_worker();
     return me ? me->runtime() : default_runtime().core();
 }

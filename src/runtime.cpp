@@ -71,33 +71,29 @@ struct default_slot {
 };
 
 // A child of fork() leaks the parent's default runtime, whose threads it does not have, and the lock, which another
-// thread may have held; it makes its own.
-class default_slots {
-public:
-    ~default_slots() {
-        default_slot* last = here_.load();
+// thread may have held; it makes its own. So does an object that is destroyed after it, and uses the library.
+constinit base::atomic<default_slot*> slot_here{nullptr};
+constinit base::spin_lock making; // held for an allocation, once in a process: a fork there is unlikely
+
+struct end_of_default {
+    ~end_of_default() {
+        default_slot* last = slot_here.load();
         if (!last || last->forks != sched::runtime_core::forks()) return;
         // std::exit by a worker of it, which cannot wait for itself; the process ends anyway.
         if (last->current && sched::current_runtime() == &last->current->core()) return;
+        slot_here.store(nullptr);
         delete last;
     }
-    default_slot& here() {
-        default_slot* slot = here_.load();
-        if (slot && slot->forks == sched::runtime_core::forks()) return *slot;
-        std::lock_guard guard(making_);
-        slot = here_.load();
-        if (!slot || slot->forks != sched::runtime_core::forks()) here_.store(slot = new default_slot);
-        return *slot;
-    }
-
-private:
-    base::atomic<default_slot*> here_{nullptr};
-    base::spin_lock making_; // held for an allocation, once in a process: a fork there is unlikely
 };
 
 default_slot& the_default() {
-    static default_slots slots;
-    return slots.here();
+    static end_of_default at_exit;
+    default_slot* slot = slot_here.load();
+    if (slot && slot->forks == sched::runtime_core::forks()) return *slot;
+    std::lock_guard guard(making);
+    slot = slot_here.load();
+    if (!slot || slot->forks != sched::runtime_core::forks()) slot_here.store(slot = new default_slot);
+    return *slot;
 }
 
 } // namespace

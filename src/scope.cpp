@@ -86,15 +86,17 @@ void scope::request_stop() noexcept {
 }
 
 std::stop_token scope::get_stop_token() {
-    {
-        std::lock_guard guard(lock_);
-        if (stop_source_) return stop_source_->get_token();
+    std::unique_lock guard(lock_);
+    if (!stop_source_) {
+        guard.unlock();
+        auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
+        guard.lock();
+        if (!stop_source_) stop_source_ = std::move(fresh);
     }
-    auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
-    std::lock_guard guard(lock_);
-    if (!stop_source_) stop_source_ = std::move(fresh);
-    if (stopped()) stop_source_->request_stop(); // no callbacks yet
-    return stop_source_->get_token();
+    std::stop_source source = *stop_source_;
+    guard.unlock();
+    if (stopped()) source.request_stop(); // who asked may not have seen the source; runs callbacks: outside the lock
+    return source.get_token();
 }
 
 void scope::join_children() noexcept {

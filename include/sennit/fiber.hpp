@@ -287,6 +287,7 @@ public:
     // The fiber goes on by itself. An exception that leaves it ends the program, with its name. Throws
     // std::system_error(invalid_argument) when not joinable; std::bad_alloc, and it stays joinable, when there is no
     // memory for the stop state that is left here. A fiber that is a temporary object leaves none.
+    // Its runtime must live until it has ended.
     void detach() &;
     void detach() &&;
 

@@ -175,6 +175,8 @@ std::vector<R> fork_vector(std::size_t count, F& function) {
 template <class F, std::random_access_iterator Out>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline void fork_each(std::size_t count, F&& function, Out out) {
+    static_assert(!std::same_as<std::iter_reference_t<Out>, std::vector<bool>::reference>,
+                  "fork_each cannot write to a std::vector<bool>: its elements share words");
     detail::keep_result<std::remove_reference_t<F>, Out> body{function, out};
     detail::fork_count(body, count);
 }

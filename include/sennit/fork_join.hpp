@@ -50,11 +50,15 @@ namespace detail {
 
 struct nothing {};
 
+// Trivially copyable says nothing of copies that are deleted, as with a member that is atomic.
+template <class T>
+inline constexpr bool trivially_copied = std::is_trivially_copyable_v<T> && std::is_constructible_v<T, T&>;
+
 // Whether a callable is rather copied than referred to: it is an object, no function, and small.
 template <class G>
 consteval bool copied_within(std::size_t bytes) {
     if constexpr (std::is_object_v<G>)
-        return std::is_trivially_copyable_v<G> && alignof(G) <= 16 && sizeof(G) <= bytes;
+        return trivially_copied<G> && alignof(G) <= 16 && sizeof(G) <= bytes;
     else
         return false;
 }
@@ -143,7 +147,7 @@ template <class R, class F>
         abandon(slot, drop, room);
         if constexpr (std::is_void_v<R>)
             return {}; // never reached; see abandon
-        else if constexpr (std::is_trivially_copyable_v<result_t<R>> && !std::is_reference_v<R> &&
+        else if constexpr (trivially_copied<result_t<R>> && !std::is_reference_v<R> &&
                            sizeof(result_t<R>) <= sched::fork_slot::capacity)
             return sched::free_slot()->as<result_t<R>>(); // as above
         else
@@ -155,7 +159,7 @@ template <class R, class F>
 template <class T>
 consteval bool has_own_copy() {
     if constexpr (std::is_object_v<T>)
-        return std::is_trivially_copyable_v<T> && sizeof(T) <= 64;
+        return trivially_copied<T> && sizeof(T) <= 64;
     else
         return false; // a function
 }

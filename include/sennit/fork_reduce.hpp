@@ -41,7 +41,7 @@ T reduce_stolen(reduction<T, Reduce, F>& what, std::size_t first, std::size_t la
     auto lower = [&] { return reduce_stolen<T, Reduce, F>(what, first, half); };
     auto upper = [&] { return reduce_stolen<T, Reduce, F>(what, half, last); };
     auto [low, high] = fork_two(lower, upper);
-    return what.reduce(std::move(low), std::move(high));
+    return std::invoke(what.reduce, std::move(low), std::move(high));
 }
 
 // The slot stands for the indices behind the one that runs, as in fork_indices; a thief leaves their reduction in it.
@@ -69,7 +69,7 @@ template <class T, class Reduce, class F>
             sched::push(slot);
         }
         // Under the guard of run_first as a whole: `reduce` may throw, too.
-        auto one = [&] { value = what.reduce(std::move(value), what.transform(i)); };
+        auto one = [&] { value = std::invoke(what.reduce, std::move(value), T(what.transform(i))); };
         run_first<void>(one, more ? slot : nullptr, &kid::drop, room.memory());
         if (!more) return value;
         if (!sched::pop(slot)) [[unlikely]] {
@@ -80,7 +80,7 @@ template <class T, class Reduce, class F>
             else
                 theirs = room.address();
             destroy_after<T> guard{*theirs};
-            return what.reduce(std::move(value), std::move(*theirs));
+            return std::invoke(what.reduce, std::move(value), std::move(*theirs));
         }
     }
 }
@@ -94,7 +94,7 @@ T reduce_indices(reduction<T, Reduce, F>& what, T value, std::size_t first, std:
 // children's (skynet(8), one worker, g++ 12: 1.2 instead of 1.6 times the plain function).
 template <class T, class Reduce, class F>
 [[gnu::noinline]] T reduce_count(reduction<T, Reduce, F>& what, T value, std::size_t count) {
-    if (count == 1) return what.reduce(std::move(value), what.transform(0)); // nothing to fork
+    if (count == 1) return std::invoke(what.reduce, std::move(value), T(what.transform(0))); // nothing to fork
     if (sched::free_slot()) [[likely]]
         return reduce_indices_here<T, Reduce, F>(what, std::move(value), 0, count);
     return default_runtime().run([&] { return reduce_indices<T, Reduce, F>(what, std::move(value), 0, count); });
@@ -102,7 +102,8 @@ template <class T, class Reduce, class F>
 
 } // namespace detail
 
-// reduce(…reduce(reduce(init, transform(0)), transform(1))…, transform(count - 1)), grouped as it suits.
+// reduce(…reduce(reduce(init, transform(0)), transform(1))…, transform(count - 1)), grouped as it suits; what
+// `transform` returns is converted to T first.
 // `T` must be move-constructible and assignable.
 template <class T, class Reduce, class F>
     requires std::invocable<F&, std::size_t> && std::convertible_to<std::invoke_result_t<F&, std::size_t>, T>

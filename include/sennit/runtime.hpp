@@ -38,7 +38,9 @@ public:
     // Cost: about 50 us a worker.
     explicit runtime(const runtime_options& options = {});
 
-    // Ends and joins the workers, after the work that is left. No `run` may be under way.
+    // Ends and joins the workers, after the work that is ready. No `run` may be under way. Fibers that still wait or
+    // sleep, or whose `blocking` call is under way, never go on: their destructors do not run, and what they wait in
+    // must not be used afterwards. Join them before.
     ~runtime();
 
     runtime(const runtime&) = delete;
@@ -72,7 +74,10 @@ public:
     // Throws std::bad_alloc, and what the stream throws.
     void dump(std::ostream& out) const;
 
-    sched::runtime_core& core() noexcept { return *core_; } // for the library's own models
+    // For the library's own models. The second throws std::system_error in a child of a fork() since which the runtime
+    // has no threads.
+    sched::runtime_core& core() noexcept { return *core_; }
+    void check_not_lost() const;
 
 private:
     template <class F>
@@ -93,7 +98,6 @@ private:
     };
 
     bool inside() const noexcept;
-    void check_not_lost() const;
     void submit(sched::runnable& work);
 
     std::unique_ptr<sched::runtime_core> core_;

@@ -169,7 +169,9 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
 // ---- a group -------------------------------------------------------------------------------------------------------
 
 actor_group::actor_group() : life_owner{&left}, runtime_(runtime_here()) {}
-actor_group::actor_group(sennit::runtime& where) : life_owner{&left}, runtime_(where.core()) {}
+actor_group::actor_group(sennit::runtime& where) : life_owner{&left}, runtime_(where.core()) {
+    where.check_not_lost();
+}
 
 actor_group::~actor_group() {
     stop();

@@ -30,27 +30,24 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.function = function;
     mine.argument = argument;
     mine.who = current_activity();
-    helper* chosen = nullptr;
+    const base::atomic<std::uint32_t>* bed = nullptr; // of who is called; it may end when it has served this
     this_worker()->self().lent = true;
     calls_begun_.fetch_add(1);
     {
         std::unique_lock guard(mutex_);
-        chosen = idle_.pop_front();
-        if (chosen)
+        if (helper* chosen = idle_.pop_front()) {
             chosen->next = &mine;
-        else if (count_ == most_helpers)
+            chosen->called.store(1);
+            bed = &chosen->called;
+        } else if (count_ == most_helpers) {
             waiting_.push_back(mine);
-        else if (!start_helper(mine)) { // those that there are may wait for what this call does
+        } else if (!start_helper(mine)) { // those that there are may wait for what this call does
             calls_ended_.fetch_add(1);
             this_worker()->self().lent = false;
             return false;
         }
     }
-    if (chosen) {
-        const base::atomic<std::uint32_t>& word = chosen->called;
-        chosen->called.store(1);
-        sys::futex_wake(word, 1);
-    }
+    if (bed) sys::futex_wake(*bed, 1);
     mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
     this_worker()->self().lent = false; // the same context, on whatever worker
     reap();

@@ -192,6 +192,18 @@ TEST(fork, leaves_the_child_without_workers_and_says_so) {
         } catch (const std::system_error& error) {
             failures += error.code() != std::errc::operation_not_permitted;
         }
+        try {
+            sennit::fiber lost({.runtime = &old}, [] {});
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
+        try {
+            sennit::actor_group lost(old);
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
         failures += sennit::run([] { return fib(10); }) != 55; // the default runtime is made anew
         {
             sennit::runtime fresh({.workers = 2});

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bugs that a reading of what forks has found, the smallest program of each.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <stop_token>
+#include <thread>
+
+namespace {
+
+// Who ran an index himself did not convert what `transform` returned, and a thief did.
+TEST(regress, fork_reduce_converts_what_transform_returns) {
+    const auto halves = [](std::size_t i) { return i % 2 != 0 ? -0.5 : 1.5; };
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(sennit::run([&] { return sennit::fork_reduce(40, 0, std::plus<>(), halves); }), 20);
+    EXPECT_EQ(sennit::fork_reduce(1, 0, std::plus<>(), [](std::size_t) { return 0.5; }), 0);
+}
+
+struct summand {
+    long value = 0;
+    summand(long v) : value(v) {}
+    summand plus(summand other) const { return {value + other.value}; }
+};
+TEST(regress, fork_reduce_invokes_pointers_to_members) {
+    EXPECT_EQ(
+        sennit::fork_reduce(5, summand(1), &summand::plus, [](std::size_t i) { return summand(static_cast<long>(i)); })
+            .value,
+        11);
+}
+
+// Trivially copyable, but not to be copied: these did not compile.
+struct counter {
+    std::atomic<int> calls{0};
+    void operator()() { ++calls; }
+    void operator()(std::size_t) { ++calls; }
+};
+struct only_moved {
+    explicit only_moved(int n) noexcept : number(n) {}
+    only_moved(const only_moved&) = delete;
+    only_moved(only_moved&&) noexcept = default;
+    only_moved& operator=(only_moved&&) noexcept = default;
+    int number;
+};
+TEST(regress, callables_and_results_need_not_be_copied) {
+    counter all;
+    sennit::fork_join(all, all);
+    sennit::fork_each(10, all);
+    sennit::par::for_each_n(10, all);
+    EXPECT_EQ(all.calls, 22);
+    const auto [a, b] = sennit::fork_join([] { return only_moved(3); }, [] { return only_moved(4); });
+    EXPECT_EQ(a.number + b.number, 7);
+    const auto together = [](only_moved x, only_moved y) { return only_moved(x.number + y.number); };
+    EXPECT_EQ(
+        sennit::fork_reduce(4, only_moved(1), together, [](std::size_t i) { return only_moved(static_cast<int>(i)); })
+            .number,
+        7);
+}
+
+// The default runtime's lock was used after its memory was given back.
+struct late {
+    ~late() {
+        sennit::run([] {});
+    }
+};
+TEST(regress, the_default_runtime_is_made_anew_for_what_is_destroyed_after_it) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_EXIT(
+        {
+            static const late destroyed_last;
+            sennit::run([] {});
+            std::exit(3);
+        },
+        testing::ExitedWithCode(3), "");
+}
+
+// A callback ran under the lock of the scope whose children it asked about.
+TEST(regress, a_scope_asks_to_stop_without_its_lock) {
+    for (int i = 0; i < 200; ++i) {
+        sennit::run([] {
+            sennit::scope family;
+            std::jthread stops([&] { family.request_stop(); });
+            std::stop_callback asks_back(family.get_stop_token(), [&] { (void)family.get_stop_token(); });
+            stops.join();
+            family.join();
+        });
+    }
+}
+
+} // namespace
