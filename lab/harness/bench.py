@@ -5,7 +5,7 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .build import Finder, NotInstalled
@@ -98,6 +98,11 @@ class Plan:
     def at_most(self) -> int:
         return self.reps or self.most
 
+    @property
+    def at_least(self) -> int:
+        """Samples that every cell shall have before any has more."""
+        return min(self.least, self.at_most)
+
 
 @dataclass
 class Run:
@@ -179,12 +184,28 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
     return f"{sample['seconds']:.4f} s{why}"
 
 
+def fair_level(claims: Sequence[tuple[float, float]], left: float) -> float:
+    """The level L of which min(need, max(0, L - spent)), over all claims (need, spent), adds up to what is left; infinite where all
+    needs can be met. So what cheap ones do not need goes to dear ones."""
+    if sum(need for need, _ in claims) <= left:
+        return math.inf
+    edges = [(spent, 1) for _, spent in claims] + [(spent + need, -1) for need, spent in claims]
+    level, given, growing = 0.0, 0.0, 0
+    for edge, change in sorted(edges):
+        if growing and given + growing * (edge - level) >= left:
+            return level + (left - given) / growing
+        given, level, growing = given + growing * (edge - level), edge, growing + change
+    return math.inf
+
+
 class Forecast:
-    """How long the rest takes, from how long each cell's runs took, warm-up and start included; and until when runs may begin."""
+    """How long the rest takes, from how long each cell's runs took, warm-up and start included; until when runs may begin; and
+    whose turn it is."""
 
     def __init__(self, cells: list[Cell], plan: Plan) -> None:
         self.cells, self.plan = cells, plan
-        self.wall: dict[int, float] = {}
+        self.wall: dict[int, float] = {}  # of the last run
+        self.spent: dict[int, float] = {}  # of all
         self.end = time.monotonic() + plan.budget if plan.budget else math.inf
 
     def over(self) -> bool:
@@ -193,6 +214,27 @@ class Forecast:
 
     def took(self, cell: Cell, seconds: float) -> None:
         self.wall[id(cell)] = seconds
+        self.spent[id(cell)] = self.spent.get(id(cell), 0.0) + seconds
+
+    def _seconds(self, cell: Cell) -> tuple[float, float]:
+        """(what its next run takes, what its runs took); nothing of one that did not run yet."""
+        return self.wall.get(id(cell), 0.0), self.spent.get(id(cell), 0.0)
+
+    def _affordable(self, cells: list[Cell]) -> list[Cell]:
+        """Those whose next run is within their share of the time that is left."""
+        claims = [((self.plan.at_least - len(cell.samples)) * wall, spent) for cell in cells for wall, spent in [self._seconds(cell)]]
+        level = fair_level(claims, max(0.0, self.end - time.monotonic()))
+        return [cell for cell in cells if sum(self._seconds(cell)) <= level]
+
+    def turn(self) -> list[Cell]:
+        """The cells of the next block: all that are not finished. But with a budget and from the second block on those that lack
+        samples come first, as far as they can afford it; where none can, all of them."""
+        unfinished = [cell for cell in self.cells if not cell.stopped]
+        failed = [cell for cell in unfinished if cell.status != "ok"]  # they are said to be skipped
+        lacking = [cell for cell in unfinished if cell.status == "ok" and len(cell.samples) < self.plan.at_least]
+        if not self.plan.budget or not self.wall or not lacking:
+            return unfinished
+        return failed + (self._affordable(lacking) or lacking)
 
     def _runs_left(self, cell: Cell) -> int:
         if cell.status != "ok" or cell.stopped:
@@ -211,11 +253,12 @@ class Forecast:
 
 def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan, shown: Shown, forecast: Forecast,
                save: Callable[[], None]) -> None:
-    """Each cell that is not finished, once, in an order that follows from the seed and the number of the block."""
+    """Each cell whose turn it is, once, in an order that follows from the seed and the number of the block."""
     saved = time.monotonic()
     order = list(run.cells)
     random.Random(f"{plan.seed} {number}").shuffle(order)
-    for position, cell in enumerate([cell for cell in order if cell.runtime in commands and not cell.stopped]):
+    turn = set(map(id, forecast.turn()))
+    for position, cell in enumerate([cell for cell in order if id(cell) in turn]):
         if any(sample["block"] == number for sample in cell.samples):
             continue  # before an interruption
         if forecast.over():

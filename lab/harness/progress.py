@@ -22,7 +22,8 @@ def in_words(seconds: float | None) -> str:
 
 
 class Lines:
-    """A line a run; on a terminal one line that is rewritten. `most` is the number of blocks that there can be."""
+    """A line a run; on a terminal one line that is rewritten. `most` is the number of blocks that there can be where each holds all
+    cells; of a run with a budget there may be more."""
 
     def __init__(self, most: int, stream: TextIO | None = None) -> None:
         self.most, self.number, self.stream = most, 0, stream or sys.stderr
@@ -41,7 +42,7 @@ class Lines:
             self.stream.flush()
 
     def block(self, number: int) -> None:
-        self.number = number
+        self.number, self.most = number, max(self.most, number)
 
     def begin(self, what: str, left: float | None = None) -> None:
         self.left = in_words(left)
@@ -75,6 +76,7 @@ class Bar:
     def __init__(self, most: int) -> None:
         columns = (rich.progress.BarColumn(), rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(),
                    rich.progress.TextColumn("{task.description}", markup=False))
+        self.most = most
         self.bar = rich.progress.Progress(*columns, console=rich.console.Console(stderr=True))
         self.task = self.bar.add_task("", total=most)
 
@@ -86,7 +88,8 @@ class Bar:
         self.bar.stop()
 
     def block(self, number: int) -> None:
-        self.bar.update(self.task, completed=number - 1)
+        self.most = max(self.most, number)
+        self.bar.update(self.task, completed=number - 1, total=self.most)
 
     def begin(self, what: str, left: float | None = None) -> None:
         self.bar.update(self.task, description=f"{what}  {in_words(left)}")

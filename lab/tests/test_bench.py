@@ -2,7 +2,9 @@
 """`bench`: every result that is missing has a reason, every ratio is that of the medians, and all of it lands in files."""
 
 import csv
+import itertools
 import json
+import math
 import tempfile
 import unittest
 from pathlib import Path
@@ -161,6 +163,57 @@ class PlanOfRuns(unittest.TestCase):
         self.assertGreater(len(set(map(tuple, blocks))), 1)
         self.assertEqual(seen, self.order_of(1))
         self.assertNotEqual(seen, self.order_of(2))
+
+
+class FairShares(unittest.TestCase):
+    """With a clock that only the runs move on: WALL seconds each."""
+    WALL = {"serial": 1.0, "go": 4.0, "rayon": 20.0}
+
+    def measured(self, budget, wall=WALL, **about):
+        """(the run, the runtimes of each block)"""
+        now, plan = [0.0], Plan(list(wall), [("fib", "30")], [1], **{"reps": None, "seed": 1, "time_limit": 99.0, "budget": budget} | about)
+
+        def once(command, runtime, *_):
+            now[0] += wall[runtime]
+            return {"ok": True, "seconds": 0.1 * next(slower)}
+
+        slower, run = itertools.count(1), bench.Run()  # never precise
+        with mock.patch("harness.bench.run_once", once), mock.patch("harness.bench.progress"), \
+                mock.patch("harness.bench.sentinel", lambda: 0.01), mock.patch("harness.bench.time.monotonic", lambda: now[0]):
+            bench.run_plan(plan, FakeBuilder(dict.fromkeys(wall, "good")), run)
+        blocks = [{cell.runtime for cell in run.cells for sample in cell.samples if sample["block"] == number}
+                  for number in range(len(run.blocks))]
+        return run, blocks
+
+    def counts(self, run):
+        return {cell.runtime: len(cell.samples) for cell in run.cells}
+
+    def test_the_level_gives_to_the_dear_what_the_cheap_do_not_need(self):
+        self.assertEqual(bench.fair_level([(5.0, 1.0), (20.0, 4.0), (100.0, 20.0)], 75.0), 70.0)
+        self.assertEqual(bench.fair_level([(10.0, 0.0), (10.0, 4.0)], 2.0), 2.0)
+        self.assertEqual(bench.fair_level([(10.0, 0.0), (10.0, 4.0)], 8.0), 6.0)
+        self.assertEqual(bench.fair_level([(10.0, 0.0), (10.0, 4.0)], 20.0), math.inf)
+
+    def test_every_cell_has_its_least_samples_where_a_fair_share_holds_them(self):
+        run, blocks = self.measured(100.0)
+        self.assertEqual(self.counts(run), {"serial": 6, "go": 6, "rayon": 4})
+        self.assertEqual(blocks[0], set(self.WALL))  # the first block holds every cell
+
+    def test_dear_cells_share_what_is_left_and_use_all_of_it(self):
+        run, _ = self.measured(100.0, {"serial": 1.0, "go": 20.0, "rayon": 20.0})
+        self.assertEqual(sorted(self.counts(run).values()), [2, 3, 6])
+
+    def test_blocks_hold_every_cell_when_nobody_lacks_samples(self):
+        run, blocks = self.measured(300.0)
+        self.assertEqual(blocks, [set(self.WALL)] * 12)
+
+    def test_without_a_budget_every_block_holds_every_cell(self):
+        run, blocks = self.measured(None, most=8)
+        self.assertEqual(blocks, [set(self.WALL)] * 8)
+
+    def test_repetitions_are_shared_likewise(self):
+        run, _ = self.measured(60.0, reps=3)
+        self.assertEqual(self.counts(run), {"serial": 3, "go": 3, "rayon": 3})
 
 
 class Bench(unittest.TestCase):
