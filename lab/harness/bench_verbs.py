@@ -15,7 +15,7 @@ from .bench import (BUDGET, CELL_BUDGET, FULL_CELL_BUDGET, FULL_LEAST, FULL_PREC
 from .build import Builder, default_compiler
 from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
 from .document import load, restore
-from .limits import QUICK_TIME_LIMIT, TIME_LIMIT
+from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import machine
 from .options import REFUSED, Parser, compiler_named, minutes, number, runtimes_named, seconds
 from .table import Results, plain
@@ -54,7 +54,8 @@ def parse_bench(arguments: list[str]) -> Namespace:
         given.threads = list(range(1, usable_cpus() + 1)) if given.full else [usable_cpus()]
     given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
     given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
-    given.time_limit = seconds(given.time_limit or str(QUICK_TIME_LIMIT if given.quick else TIME_LIMIT))
+    usual_limit = QUICK_TIME_LIMIT if given.quick else TIME_LIMIT if given.full else BENCH_TIME_LIMIT
+    given.time_limit = seconds(given.time_limit or str(usual_limit))
     usual = None if given.full else QUICK_BUDGET if given.quick else BUDGET
     given.budget = minutes(given.budget) if given.budget else usual
     given.compiler = compiler_named(given.compiler)
