@@ -6,9 +6,8 @@ import resource
 import select
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -18,7 +17,8 @@ POLL = 0.05  # seconds between two looks at the memory
 GROUP_EVERY = 1.0  # seconds between two looks at all of the group, or more:
 GROUP_SHARE = 200  # times what such a look takes, since finding its members reads all of /proc
 PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
-OUTPUT_MOST = 1 << 16  # bytes kept of each stream
+OUTPUT_KEPT = 1 << 16  # bytes of each stream, its end
+OUTPUT_MOST = 64 << 20  # bytes that a program may print to either
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,14 @@ def _end_group(process: subprocess.Popen) -> resource.struct_rusage:
     return used
 
 
-def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int) -> str | None:
+def _too_much(outputs: Sequence[IO[bytes]]) -> str | None:
+    """They are held in memory, so they have a limit, too."""
+    if any(os.fstat(file.fileno()).st_size > OUTPUT_MOST for file in outputs):
+        return f"printed more than {OUTPUT_MOST >> 20} MiB"
+    return None
+
+
+def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int, outputs: Sequence[IO[bytes]]) -> str | None:
     """Waits for the end of the process, or names the limit that it reached."""
     end = time.monotonic() + time_limit
     ended = os.pidfd_open(process.pid)  # wakes at once; waiting in steps would disturb short runs
@@ -90,29 +97,32 @@ def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int) 
             if left <= 0:
                 return f"did not finish within {time_limit:g} s"
             if select.select([ended], [], [], min(POLL, left))[0]:
-                return None
+                return _too_much(outputs)
             used, begin = _resident_kib(process.pid), time.monotonic()
             if begin >= next_look:
                 used = sum(map(_resident_kib, _members(process.pid)))
                 next_look = time.monotonic() + max(GROUP_EVERY, GROUP_SHARE * (time.monotonic() - begin))
             if used > memory_limit_kib:
                 return f"stopped at the memory limit of {memory_limit_kib // 1024} MiB"
+            if too_much := _too_much(outputs):
+                return too_much
     finally:
         os.close(ended)
 
 
 def _tail(file: IO[bytes]) -> str:
-    file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_MOST))
+    file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_KEPT))
     return file.read().decode(errors="replace")
 
 
 def run_limited(command: list[str], time_limit: float = TIME_LIMIT, memory_limit_kib: int = MEMORY_LIMIT_KIB) -> Outcome:
     """Raises OSError when the program cannot be started. Whatever ends this call also ends the group."""
-    # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold us up.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold us up. They lie in memory, since
+    # a disk may be full.
+    with open(os.memfd_create("out"), "w+b") as out, open(os.memfd_create("err"), "w+b") as err:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
         try:
-            limit = _watch(process, time_limit, memory_limit_kib)
+            limit = _watch(process, time_limit, memory_limit_kib, (out, err))
         finally:
             used = _end_group(process)
         return Outcome(process.returncode, _tail(out), _tail(err), limit, used.ru_nvcsw, used.ru_nivcsw)

@@ -66,6 +66,13 @@ def main(behaviour):
         result["seconds"] = float("nan")
     elif behaviour == "talk":
         sys.stderr.write("x" * (1 << 20))  # more than a pipe holds
+    elif behaviour == "talk_for_ever":
+        while True:
+            os.write(1, b"y\n" * (1 << 19))
+    elif behaviour == "talk_too_much":
+        os.ftruncate(1, 65 << 20)  # as if it had been written
+    elif behaviour == "surrogate":
+        result["answer"] = "\ud800" * 1000
     else:
         assert behaviour == "good", behaviour
     print(json.dumps(result))

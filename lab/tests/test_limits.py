@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A runtime that misbehaves becomes a reason, and leaves nothing behind."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -97,6 +98,15 @@ class Limits(unittest.TestCase):
 
     def test_program_that_talks_much_is_not_held_up(self):
         self.assertTrue(once("talk")["ok"])
+
+    def test_what_a_program_prints_is_limited(self):
+        for behaviour in ("talk_for_ever", "talk_too_much"):
+            with self.subTest(behaviour), self.assertRaisesRegex(Failed, "^printed more than 64 MiB$"):
+                once(behaviour)
+
+    def test_a_full_disk_does_not_matter(self):
+        with mock.patch("tempfile.TemporaryFile", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+            self.assertTrue(once("good")["ok"])
 
     def test_interruption_ends_the_group(self):
         with mock.patch("harness.limits._watch", side_effect=KeyboardInterrupt) as watch:
