@@ -41,15 +41,28 @@ def document(run: Run, plan: Plan, about: dict) -> dict:
 
 
 def save(results: dict, path: Path) -> None:
-    """All of it or nothing: a full disk or a kill leaves the former file. Raises OSError."""
+    """All of it or nothing. Raises OSError."""
+    write_whole(json.dumps(results, separators=(",", ":"), ensure_ascii=False), path)
+
+
+def write_whole(text: str, path: Path) -> None:
+    """All of it or nothing: a full disk, a kill or a power cut leaves the former file. Raises OSError."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")  # a device or a pipe; nothing can take its place
+        return
     new = path.with_name(path.name + ".new")
     try:
-        with open(new, "w", encoding="utf-8") as file:
-            json.dump(results, file, separators=(",", ":"), ensure_ascii=False)
+        with open(new, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(new, path)
     except OSError as error:
         new.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from None
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def load(path: str | Path) -> dict:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import charts, seed_tables
 from .catalogue import UsageError
-from .document import load
+from .document import load, write_whole
 from .options import Parser
 
 FOLDER = Path(__file__).with_name("page")
@@ -45,7 +45,7 @@ def page(documents: list[dict], echarts: str | None) -> str:
 
 
 def write_page(documents: list[dict], path: str | Path) -> None:
-    Path(path).write_text(page(documents, charts.echarts()), encoding="utf-8")
+    write_whole(page(documents, charts.echarts()), Path(path))
 
 
 def parse(arguments: list[str]) -> Namespace:

@@ -12,7 +12,7 @@ from . import picture, report
 from .bench import Cell
 from .build import ROOT
 from .catalogue import MAIN_JOB, UsageError
-from .document import load, restore, save
+from .document import load, restore, save, write_whole
 from .options import Parser
 from .seed_measure import ROWS
 from .seed_tables import markdown
@@ -138,12 +138,12 @@ def act(given: Namespace) -> int:
     results = Results(run.cells)
     save(document, folder / "RESULTS.json")
     report.write_csv(results, folder / "RESULTS.csv")
-    (folder / "RESULTS.md").write_text(report.markdown(results, about, run.blocks), encoding="utf-8")
-    (folder / "figures.svg").write_text(picture.picture(results, about["cores"]), encoding="utf-8")
-    (root / "README.md").write_text(with_figures(given.readme, figures(results, about)), encoding="utf-8")
+    write_whole(report.markdown(results, about, run.blocks), folder / "RESULTS.md")
+    write_whole(picture.picture(results, about["cores"]), folder / "figures.svg")
+    write_whole(with_figures(given.readme, figures(results, about)), root / "README.md")
     written = ["docs/results", "README.md"]
     if about.get(ROWS):
-        (root / "docs" / "seed-tables.md").write_text(markdown([document]), encoding="utf-8")
+        write_whole(markdown([document]), root / "docs" / "seed-tables.md")
         written.append("docs/seed-tables.md")
     print(f"written: {', '.join(written)}")
     return 0

@@ -2,7 +2,8 @@
 """Writes RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html and SEED-TABLES.md."""
 
 import csv
-import sys
+import io
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -10,8 +11,9 @@ from statistics import median
 from . import seed_tables
 from .bench import Cell, Plan, Run
 from .build import ROOT
-from .document import document, save
+from .document import document, save, write_whole
 from .page import write_page
+from .say import warn
 from .stats import outliers
 from .table import EXPLANATION, SPREAD, Results, four_digits, spread
 
@@ -96,29 +98,37 @@ def checkpoint(run: Run, plan: Plan, about: dict, folder: Path, versions: Mappin
         about.update({f"version of {name}": version for name, version in versions.items()})
         try:
             write_json(run, plan, about, folder)
+            lead_latest(folder)
         except OSError as error:
             if not told:
-                print(f"sennit: {error}; going on", file=sys.stderr)
+                warn(f"sennit: {error}; going on")
             told.append(error)
     return write
 
 
 def write_csv(results: Results, path: Path) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(_csv_row(results, cell) for cell in results.cells)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(_csv_row(results, cell) for cell in results.cells)
+    write_whole(text.getvalue(), path)
+
+
+def lead_latest(folder: Path) -> None:
+    """`latest` beside the folder leads to it when it lies below build/results; there is always one, the former or the new."""
+    if folder.parent == RESULTS:
+        new = RESULTS / f"latest.{os.getpid()}"
+        new.unlink(missing_ok=True)
+        new.symlink_to(folder.name)
+        os.replace(new, RESULTS / "latest")
 
 
 def write_files(run: Run, plan: Plan, about: dict, folder: Path) -> None:
-    """The folder exists. `latest` beside it leads to it when it lies below build/results."""
+    """The folder exists."""
     results = Results(run.cells)
     written = write_json(run, plan, about, folder)
-    (folder / "RESULTS.md").write_text(markdown(results, about, run.blocks), encoding="utf-8")
+    lead_latest(folder)
+    write_whole(markdown(results, about, run.blocks), folder / "RESULTS.md")
     write_csv(results, folder / "RESULTS.csv")
-    (folder / "SEED-TABLES.md").write_text(seed_tables.markdown([written]), encoding="utf-8")
+    write_whole(seed_tables.markdown([written]), folder / "SEED-TABLES.md")
     write_page([written], folder / "RESULTS.html")
-    if folder.parent == RESULTS:
-        latest = RESULTS / "latest"
-        latest.unlink(missing_ok=True)
-        latest.symlink_to(folder.name)

@@ -12,7 +12,7 @@ from . import progress, report
 from .bench import NO_TIME, Cell, Plan, Run, run_plan
 from .build import ROOT, Builder, Finder, default_compiler
 from .catalogue import WORKLOADS, UsageError, usable_cpus
-from .document import load, restore
+from .document import load, restore, write_whole
 from .machine import machine
 from .options import Parser, compiler_named, minutes, number, seconds
 from .seed_tables import markdown, tables, why_not
@@ -132,6 +132,6 @@ def act(given: Namespace) -> int:
     documents = list(given.documents)
     if given.measure:
         documents.append(measure(given))
-    Path(given.out).write_text(markdown(documents), encoding="utf-8")
+    write_whole(markdown(documents), Path(given.out))
     print(f"written: {given.out}")
     return 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from lab_case import FakeBuilder, call
-from harness import bench, bench_verbs, machine, progress, seed_measure
+from harness import bench, bench_verbs, machine, progress, report, seed_measure
 from harness.bench import Cell, Plan, Run, enough
 from harness.catalogue import UsageError
 from harness.document import SCHEMA, document, load, restore, save
@@ -125,6 +125,30 @@ class File(unittest.TestCase):
             write_files(self.run_, self.plan, ABOUT, self.folder)
         self.assertEqual((raised.exception.errno, raised.exception.filename), (errno.ENOSPC, str(self.path)))
         self.assertEqual(self.path.read_text(), before)
+
+    def test_no_file_is_half_written(self):
+        for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html", "SEED-TABLES.md"):
+            with self.subTest(name):
+                (self.folder / name).write_text("former")
+                (self.folder / f"{name}.new").symlink_to("/dev/full")
+                with self.assertRaises(OSError):
+                    write_files(self.run_, self.plan, ABOUT, self.folder)
+                self.assertEqual((self.folder / name).read_text(), "former")
+
+    def test_what_cannot_be_written_leaves_the_former_file_and_no_other(self):
+        save(self.results, self.path)
+        with self.assertRaises(UnicodeEncodeError):
+            save(self.results | {"state": "\ud800"}, self.path)
+        self.assertEqual(list(self.folder.iterdir()), [self.path])
+        self.assertEqual(load(self.path)["state"], "complete")
+
+    def test_latest_leads_to_a_run_from_its_first_block_on(self):
+        with mock.patch("harness.report.RESULTS", self.folder):
+            for name in ("one", "two"):
+                (self.folder / name).mkdir()
+                report.checkpoint(self.run_, self.plan, dict(ABOUT), self.folder / name, {})()
+                self.assertEqual((self.folder / "latest").readlink(), Path(name))
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["latest", "one", "two"])
 
     def test_a_full_disk_takes_the_files_and_not_the_table(self):
         (self.folder / "RESULTS.md").symlink_to("/dev/full")
