@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .build import Finder, NotInstalled
 from .catalogue import RUNTIMES, WORKLOADS
 from .declared import Runtime
-from .execute import Failed, run_once
+from .execute import Failed, as_text, run_once
 from .progress import Shown, progress
 from .sentinel import sentinel
 from .stats import FEWEST, relative_width
@@ -176,8 +176,8 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
         cell.stop("DNF", str(failure))
         return str(failure)
     if not sample["ok"]:
-        cell.stop("wrong", f"wrong answer {sample['answer']}")
-        return f"wrong answer {sample['answer']}"
+        cell.stop("wrong", f"wrong answer {as_text(sample['answer'])}")
+        return f"wrong answer {as_text(sample['answer'])}"
     cell.samples.append(sample | {"block": block, "position": position})
     cell.stopped = enough(cell, plan)
     why = {"budget": ", slow and sampled enough", "precise": ", precise"}.get(cell.stopped or "", "")

@@ -4,7 +4,6 @@
 import os
 import random
 import shutil
-import sys
 from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from .document import load, restore
 from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import machine
 from .options import REFUSED, Parser, compiler_named, minutes, number, runtimes_named, seconds
+from .say import say, warn
 from .table import Results, plain
 
 WITH_RESUME = {"resume", "compiler", "quiet_log"}  # all else was decided when the run began
@@ -111,7 +111,7 @@ def bench(given: Namespace) -> int:
     run, plan, about, folder = _begin(given)
     builder = Builder(about.get("compiler_command", given.compiler or default_compiler()))
     progress.quiet = given.quiet_log
-    print(f"{about['cpu']}, {about['cores']} cores, {_until(plan)}, seed {plan.seed}", file=sys.stderr)
+    warn(f"{about['cpu']}, {about['cores']} cores, {_until(plan)}, seed {plan.seed}")
     try:
         write = report.checkpoint(run, plan, about, folder, builder.versions)
         if about.get(seed_measure.ROWS):
@@ -121,23 +121,24 @@ def bench(given: Namespace) -> int:
     except (KeyboardInterrupt, SystemExit):
         if run.blocks:
             _tell(run, plan, about, folder)
-            print(f"sennit: interrupted; ./sennit bench --resume {folder} goes on", file=sys.stderr)
+            warn(f"sennit: interrupted; ./sennit bench --resume {folder} goes on")
         raise
     _tell(run, plan, about, folder)
     if run.state == "interrupted":
-        print(f"sennit: the budget is used up; ./sennit bench --resume {folder} goes on", file=sys.stderr)
+        warn(f"sennit: the budget is used up; ./sennit bench --resume {folder} goes on")
     if not any(cell.good for cell in run.cells):
-        print("sennit: no run gave a result", file=sys.stderr)
+        warn("sennit: no run gave a result")
         return REFUSED
     return REFUSED if any(cell.status == "wrong" for cell in run.cells) else 0
 
 
 def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
-    """The table first: it is there even when the disk is full."""
+    """The files are there even when nobody reads the table, and the table when the disk is full."""
     about["load_after"] = os.getloadavg()[0]
-    print(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
     try:
         report.write_files(run, plan, about, folder)
     except OSError as error:
         raise OSError(error.errno, error.strerror, error.filename or str(folder)) from None  # a full disk names no file
-    print(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html, SEED-TABLES.md")
+    finally:
+        say(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
+    say(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html, SEED-TABLES.md")

@@ -7,13 +7,13 @@ import fcntl
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from .catalogue import RUNTIMES, UsageError
 from .declared import Runtime
+from .say import warn
 from .tool_chains import environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,10 +29,6 @@ def default_compiler() -> str:
     return os.environ.get("CXX") or "g++"
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """One build at a time in this checkout, also across processes."""
@@ -41,7 +37,7 @@ def _alone() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say("waiting for another build in this folder")
+            warn("waiting for another build in this folder")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -77,7 +73,7 @@ class Cxx:
     def _configure(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "configure.log"
-        _say(f"configuring the C++ runtimes ({self.compiler})")
+        warn(f"configuring the C++ runtimes ({self.compiler})")
         command = ["cmake", "-S", str(ROOT), "-B", str(self.folder), f"-DCMAKE_CXX_COMPILER={self.compiler}",
                    "-DCMAKE_BUILD_TYPE=Release", "-DSENNIT_BUILD_LAB=ON", "-DSENNIT_BUILD_TESTS=OFF"]
         if shutil.which("ninja") and not (self.folder / "CMakeCache.txt").exists():
@@ -108,7 +104,7 @@ class Cxx:
                 raise NotInstalled(f"{program} is not built")
             return [str(program)]
         log = self.folder / f"{name}.log"
-        _say(f"building {name} ({self.compiler})")
+        warn(f"building {name} ({self.compiler})")
         if not _succeeds(["cmake", "--build", str(self.folder), "--target", f"lab-{name}", "--parallel"], log):
             raise NotInstalled(f"does not build, see {log}")
         return [str(program)]
@@ -120,7 +116,7 @@ def build_script(name: str) -> tuple[list[str], str]:
     script = ROOT / "lab" / "runtimes" / name / "build.sh"
     if not script.exists():
         raise NotInstalled("no port yet")
-    _say(f"building {name}")
+    warn(f"building {name}")
     done = subprocess.run(["bash", str(script), str(OUT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, text=True, errors="replace", env=environment(ROOT / "build" / "cache"))
     log = OUT / f"{name}.log"

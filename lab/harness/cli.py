@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of ./sennit: run and list here, bench in bench_verbs. `check VERB ...` only judges the arguments."""
 
+import io
 import json
 import shutil
 import signal
@@ -11,9 +12,10 @@ from typing import NoReturn
 
 from .build import Builder, NotInstalled
 from .catalogue import FORKS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
-from .execute import Failed, run_once
+from .execute import Failed, as_text, run_once
 from .limits import TIME_LIMIT
 from .options import REFUSED, Parser, compiler_named, seconds
+from .say import warn
 
 USAGE = 2  # exit code for bad input
 
@@ -52,7 +54,7 @@ def run(given: Namespace) -> int:
         return REFUSED
     print(json.dumps(result), flush=True)
     if not result["ok"]:
-        print(f"sennit: {what}: wrong answer {result['answer']}", file=sys.stderr)
+        print(f"sennit: {what}: wrong answer {as_text(result['answer'])}", file=sys.stderr)
         return REFUSED
     return 0
 
@@ -123,18 +125,21 @@ def _end(number: int, _frame: object) -> NoReturn:
 
 def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup starts it
+            signal.signal(number, _end)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # titles are not all ASCII
     check = arguments[:1] == ["check"]
     parse, act, rest = verb_of(arguments[1:] if check else arguments)
     try:
         given = parse(rest)
         return 0 if check else act(given)
     except UsageError as error:
-        print(f"sennit: {error}", file=sys.stderr)
+        warn(f"sennit: {error}")
         return USAGE
     except OSError as error:
-        print(f"sennit: {error}", file=sys.stderr)
+        warn(f"sennit: {error}")
         return REFUSED
     except KeyboardInterrupt:
-        print("sennit: interrupted", file=sys.stderr)
+        warn("sennit: interrupted")
         return 128 + signal.SIGINT

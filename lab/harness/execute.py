@@ -17,6 +17,11 @@ class Failed(Exception):
     """The run gave no result; the text says why, for the table."""
 
 
+def as_text(answer: object) -> str:
+    """Whatever a program may say, as text that fits a line of any file."""
+    return ascii(answer)[:160]
+
+
 def _why(outcome: Outcome) -> str:
     detail = (outcome.err.strip().splitlines() or ["without a word"])[-1][:160]
     if outcome.status < 0:

@@ -2,7 +2,10 @@
 """What is shown on standard error while runs go on: a bar on a terminal that has rich, else plain lines, or one line a block."""
 
 import sys
+from contextlib import suppress
 from typing import Self, TextIO
+
+from .say import put, say
 
 try:
     import rich.console
@@ -38,8 +41,7 @@ class Lines:
 
     def _rewrite(self, text: str) -> None:
         if self.terminal:
-            self.stream.write(f"\r\x1b[K{text}")
-            self.stream.flush()
+            put(f"\r\x1b[K{text}", self.stream)
 
     def block(self, number: int) -> None:
         self.number, self.most = number, max(self.most, number)
@@ -51,7 +53,7 @@ class Lines:
     def end(self, what: str, result: str) -> None:
         self._rewrite("")
         left = f" ({self.left})" if self.left else ""
-        print(f"[{self.number}/{self.most}]{left} {what}: {result}", file=self.stream, flush=True)
+        say(f"[{self.number}/{self.most}]{left} {what}: {result}", self.stream)
 
 
 class Quiet(Lines):
@@ -60,18 +62,18 @@ class Quiet(Lines):
     def block(self, number: int) -> None:
         super().block(number)
         left = f", {self.left}" if self.left else ""
-        print(f"block {number} of at most {self.most}{left}", file=self.stream, flush=True)
+        say(f"block {number} of at most {self.most}{left}", self.stream)
 
     def _rewrite(self, text: str) -> None:
         pass
 
     def end(self, what: str, result: str) -> None:
         if not result[:1].isdigit() and not result.startswith("skipped"):
-            print(f"{what}: {result}", file=self.stream, flush=True)
+            say(f"{what}: {result}", self.stream)
 
 
 class Bar:
-    """rich's bar below the lines of the runs that are over; it counts blocks."""
+    """rich's bar below the lines of the runs that are over; it counts blocks. A terminal that was closed does not matter."""
 
     def __init__(self, most: int) -> None:
         columns = (rich.progress.BarColumn(), rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(),
@@ -81,21 +83,26 @@ class Bar:
         self.task = self.bar.add_task("", total=most)
 
     def __enter__(self) -> Self:
-        self.bar.start()
+        with suppress(OSError):
+            self.bar.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.bar.stop()
+        with suppress(OSError):
+            self.bar.stop()
 
     def block(self, number: int) -> None:
         self.most = max(self.most, number)
-        self.bar.update(self.task, completed=number - 1, total=self.most)
+        with suppress(OSError):
+            self.bar.update(self.task, completed=number - 1, total=self.most)
 
     def begin(self, what: str, left: float | None = None) -> None:
-        self.bar.update(self.task, description=f"{what}  {in_words(left)}")
+        with suppress(OSError):
+            self.bar.update(self.task, description=f"{what}  {in_words(left)}")
 
     def end(self, what: str, result: str) -> None:
-        self.bar.console.print(f"{what}: {result}", markup=False, highlight=False)
+        with suppress(OSError):
+            self.bar.console.print(f"{what}: {result}", markup=False, highlight=False)
 
 
 Shown = Lines | Bar

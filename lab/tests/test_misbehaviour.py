@@ -93,6 +93,11 @@ class Rows(WithFolder):
         self.assertEqual((status, self.cells()["go"]["reason"]), (0, "does not build, see go.log"), err)
         self.assertIn("Go: not installed: does not build, see go.log", out)
 
+    def test_an_answer_that_is_no_text_is_a_row(self):
+        status, _, err = self.bench({"serial": "good", "go": "surrogate"}, "--runtimes", "serial,go")
+        reason = self.cells()["go"]["reason"]
+        self.assertEqual((status, reason[:22], len(reason) < 200), (1, r"wrong answer '\ud800\u"[:22], True), err)
+
     def test_a_full_disk_is_one_line_for_tables(self):
         self.bench({"serial": "good"}, "--runtimes", "serial")
         status, out, err = call("bench", "seed-tables", str(self.folder), "--out", "/dev/full")
@@ -157,6 +162,47 @@ class Interrupted(WithFolder):
                 results = json.loads((out / "RESULTS.json").read_text())
                 self.assertEqual(results["state"], "interrupted")
                 self.assertTrue(all(cell["status"] == "ok" for cell in results["cells"]))
+
+
+ALONE = """
+import sys
+sys.path[:0] = [{lab!r}, {tests!r}]
+from unittest import mock
+from lab_case import FakeBuilder
+from harness import cli
+with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good"}})), \\
+        mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
+    sys.exit(cli.main(["bench", "--runtimes", "serial", "--reps", "1", "--out", {out!r}]))
+"""
+
+
+class NobodyReads(WithFolder):
+    def bench_into(self, stream, errors, **variables):
+        """The status of a bench with these streams."""
+        text = ALONE.format(lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(self.folder))
+        return subprocess.run([sys.executable, "-c", text], stdout=stream, stderr=errors, env=os.environ | variables).returncode
+
+    def whole(self):
+        self.assertEqual(load(self.folder)["state"], "complete")
+        for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html"):
+            self.assertTrue((self.folder / name).is_file(), name)
+
+    def test_a_pipe_without_a_reader_does_not_take_the_files(self):
+        read, write = os.pipe()
+        os.close(read)
+        with open(write, "wb") as pipe:
+            self.assertEqual(self.bench_into(pipe, pipe), 0)
+        self.whole()
+
+    def test_a_terminal_that_knows_few_letters_does_not_take_the_files(self):
+        self.assertEqual(self.bench_into(subprocess.DEVNULL, subprocess.DEVNULL, PYTHONIOENCODING="ascii"), 0)
+        self.whole()
+
+    def test_under_nohup_a_hangup_is_ignored(self):
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGHUP, before)
+        self.assertEqual(call("check", "list")[0], 0)
+        self.assertEqual(signal.getsignal(signal.SIGHUP), signal.SIG_IGN)
 
 
 class Time(WithFolder):
