@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -42,6 +43,20 @@ def _alone() -> Iterator[None]:
         yield
 
 
+def compiler_flags() -> str:
+    """Those that the user wants for every C++ program, besides the lab's own."""
+    return os.environ.get("CXXFLAGS", "")
+
+
+def folder_of(compiler: str) -> Path:
+    """Where the C++ runtimes of a compiler are built. Those that have a name in common, but are not the one on the PATH, differ."""
+    name, there = Path(compiler).name, shutil.which(compiler)
+    usual = shutil.which(name)
+    if not there or usual and os.path.realpath(there) == os.path.realpath(usual):
+        return OUT / name
+    return OUT / f"{name}-{hashlib.sha256(os.path.abspath(there).encode()).hexdigest()[:8]}"
+
+
 def _succeeds(command: list[str], log: Path) -> bool:
     with open(log, "wb") as out:
         try:
@@ -58,28 +73,60 @@ class Cxx:
             raise UsageError(f"the compiler '{compiler}' is not installed")
         self.compiler = compiler
         self.prebuilt = bool(os.environ.get(PREBUILT))
-        self.folder = Path(os.environ[PREBUILT]).absolute() if self.prebuilt else OUT / Path(compiler).name
+        self.folder = Path(os.environ[PREBUILT]).absolute() if self.prebuilt else folder_of(compiler)
         self.reasons: dict[str, str | None] | None = None
         self.versions: dict[str, str] = {}
+        self.failure: str | None = None  # why there is no build folder
+        self.broken: dict[str, str | None] = {}  # runtimes with which CMake fails, with the reason
 
     def why_not(self, name: str) -> str | None:
         """Why the runtime cannot be built, or None."""
+        if self.failure:
+            raise NotInstalled(self.failure)
         if self.reasons is None:
             if not self.prebuilt:
                 self._configure()
-            self.reasons = self._available()
+            self.reasons = self._available() | self.broken
         return self.reasons.get(name, "no port yet")
 
     def _configure(self) -> None:
+        """With all runtimes; where CMake fails, with all but those with which it does."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        log = self.folder / "configure.log"
         warn(f"configuring the C++ runtimes ({self.compiler})")
+        if self._configures([]):
+            return
+        names = [name for name, runtime in RUNTIMES.items() if runtime.language == "C++" and not runtime.program]
+        needed = [name for name in names if name == "serial" or RUNTIMES[name].ours]
+        if not self._configures(needed):
+            self.failure = f"CMake failed, see {self._log}"
+            raise NotInstalled(self.failure)
+        warn("CMake failed; looking for the peer with which it does")
+        self._configures(self._sound(needed, [name for name in names if name not in needed]))
+
+    def _sound(self, sound: list[str], doubtful: list[str]) -> list[str]:
+        """The runtimes of both lists with which CMake does not fail, those of the first known for it; halves the second one."""
+        if not doubtful or self._configures(sound + doubtful):
+            return sound + doubtful
+        if len(doubtful) == 1:
+            log = self.folder / f"{doubtful[0]}.log"
+            shutil.copyfile(self._log, log)
+            self.broken[doubtful[0]] = f"CMake fails with it, see {log}"
+            return sound
+        half = len(doubtful) // 2
+        return self._sound(self._sound(sound, doubtful[:half]), doubtful[half:])
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "configure.log"
+
+    def _configures(self, programs: list[str]) -> bool:
+        """Whether CMake succeeds with these programs; with none named: with all. Nothing of the lab's own settings stays from before."""
         command = ["cmake", "-S", str(ROOT), "-B", str(self.folder), f"-DCMAKE_CXX_COMPILER={self.compiler}",
-                   "-DCMAKE_BUILD_TYPE=Release", "-DSENNIT_BUILD_LAB=ON", "-DSENNIT_BUILD_TESTS=OFF"]
+                   f"-DCMAKE_CXX_FLAGS={compiler_flags()}", "-DCMAKE_BUILD_TYPE=Release", "-DSENNIT_BUILD_LAB=ON",
+                   "-DSENNIT_BUILD_TESTS=OFF", "-U", "SENNIT_LAB_*", f"-DSENNIT_LAB_PROGRAMS={';'.join(programs)}"]
         if shutil.which("ninja") and not (self.folder / "CMakeCache.txt").exists():
             command += ["-G", "Ninja"]
-        if not _succeeds(command, log):
-            raise NotInstalled(f"CMake failed, see {log}")
+        return _succeeds(command, self._log)
 
     def _available(self) -> dict[str, str | None]:
         """name -> why it cannot be built, or None"""
@@ -160,7 +207,7 @@ class Builder:
                 found = self.cxx.build(runtime.program or name)
                 self._note(name, self.cxx.versions.get(runtime.program or name))
             else:
-                found, version = build_script(name)
+                found, version = build_script(runtime.program or name)
                 self._note(name, version)
         return _under(runtime, found)
 

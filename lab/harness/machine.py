@@ -8,7 +8,7 @@ import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
-from .build import ROOT
+from .build import PREBUILT, ROOT, compiler_flags
 from .catalogue import usable_cpus
 
 TOOL_CHAINS = {"rustc": ["rustc", "--version"], "go": ["go", "version"]}
@@ -50,11 +50,35 @@ def _system() -> str | None:
 
 
 def _flags() -> str | None:
-    """Those of every C++ program of the lab, the same for all."""
+    """Those of every C++ program of the lab, the same for all. The lab's own build folders keep to what is said here; of one that is
+    taken as it is they are those that CMake was told."""
+    if os.environ.get(PREBUILT):
+        return _flags_of(Path(os.environ[PREBUILT], "CMakeCache.txt"))
     text = (ROOT / "lab" / "CMakeLists.txt").read_text()
     values = dict(re.findall(r"set\((\w+) (.*?)\s+CACHE", text))
     flags = values.get("SENNIT_LAB_FLAGS")
-    return re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[0]), flags) if flags else None
+    whole = re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[0]), flags) if flags else None
+    return f"{compiler_flags()} {whole}".strip() if whole else None
+
+
+def _flags_of(cache: Path) -> str | None:
+    """What a compiler is called with in a build folder; of two that are the same the latter, since the last of several counts."""
+    try:
+        values = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.MULTILINE))
+    except OSError:
+        return None
+    kind = values.get("CMAKE_BUILD_TYPE", "").upper()
+    keys = ("CMAKE_CXX_FLAGS", f"CMAKE_CXX_FLAGS_{kind}", "SENNIT_LAB_FLAGS")
+    words = " ".join(values.get(key, "").replace(";", " ") for key in keys).split()
+    return " ".join(reversed(dict.fromkeys(reversed(words)))) or None
+
+
+def differences(then: dict, now: dict) -> str | None:
+    """Which of what every sample depends on is not as it was, in words; None where nothing is known to differ."""
+    for key in ("commit", "compiler", "cpu", "kernel"):
+        if then.get(key) and now.get(key) and then[key] != now[key]:
+            return f"{key} {then[key]}, and this is {now[key]}"
+    return None
 
 
 def _allocator() -> str:

@@ -2,6 +2,7 @@
 """Whatever goes wrong with one runtime is a row with its reason, and the others survive: builds that break, programs that eat all
 memory or print garbage, missing tool chains, Ctrl-C in the middle, a full disk, no time left."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from unittest import mock
 from lab_case import ROOT, FakeBuilder, call, fake, is_alive
 from harness import bench, bench_verbs
 from harness.bench import Cell, Plan, Run
-from harness.build import Cxx, NotInstalled, build_script
+from harness.build import Builder, Cxx, NotInstalled, build_script, folder_of
 from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.document import load
 from test_results import sample
@@ -128,6 +129,58 @@ class Builds(WithFolder):
                     mock.patch("harness.build.OUT", self.folder / "out"), mock.patch("sys.stderr"):
                 with self.subTest(reason), self.assertRaisesRegex(NotInstalled, reason):
                     Cxx("sh").build("sennit")  # any program that is there will do
+
+    def with_cmake(self, script):
+        """An environment in which this is CMake, and the file in which it notes how it was called."""
+        calls = self.folder / "calls"
+        (self.folder / "cmake").write_text(f'#!/bin/sh\necho "$*" >>{calls}\n[ "$1" = -S ] || exit 0\n{script}\n')
+        (self.folder / "cmake").chmod(0o755)
+        context = contextlib.ExitStack()
+        for one in (mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SENNIT_LAB_BUILD=""),
+                    mock.patch("harness.build.OUT", self.folder / "out"), mock.patch("sys.stderr")):
+            context.enter_context(one)
+        self.addCleanup(context.close)
+        return calls
+
+    def test_a_peer_with_which_cmake_fails_is_a_row_and_the_others_survive(self):
+        self.with_cmake("""
+            for option; do case $option in
+                -DSENNIT_LAB_PROGRAMS=) exit 1 ;;
+                -DSENNIT_LAB_PROGRAMS=*taskflow*) echo taskflow >&2; exit 1 ;;
+                -DSENNIT_LAB_PROGRAMS=*) programs=${option#*=} ;;
+            esac; done
+            mkdir -p "$4/lab"; echo "$programs" | tr ';' '\\n' | sed 's/$/\\tyes\\t\\t/' >"$4/lab/available.txt" """)
+        cxx = Cxx("sh")
+        self.assertRegex(cxx.why_not("taskflow"), "^CMake fails with it, see .*taskflow.log$")
+        self.assertIn("taskflow", (cxx.folder / "taskflow.log").read_text())
+        others = [name for name, one in RUNTIMES.items() if one.language == "C++" and not one.program and name != "taskflow"]
+        self.assertEqual([name for name in others if cxx.why_not(name)], [])
+
+    def test_a_failure_of_cmake_is_found_once(self):
+        calls = self.with_cmake("exit 1")
+        cxx = Cxx("sh")
+        for name in ("serial", "sennit", "taskflow"):
+            with self.assertRaisesRegex(NotInstalled, "CMake failed, see .*configure.log"):
+                cxx.build(name)
+        self.assertEqual(len(calls.read_text().splitlines()), 2)  # with all, and with none but ours
+
+    def test_what_a_former_build_kept_does_not_count(self):
+        calls = self.with_cmake('mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"')
+        with mock.patch.dict(os.environ, CXXFLAGS="-pipe"):
+            Cxx("sh").why_not("sennit")
+        self.assertRegex(calls.read_text(), "-DCMAKE_CXX_FLAGS=-pipe .*-U SENNIT_LAB_\\* -DSENNIT_LAB_PROGRAMS=")
+
+    def test_two_compilers_of_one_name_have_a_folder_each(self):
+        (self.folder / "sh").symlink_to("/bin/true")
+        usual = folder_of("sh")
+        self.assertEqual((usual.name, folder_of(shutil.which("sh"))), ("sh", usual))
+        self.assertRegex(folder_of(str(self.folder / "sh")).name, "^sh-[0-9a-f]{8}$")
+
+    def test_the_same_program_under_other_circumstances_is_built_by_its_script(self):
+        other = replace(RUNTIMES["go"], name="hare", program="go", environment=("A=1",))
+        with mock.patch.dict(RUNTIMES, hare=other), mock.patch("harness.build.OUT", self.folder), \
+                mock.patch("harness.build.build_script", lambda name: ([f"/{name}"], "3")):
+            self.assertEqual(Builder().command("hare"), ["env", "A=1", "/go"])
 
     def test_every_language_says_which_tool_is_missing(self):
         for tool in ("bash", "dirname", "sed", "mkdir", "cp", "rm"):
