@@ -15,7 +15,7 @@ from .build import Builder, default_compiler
 from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
 from .document import load, restore
 from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
-from .machine import machine
+from .machine import differences, machine
 from .options import REFUSED, Parser, compiler_named, minutes, number, runtimes_named, seconds
 from .say import say, warn
 from .table import Results, plain
@@ -70,20 +70,22 @@ def _plan(given: Namespace) -> Plan:
                 given.budget, given.pin)
 
 
-def same_compiler(given: Namespace, about: dict) -> None:
-    """A run goes on with the compiler that it began with; older results do not say which that was."""
+def same_circumstances(given: Namespace, about: dict) -> None:
+    """A run goes on with the compiler, commit and machine that it began with; older results do not say all of it."""
     began_with = about.get("compiler_command")
     if began_with and given.compiler and given.compiler != began_with:
         raise UsageError(f"the run began with {began_with}; it cannot go on with {given.compiler}")
     if began_with:
         compiler_named(began_with)
+    if other := differences(about, machine(began_with or given.compiler or default_compiler())):
+        raise UsageError(f"the run began with {other}; --resume goes on with the same, so begin anew")
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
     """(run, plan, about, folder): of a new run, or of the one to resume."""
     if given.resume is not None:
         run, plan, about = restore(given.former)
-        same_compiler(given, about)
+        same_circumstances(given, about)
         place = Path(given.resume).resolve()
         return run, plan, about, place if place.is_dir() else place.parent
     folder = Path(given.out).absolute() if given.out else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")

@@ -7,6 +7,7 @@ import errno
 import io
 import itertools
 import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -45,9 +46,18 @@ class About(unittest.TestCase):
         self.assertEqual(machine.machine("g++")["compiler_command"], "g++")
 
     def test_flags_are_those_that_the_compiler_gets(self):
-        flags = machine.machine("g++")["flags"]
+        with mock.patch.dict(os.environ, SENNIT_LAB_BUILD="", CXXFLAGS="-pipe"):
+            flags = machine.machine("g++")["flags"]
         self.assertIn("-march=native", flags)
+        self.assertTrue(flags.startswith("-pipe -O3"), flags)
         self.assertNotIn("$", flags)
+
+    def test_flags_of_a_folder_that_is_taken_as_it_is_are_those_that_it_was_told(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, SENNIT_LAB_BUILD=folder):
+            self.assertIsNone(machine.machine("g++")["flags"])
+            Path(folder, "CMakeCache.txt").write_text("// a remark\nCMAKE_BUILD_TYPE:STRING=Release\nCMAKE_CXX_FLAGS:STRING=-g\n"
+                                                      "CMAKE_CXX_FLAGS_RELEASE:STRING=-O3 -DNDEBUG\nSENNIT_LAB_FLAGS:STRING=-O1;-DNDEBUG\n")
+            self.assertEqual(machine.machine("g++")["flags"], "-g -O3 -O1 -DNDEBUG")
 
 
 class File(unittest.TestCase):
@@ -234,6 +244,19 @@ class Interruption(unittest.TestCase):
         places = [{(cell.runtime, one["block"], one["position"]) for cell in run.cells for one in cell.samples} for run in (whole, parts)]
         self.assertEqual(*places)
         self.assertEqual(len(places[0]), 9)
+
+    def test_a_run_goes_on_with_the_same_commit_and_machine_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run, plan = example()
+            run.state = "interrupted"
+            about = machine.machine("g++") | {"seed": 1}
+            for key in ("commit", "compiler", "cpu", "kernel"):
+                with self.subTest(key):
+                    save(document(run, plan, about | {key: "another"}), Path(folder, "RESULTS.json"))
+                    with mock.patch("harness.bench_verbs.machine", lambda _: about | {key: about[key] or "this one"}):
+                        status, out, err = call("bench", "--resume", folder)
+                    self.assertEqual((status, out, len(err)), (2, [], 1))
+                    self.assertIn(f"the run began with {key} another, and this is ", err[0])
 
     def test_the_command_writes_what_there_is_and_says_how_to_go_on(self):
         with tempfile.TemporaryDirectory() as folder:
