@@ -80,13 +80,14 @@ def paired_ratios(ours: ByBlock, theirs: ByBlock) -> list[float]:
 def compare(ours: ByBlock, theirs: ByBlock) -> Comparison | None:
     """Of two dictionaries block -> seconds; None where one of them is empty.
 
-    Where both have two blocks in common, the ratios within each block count: what slowed a block slowed both. Otherwise
-    (a sample has no block, or they were measured at different times) it is the ratio of the medians.
+    Where both have blocks enough in common for an interval, the ratios within each block count: what slowed a block slowed both.
+    They count of two blocks on where one side has too few samples for any interval. Otherwise (a sample has no block, or most were
+    measured at different times) it is the ratio of the medians.
     """
     if not ours or not theirs:
         return None
     ratios = paired_ratios(ours, theirs)
-    if len(ratios) >= 2:
+    if len(ratios) >= (FEWEST if min(len(ours), len(theirs)) >= FEWEST else 2):
         return Comparison(median(ratios), median_interval(ratios), True)
     return compare_medians(list(ours.values()), list(theirs.values()))
 

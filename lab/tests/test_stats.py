@@ -5,7 +5,7 @@ import unittest
 from statistics import median
 
 import lab_case  # noqa: F401  (finds the harness)
-from harness.stats import FEWEST, compare_medians, median_interval, outliers, ratio_interval, relative_width
+from harness.stats import FEWEST, compare, compare_medians, median_interval, outliers, ratio_interval, relative_width
 from harness.table import four_digits
 
 
@@ -68,6 +68,12 @@ class Stats(unittest.TestCase):
         for few in range(1, FEWEST):
             self.assertEqual(compare_medians([1.0] * few, [2.0] * FEWEST), (0.5, None, False))
             self.assertIsNone(compare_medians([1.0] * FEWEST, [2.0] * few).same)
+
+    def test_few_blocks_in_common_hide_no_verdict(self):
+        ours, theirs = {block: 1.0 + block / 100 for block in range(7)}, {block: 2.0 + block / 100 for block in range(4, 11)}
+        self.assertEqual((compare(ours, theirs).same, compare(ours, theirs).paired), (False, False))
+        self.assertTrue(compare(ours, {block: 2.0 for block in range(1, 8)}).paired)
+        self.assertEqual(compare(ours, {4: 2.0, 5: 2.0})[1:], (None, True))
 
     def test_four_significant_digits(self):
         shown = {0.0: "0.000", 0.000012346: "0.00001235", 0.1: "0.1000", 1.0: "1.000", 12.3456: "12.35", 1234.5: "1234"}
