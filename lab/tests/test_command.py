@@ -109,6 +109,17 @@ class Command(unittest.TestCase):
                 installed = [which for which in ("light", "all") if any(line.endswith(f"package-of-{which} ") for line in err)]
                 self.assertEqual(installed, peers, err)
 
+    def test_a_signal_while_charts_are_installed_ends_the_bench_and_a_failure_does_not(self):
+        own = self.folder / "own"
+        own.mkdir()
+        (own / "sennit").write_bytes(Path(SENNIT).read_bytes())
+        for ended, status in ((130, 130), (1, 0)):
+            self.stand_in("python3", f'[[ $3 != charts ]] || exit {ended}; [[ $2 != harness ]] || echo "ran $*" >&2')
+            for arguments in (["bench", "--quick"], ["bench", "page", "FILE"]):
+                with self.subTest(arguments, ended=ended):
+                    found, _, err = self.call(*arguments, program="bash", cwd=own, script=own / "sennit")
+                    self.assertEqual((found, " ".join(["ran -m harness", *arguments]) in err), (status, ended == 1), err)
+
     def test_other_users_install_through_sudo(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000")
         self.assertEqual(status, 0)
