@@ -13,7 +13,7 @@ from .bench import (BUDGET, CELL_BUDGET, FULL_CELL_BUDGET, FULL_LEAST, FULL_PREC
                     QUICK_CELL_BUDGET, Plan, Run, cells_of, jobs_for, run_plan)
 from .build import Builder, default_compiler
 from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
-from .document import load, restore
+from .document import check_known, load, restore
 from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import differences, machine
 from .options import REFUSED, Parser, compiler_named, minutes, number, runtimes_named, seconds
@@ -41,6 +41,7 @@ def parse_bench(arguments: list[str]) -> Namespace:
         given.former = load(given.resume)
         if given.former["state"] == "complete":
             raise UsageError(f"{given.resume} is complete; there is nothing to resume")
+        check_known(given.former)
         return given
     given.every_row = given.full and not given.quick and given.workloads is None and given.runtimes is None
     if given.workloads is not None:
@@ -56,7 +57,7 @@ def parse_bench(arguments: list[str]) -> Namespace:
     given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
     usual_limit = QUICK_TIME_LIMIT if given.quick else TIME_LIMIT if given.full else BENCH_TIME_LIMIT
     given.time_limit = seconds(given.time_limit or str(usual_limit))
-    usual = None if given.full else QUICK_BUDGET if given.quick else BUDGET
+    usual = QUICK_BUDGET if given.quick else None if given.full else BUDGET
     given.budget = minutes(given.budget) if given.budget else usual
     given.compiler = compiler_named(given.compiler)
     return given

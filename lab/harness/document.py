@@ -6,9 +6,10 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
+from typing import NoReturn
 
 from .bench import Cell, Plan, Run
-from .catalogue import UsageError
+from .catalogue import WORKLOADS, UsageError, check_offered, runtime_named, workload_named
 from .schema import problems
 from .sentinel import mark_noisy
 from .stats import median_interval, outliers
@@ -65,15 +66,19 @@ def write_whole(text: str, path: Path) -> None:
         raise
 
 
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
 def load(path: str | Path) -> dict:
     """The dictionary of a results file, or of the one in a folder. Raises UsageError."""
     path = Path(path)
     path = path / "RESULTS.json" if path.is_dir() else path
     try:
-        results = json.loads(path.read_text(encoding="utf-8"))
+        results = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{path} is no results file: it is not JSON") from None
     if not isinstance(results, dict) or results.get("format") != FORMAT:
         raise UsageError(f"{path} is no results file of this lab, or one from before its files had a version")
@@ -84,6 +89,14 @@ def load(path: str | Path) -> dict:
     for cell in results["cells"]:  # older files have intervals of fewer samples than that takes
         cell["interval"] = median_interval([sample["seconds"] for sample in cell["samples"]] if cell["median"] is not None else [])
     return results
+
+
+def check_known(results: dict) -> None:
+    """Raises UsageError where something is left to be run that this version of the lab does not have."""
+    for cell in results["cells"]:
+        if cell["status"] == "ok":
+            check_offered(runtime_named(cell["runtime"]).name, workload_named(cell["workload"]).name)
+            WORKLOADS[cell["workload"]].check(cell["size"])
 
 
 def restore(results: dict) -> tuple[Run, Plan, dict]:

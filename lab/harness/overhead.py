@@ -7,16 +7,16 @@ a bench does, by the time that it says itself; and a program that ends at once, 
 import json
 import os
 import shlex
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
 from statistics import median
 
-from .build import Builder
+from .build import Builder, NotInstalled
 from .catalogue import usable_cpus
 from .execute import Failed, run_once
 from .options import REFUSED, Parser, number
+from .say import warn
 from .stats import FEWEST, Interval, median_interval
 
 MOST_ADDED, MOST_AROUND = 0.02, 0.050  # of the time of a run; seconds
@@ -78,12 +78,16 @@ def parse(arguments: list[str]) -> Namespace:
 
 
 def act(given: Namespace) -> int:
-    command = Builder().command("sennit")
-    (added, added_interval), (around, around_interval) = overheads(command, usable_cpus(), given.reps)
+    try:
+        command = Builder().command("sennit")
+        (added, added_interval), (around, around_interval) = overheads(command, usable_cpus(), given.reps)
+    except (NotInstalled, Failed) as reason:
+        warn(f"sennit: {reason}")
+        return REFUSED
     print("added to a run: {:.2%}, 95 % interval {:.2%} to {:.2%}; at most {:.0%} is wanted".format(added, *added_interval, MOST_ADDED))
     print("around a run: {:.1f} ms, 95 % interval {:.1f} to {:.1f} ms; at most {:.0f} ms are wanted".format(
         *(1000 * value for value in (around, *around_interval, MOST_AROUND))))
     over = [name for name, value, most in (("time of a run", added, MOST_ADDED), ("time around it", around, MOST_AROUND)) if value > most]
     for name in over:
-        print(f"sennit: the harness adds too much to the {name}", file=sys.stderr)
+        warn(f"sennit: the harness adds too much to the {name}")
     return REFUSED if over else 0

@@ -31,7 +31,7 @@ def _compact(results: dict) -> dict:
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
 def page(documents: list[dict], echarts: str | None) -> str:

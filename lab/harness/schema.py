@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks data against a JSON Schema, as much of it as results.schema.json uses; the standard library has none."""
 
+import math
 from collections.abc import Iterator
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
-KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "const", "enum", "minimum", "required", "properties",
+KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "const", "enum", "minimum", "exclusiveMinimum", "required", "properties",
          "additionalProperties", "items", "minItems", "maxItems"}
 
 
 def _is(value: object, name: str) -> bool:
     if name in ("number", "integer"):
-        return isinstance(value, int if name == "integer" else (int, float)) and not isinstance(value, bool)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        return (name == "number" or isinstance(value, int)) and _is_finite(value)
     return isinstance(value, TYPES[name])
+
+
+def _is_finite(value: float) -> bool:
+    """Whether it is a number to compute with: 1e999 is none, nor is a whole number of a thousand digits."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def problems(value: object, schema: dict, root: dict | None = None, where: str = "the file") -> Iterator[str]:
@@ -33,6 +44,8 @@ def problems(value: object, schema: dict, root: dict | None = None, where: str =
         yield f"{where} is {value!r}, not one of {schema['enum']}"
     if "minimum" in schema and _is(value, "number") and value < schema["minimum"]:
         yield f"{where} is less than {schema['minimum']}"
+    if "exclusiveMinimum" in schema and _is(value, "number") and value <= schema["exclusiveMinimum"]:
+        yield f"{where} is not more than {schema['exclusiveMinimum']}"
     if isinstance(value, dict):
         yield from _of_object(value, schema, root, where)
     elif isinstance(value, list):

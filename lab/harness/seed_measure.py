@@ -12,7 +12,7 @@ from . import progress, report
 from .bench import NO_TIME, Cell, Plan, Run, run_plan
 from .build import ROOT, Builder, Finder, default_compiler
 from .catalogue import WORKLOADS, UsageError, usable_cpus
-from .document import load, restore, write_whole
+from .document import check_known, load, restore, write_whole
 from .machine import machine
 from .options import Parser, compiler_named, minutes, number, seconds
 from .seed_tables import markdown, tables, why_not
@@ -83,6 +83,8 @@ def parse(arguments: list[str]) -> Namespace:
     given.budget = minutes(given.budget) if given.budget else None
     if given.former and not given.former["machine"].get(ROWS):
         raise UsageError(f"{given.measure} holds other results; --measure takes a folder of its own")
+    if given.former:
+        check_known(given.former)
     return given
 
 

@@ -310,6 +310,7 @@ class Time(WithFolder):
         given = bench_verbs.parse_bench(["--quick", "--workloads", "all"])
         self.assertEqual((given.budget, given.workloads), (bench.QUICK_BUDGET, list(WORKLOADS)))
         self.assertEqual(bench_verbs.parse_bench([]).budget, bench.BUDGET)
+        self.assertEqual(bench_verbs.parse_bench(["--quick", "--full"]).budget, bench.QUICK_BUDGET)
         limits = [bench_verbs.parse_bench(list(options)).time_limit for options in ((), ("--full",), ("--quick",), ("--time-limit", "30"))]
         self.assertEqual(limits, [15.0, 30.0, 10.0, 30.0])
         self.assertIsNone(bench_verbs.parse_bench(["--full"]).budget)

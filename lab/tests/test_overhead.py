@@ -38,6 +38,13 @@ class Overhead(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "failed"):
             overhead.bare([sys.executable, "-c", "raise SystemExit(3)"])
 
+    def test_what_cannot_be_measured_is_one_line(self):
+        for behaviours, reason in (({}, "no such library"), ({"sennit": "crash"}, "ended by signal 11")):
+            with mock.patch("harness.overhead.Builder", lambda: FakeBuilder(behaviours)):
+                status, out, err = call("bench", "overhead", "--reps", "6")
+            self.assertEqual((status, out, len(err)), (1, [], 1))
+            self.assertIn(reason, err[0])
+
     def test_more_than_is_wanted_is_said_and_fails(self):
         quiet, loud = ((0.001, (0.0, 0.002)), (0.004, (0.003, 0.005))), ((0.03, (0.02, 0.04)), (0.06, (0.05, 0.07)))
         for found, status, said in ((quiet, 0, []), (loud, 1, ["time of a run", "time around it"])):

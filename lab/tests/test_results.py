@@ -7,6 +7,7 @@ import errno
 import io
 import itertools
 import json
+import math
 import os
 import tempfile
 import unittest
@@ -115,6 +116,10 @@ class File(unittest.TestCase):
                  broken(lambda results: results.pop("cells")),
                  "has version 2 of the results; this lab reads version 1": broken(lambda results: results.update(version=2)),
                  "it.cells[0].threads is no integer": broken(lambda results: results["cells"][0].update(threads="2")),
+                 "no number": broken(lambda results: results["cells"][0]["samples"][0].update(seconds=7.0)).replace("7.0", "1e999"),
+                 "seconds is not more than 0": broken(lambda results: results["cells"][0]["samples"][0].update(seconds=0)),
+                 "it.machine.cores is no integer": broken(lambda results: results["machine"].update(cores="2")),
+                 "cores is no integer": broken(lambda results: results["machine"].update(cores=None)),
                  "unknown 'colour'": broken(lambda results: results["plan"].update(colour=1))}
         for message, text in cases.items():
             with self.subTest(message):
@@ -124,8 +129,24 @@ class File(unittest.TestCase):
                 self.assertIn(message, str(raised.exception))
                 status, out, err = call("bench", "--resume", str(self.path))
                 self.assertEqual((status, out, len(err)), (2, [], 1))
+        for text in ("[" * 100_000, broken(lambda results: results["cells"][0]["samples"][0].update(seconds=math.inf)),
+                     broken(lambda results: results["cells"][0]["samples"][0].update(seconds=math.nan))):
+            self.path.write_text(text)
+            with self.assertRaisesRegex(UsageError, "it is not JSON"):
+                load(self.path)
         with self.assertRaisesRegex(UsageError, "No such file"):
             load(self.folder / "nothing.json")
+
+    def test_what_this_lab_does_not_have_is_not_resumed(self):
+        for change, message in (({"runtime": "hare"}, "no runtime is called 'hare'"), ({"workload": "hop"}, "no workload is called 'hop'"),
+                                ({"workload": "condition"}, "sennit has no condition"), ({"size": "many"}, "fib: size must be")):
+            with self.subTest(message):
+                results = copy.deepcopy(self.results) | {"state": "interrupted"}
+                results["cells"][0].update(change)
+                save(results, self.path)
+                status, out, err = call("bench", "--resume", str(self.folder))
+                self.assertEqual((status, out, len(err)), (2, [], 1))
+                self.assertIn(message, err[0])
 
     def test_full_disk_is_one_clear_line_and_leaves_the_former_file(self):
         save(self.results, self.path)
