@@ -75,6 +75,52 @@ class Whiskers(unittest.TestCase):
             self.assertEqual(self.drawn(blocks, interval), [None, None, 0])
 
 
+@unittest.skipUnless(shutil.which("node"), "node is not on the PATH")
+class Data(unittest.TestCase):
+    def said(self, script, data):
+        """What the script prints as JSON, with data.js and `data` at hand."""
+        text = (ROOT / "lab" / "harness" / "page" / "data.js").read_text() + f"const data = {json.dumps(data)};" + script
+        done = subprocess.run(["node", "-"], input=text, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_broken_file_leaves_everything_as_it_was(self):
+        good, broken = example(), [{"format": "sennit-lab-results", "version": 1}]
+        for change in (lambda one: one.pop("machine"), lambda one: one.update(blocks=3), lambda one: one["cells"][0].update(median="fast"),
+                       lambda one: one["cells"][0].update(samples=[{}]), lambda one: one["cells"][0].update(samples=[]),
+                       lambda one: one["cells"].append(None), lambda one: one["cells"][0].update(title=None)):
+            broken.append(example(cpu="Another CPU"))
+            change(broken[-1])
+        script = """
+            const all = { files: [], rows: [], names: [] }, admitted = [];
+            admit(all, data[0]);
+            const before = JSON.stringify(all);
+            for (const results of data.slice(1)) try { admit(all, results); admitted.push(results); } catch (error) {}
+            console.log(JSON.stringify([admitted.length, before === JSON.stringify(all)]));"""
+        self.assertEqual(self.said(script, [good, *broken]), [0, True])
+
+    def test_the_same_run_counts_once(self):
+        script = """
+            const all = { files: [], rows: [], names: [] }, said = [];
+            for (const results of data) try { admit(all, results); } catch (error) { said.push(error.message); }
+            console.log(JSON.stringify([all.files.length, said]));"""
+        self.assertEqual(self.said(script, [example(), example(blocks=7), example(cpu="Another CPU")]), [2, ["its run is shown already"]])
+
+    def test_samples_are_exported_one_by_one(self):
+        results = example()
+        script = """
+            const table = tableOfSamples(rowsOf(data, "here"));
+            console.log(JSON.stringify([table.head, table.lines]));"""
+        head, lines = self.said(script, results)
+        self.assertEqual([line[head.index("Seconds")] for line in lines],
+                         [one["seconds"] for cell in results["cells"] for one in cell["samples"]])
+        self.assertEqual({len(line) for line in lines}, {len(head)})
+
+    def test_a_picture_of_many_charts_is_smaller(self):
+        script = "console.log(JSON.stringify([scaleOfPicture(1000, 2000), scaleOfPicture(1000, 160000)]));"
+        self.assertEqual(self.said(script, None), [2, 0.1])
+
+
 class Library(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -167,6 +213,22 @@ class Browser(unittest.TestCase):
         tab.keyboard.press("Space")
         tab.wait_for_function("document.activeElement.dataset.key === 'runtime=Go' && !document.activeElement.checked")
 
+    def test_whatever_is_pressed_keeps_the_focus(self):
+        tab = self.open("#view=time")
+        for key, then in (("view=memory", "[aria-current][data-key='view=memory']"), ("sort=seconds", "[aria-sort=ascending] [data-key='sort=seconds']"),
+                          ("all=threads", "[data-key='all=threads']")):
+            with self.subTest(key):
+                tab.locator(f"[data-key='{key}']").focus()
+                tab.keyboard.press("Enter")
+                tab.wait_for_selector(then)
+                tab.wait_for_function("key => document.activeElement.dataset.key === key", arg=key)
+
+    def test_a_picture_that_no_browser_draws_is_said(self):
+        tab = self.open("#view=time")
+        tab.evaluate("HTMLCanvasElement.prototype.toBlob = done => done(null)")
+        tab.get_by_role("button", name="PNG", exact=True).click()
+        tab.wait_for_function("document.getElementById('message').textContent.includes('too large for one PNG')")
+
     def test_exports(self):
         tab = self.open("#view=samples")
         for button, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"Runtime,Job")):
@@ -177,7 +239,7 @@ class Browser(unittest.TestCase):
             self.assertTrue(path.read_bytes().startswith(begin))
             self.assertGreater(path.stat().st_size, 500)
         lines = (self.folder / "samples.csv").read_text().splitlines()
-        self.assertEqual(len(lines) - 1, self.rows(tab))
+        self.assertEqual(len(lines) - 1, sum(len(cell["samples"]) for cell in example()["cells"]))
 
     def test_other_machines_are_added_and_bad_files_refused(self):
         save(example(cpu="Another CPU"), self.folder / "other.json")

@@ -13,6 +13,32 @@ function median(values) {
 function checkResults(results) {
   if (!results || results.format !== FORMAT) throw new Error("it is no results file of this lab");
   if (results.version !== VERSION) throw new Error(`it has version ${results.version} of the results; this page reads version ${VERSION}`);
+  const { machine, blocks, cells } = results;
+  if (!machine || typeof machine !== "object" || !Array.isArray(blocks) || !Array.isArray(cells)) throw new Error("it is broken");
+}
+
+function checkRow(row) {
+  const numbers = ["threads", "seconds", "low", "high", "cpu", "memory", "throughput"].map(field => row[field] ?? 0);
+  if (typeof row.runtime !== "string" || ![...numbers, ...row.samples.flat()].every(Number.isFinite)) throw new Error("it is broken");
+}
+
+function nameOfRun(results) { // the same in each file that one run wrote
+  const { cpu, cores, date, seed } = results.machine;
+  return JSON.stringify([cpu, cores, date, seed]);
+}
+
+// Adds results to { files, rows, names }, or throws and leaves those as they were.
+function admit(all, results) {
+  checkResults(results);
+  if (all.files.some(file => nameOfRun(file.results) === nameOfRun(results))) throw new Error("its run is shown already");
+  const machine = machineName(results, new Set(all.files.map(file => file.machine)));
+  const noisy = results.blocks.flatMap((block, number) => block.noisy ? [number] : []);
+  const rows = rowsOf(results, machine).map(row => ({ ...row, noisy, count: row.samples.length }));
+  rows.forEach(checkRow);
+  all.files.push({ machine, results });
+  all.rows.push(...rows);
+  relate(all.rows);
+  all.names = [...new Set(all.rows.map(row => row.runtime))].sort();
 }
 
 function compactSample(sample) { // RESULTS.json names each field; the page's own data do not
@@ -87,6 +113,17 @@ function digits(value) {
   if (value === 0) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
   return size > 5 ? value.toExponential(3) : value.toFixed(Math.max(0, 3 - size));
+}
+
+// Every sample of the rows, a line each, as the charts of samples show them.
+function tableOfSamples(rows) {
+  const head = ["Runtime", "Job", "Threads", "Block", "Position", "Seconds", "CPU s", "KiB", "Outlier", "Machine"];
+  return { head, lines: rows.flatMap(row => row.samples.map(sample => [row.runtime, row.job, row.threads, sample[BLOCK] + 1, sample[POSITION],
+    sample[SECONDS], sample[CPU], sample[RSS], sample[OUTLIER], row.machine])) };
+}
+
+function scaleOfPicture(width, height) { // no side longer than what every browser draws
+  return Math.min(2, 16000 / Math.max(width, height));
 }
 
 function csvOf(head, lines) {

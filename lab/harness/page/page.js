@@ -26,16 +26,6 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-function addResults(results) {
-  checkResults(results);
-  const machine = machineName(results, new Set(all.files.map(file => file.machine)));
-  all.files.push({ machine, results });
-  const noisy = results.blocks.flatMap((block, number) => block.noisy ? [number] : []);
-  all.rows.push(...rowsOf(results, machine).map(row => ({ ...row, noisy, count: row.samples.length })));
-  relate(all.rows);
-  all.names = [...new Set(all.rows.map(row => row.runtime))].sort();
-}
-
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
   state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log") === "1", sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
@@ -60,17 +50,20 @@ function showTheme() {
 function showTabs() {
   $("views").replaceChildren(...Object.entries(VIEWS).map(([name, view]) => {
     const link = element("a", { href: "#", textContent: view.title, onclick: event => { event.preventDefault(); writeState({ view: name, sort: null, down: false }); } });
+    link.dataset.key = `view=${name}`;
     if (name === state.view) link.setAttribute("aria-current", "page");
     return link;
   }));
 }
 
 function showFilters() {
-  const focus = document.activeElement?.dataset?.key, groups = [];
+  const groups = [];
   for (const [field, title] of Object.entries(FIELDS)) {
     const values = [...new Set(all.rows.map(row => String(row[field])))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     const box = element("fieldset", {}, element("legend", { textContent: title }));
-    box.append(element("button", { type: "button", className: "all", textContent: state[field] ? "all" : "none", onclick: () => writeState({ [field]: state[field] ? null : new Set() }) }));
+    const button = element("button", { type: "button", className: "all", textContent: state[field] ? "all" : "none", onclick: () => writeState({ [field]: state[field] ? null : new Set() }) });
+    button.dataset.key = `all=${field}`;
+    box.append(button);
     for (const value of values) {
       const input = element("input", { type: "checkbox", checked: !state[field] || state[field].has(value), onchange: () => {
         const now = new Set(state[field] ?? values);
@@ -85,7 +78,6 @@ function showFilters() {
   const log = element("input", { type: "checkbox", checked: state.log, onchange: () => writeState({ log: log.checked }) });
   log.dataset.key = "log";
   $("filters").replaceChildren(element("label", {}, log, " logarithmic"), ...groups);
-  if (focus) [...$("filters").querySelectorAll("input")].find(input => input.dataset.key === focus)?.focus();
 }
 
 function showTable(rows, columns) {
@@ -93,7 +85,9 @@ function showTable(rows, columns) {
   const sorted = sort ? [...rows].sort((a, b) => (typeof a[sort] === "string" ? a[sort].localeCompare(b[sort]) : (a[sort] ?? Infinity) - (b[sort] ?? Infinity)) * (state.down ? -1 : 1)) : rows;
   all.shown = { head: names.map(name => columns[name]), lines: sorted.map(row => names.map(name => row[name])) };
   const head = element("tr", {}, ...names.map(name => {
-    const cell = element("th", { scope: "col" }, element("button", { textContent: columns[name], onclick: () => writeState({ sort: name, down: sort === name && !state.down }) }));
+    const button = element("button", { textContent: columns[name], onclick: () => writeState({ sort: name, down: sort === name && !state.down }) });
+    button.dataset.key = `sort=${name}`;
+    const cell = element("th", { scope: "col" }, button);
     if (sort === name) cell.ariaSort = state.down ? "descending" : "ascending";
     return cell;
   }));
@@ -155,13 +149,16 @@ function showSeeds() {
 function show() {
   readState();
   const view = VIEWS[state.view], rows = chosen(all.rows, state), good = rows.filter(row => row.seconds !== null);
+  const focus = document.activeElement?.dataset?.key;
   showTheme();
   showTabs();
   showFilters();
   $("explanation").textContent = good.length ? view.explanation : "Nothing is chosen, or nothing of it has a result.";
   showCharts(good, view);
   state.view === "ranking" ? showTable(ranking(good), RANKS) : showTable(good, COLUMNS);
+  if (state.view === "samples") all.shown = tableOfSamples(good);
   showRest(rows);
+  if (focus) [...document.querySelectorAll("[data-key]")].find(one => one.dataset.key === focus)?.focus(); // its element is a new one
   for (const id of ["png", "svg"]) $(id).disabled = !all.charts.length;
 }
 
@@ -189,11 +186,14 @@ function chartsAsSvg() { // all charts below each other; one drawn on a canvas i
 }
 
 function downloadPng() {
-  const { text, width, height } = chartsAsSvg(), image = new Image(), canvas = element("canvas", { width: 2 * width, height: 2 * height });
+  const { text, width, height } = chartsAsSvg(), image = new Image(), scale = scaleOfPicture(width, height);
+  const canvas = element("canvas", { width: Math.floor(scale * width), height: Math.floor(scale * height) });
+  const fail = () => { $("message").textContent = "the charts are too large for one PNG; choose fewer, or take SVG"; };
   image.onload = () => {
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob(blob => download(`${state.view}.png`, blob));
+    canvas.toBlob(blob => blob ? download(`${state.view}.png`, blob) : fail());
   };
+  image.onerror = fail;
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
 }
 
@@ -201,7 +201,7 @@ async function addFiles(files) {
   const said = [];
   for (const file of files) {
     try {
-      addResults(JSON.parse(await file.text()));
+      admit(all, JSON.parse(await file.text()));
       said.push(`${file.name} added`);
     } catch (error) {
       said.push(`${file.name}: ${error instanceof SyntaxError ? "it is not JSON" : error.message}`);
@@ -212,7 +212,14 @@ async function addFiles(files) {
 }
 
 function start() {
-  JSON.parse($("data").textContent).forEach(addResults);
+  const said = JSON.parse($("data").textContent).map((results, number) => {
+    try {
+      return void admit(all, results);
+    } catch (error) {
+      return `file ${number + 1}: ${error.message}`;
+    }
+  });
+  $("message").textContent = said.filter(text => text).join("; ");
   $("png").onclick = downloadPng;
   $("svg").onclick = () => download(`${state.view}.svg`, new Blob([chartsAsSvg().text], { type: "image/svg+xml" }));
   $("csv").onclick = () => download(`${state.view}.csv`, new Blob([csvOf(all.shown.head, all.shown.lines)], { type: "text/csv" }));
