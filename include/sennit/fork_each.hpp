@@ -133,7 +133,8 @@ struct kept_result {
 
 // A result that may be left unwritten when an exception cuts the loop short.
 template <class R>
-inline constexpr bool plain_result = std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R>;
+inline constexpr bool plain_result =
+    std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R> && std::is_move_assignable_v<R>;
 
 // Separate functions: a result that is declared in a nested block would be copied on return (GCC before 14).
 template <class R, std::size_t Count, class F>

@@ -50,9 +50,10 @@ namespace detail {
 
 struct nothing {};
 
-// Trivially copyable says nothing of copies that are deleted, as with a member that is atomic.
+// Trivially copyable says nothing of copies that are deleted, as with a member that is atomic, or explicit.
 template <class T>
-inline constexpr bool trivially_copied = std::is_trivially_copyable_v<T> && std::is_constructible_v<T, T&>;
+inline constexpr bool trivially_copied =
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && std::is_convertible_v<T&, T>;
 
 // Whether a callable is rather copied than referred to: it is an object, no function, and small.
 template <class G>

@@ -103,7 +103,8 @@ private:
     std::unique_ptr<sched::runtime_core> core_;
 };
 
-// The runtime that is used where none is named. Created at first use; throws what the constructor throws.
+// The runtime that is used where none is named. Created at first use; throws what the constructor throws. It ends after
+// main, among the objects of static duration: fibers that such objects hold are to be joined before main returns.
 runtime& default_runtime();
 
 // Runs `function()` on the default runtime, or right here when the caller is already on some runtime's worker.

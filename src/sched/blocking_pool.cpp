@@ -128,17 +128,15 @@ void blocking_pool::reap() noexcept {
 }
 
 blocking_pool::~blocking_pool() {
-    base::intrusive_queue<helper> called;
     {
-        std::lock_guard guard(mutex_);
+        std::lock_guard guard(mutex_); // one whose patience ends now waits for it, and finds itself on no list
         ending_ = true;
-        called.append(idle_);
-    }
-    for (bool all = false; !all;) {
-        while (helper* one = called.pop_front()) {
+        while (helper* one = idle_.pop_front()) {
             one->called.store(1);
             sys::futex_wake(one->called, 1);
         }
+    }
+    for (bool all = false; !all;) {
         reap();
         {
             std::lock_guard guard(mutex_);

@@ -46,6 +46,44 @@ struct only_moved {
     only_moved& operator=(only_moved&&) noexcept = default;
     int number;
 };
+struct copied_by_name {
+    copied_by_name() = default;
+    explicit copied_by_name(const copied_by_name&) = default;
+    copied_by_name(copied_by_name&&) = default;
+    int operator()() const { return 1; }
+    int operator()(std::size_t) const { return 1; }
+};
+struct copied_when_not_const {
+    copied_when_not_const() = default;
+    copied_when_not_const(copied_when_not_const&) = default;
+    copied_when_not_const(const copied_when_not_const&) = delete;
+    int operator()() { return 1; }
+    int operator()(std::size_t) { return 1; }
+};
+struct not_assigned {
+    int number;
+    not_assigned() = default;
+    not_assigned(not_assigned&&) = default;
+};
+template <class F>
+int calls_of(F callable) {
+    const auto [a, b] = sennit::fork_join(callable, callable);
+    int sum = a + b;
+    for (const int one : sennit::fork_each(3, callable)) sum += one;
+    for (const int one : sennit::fork_each<2>(callable)) sum += one;
+    return sum + sennit::fork_reduce(4, 0, std::plus<>(), callable);
+}
+TEST(regress, callables_may_be_copied_in_odd_ways) {
+    EXPECT_EQ(calls_of(copied_by_name()), 11);
+    EXPECT_EQ(calls_of(copied_when_not_const()), 11);
+    const auto made = [](std::size_t i) {
+        not_assigned one;
+        one.number = static_cast<int>(i);
+        return one;
+    };
+    EXPECT_EQ(sennit::fork_each(3, made)[2].number, 2);
+    EXPECT_EQ(sennit::fork_each<3>(made)[2].number, 2);
+}
 TEST(regress, callables_and_results_need_not_be_copied) {
     counter all;
     sennit::fork_join(all, all);
