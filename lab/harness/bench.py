@@ -258,9 +258,9 @@ def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan
     order = list(run.cells)
     random.Random(f"{plan.seed} {number}").shuffle(order)
     turn = set(map(id, forecast.turn()))
-    for position, cell in enumerate([cell for cell in order if id(cell) in turn]):
-        if any(sample["block"] == number for sample in cell.samples):
-            continue  # before an interruption
+    for position, cell in enumerate(order):
+        if id(cell) not in turn or any(sample["block"] == number for sample in cell.samples):
+            continue  # not now, or it was before an interruption
         if forecast.over():
             return
         what = f"{cell.label}: {cell.title}"

@@ -82,9 +82,9 @@ def parse(arguments: list[str]) -> Namespace:
     if given.files[0] != given.files[1]:
         raise UsageError("compare takes two results files, or two build folders, not one of each")
     given.workloads = workloads_named(given.workloads) if given.workloads else list(MAIN_JOB)
-    given.threads = [thread_count(text) for text in (given.threads or str(usable_cpus())).split(",")]
-    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps else None
-    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed else random.randrange(2**31)
+    given.threads = sorted({thread_count(text) for text in (given.threads or str(usable_cpus())).split(",")})
+    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
+    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
     given.time_limit = seconds(given.time_limit)
     if given.files[0]:
         given.runs = [restore(load(place))[0] for place in (given.a, given.b)]

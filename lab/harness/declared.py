@@ -91,8 +91,13 @@ def _check(where: str, found: object, keys: Keys) -> dict:
         kind = (needed | optional).get(key)
         if kind is None:
             raise UsageError(f"{where} has the unknown key '{key}'; there are: {', '.join(needed | optional)}")
-        if not isinstance(value, kind):
+        if not isinstance(value, kind) or kind is int and isinstance(value, bool):
             raise UsageError(f"{where}: '{key}' must be a {kind.__name__}, not {value!r}")
+        inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        if key == "range" and [type(one) for one in inside] != [int, int]:
+            raise UsageError(f"{where}: 'range' must be two numbers, not {value!r}")
+        if key != "range" and not all(isinstance(one, str) for one in inside):
+            raise UsageError(f"{where}: '{key}' must hold texts only, not {value!r}")
     return found
 
 
@@ -111,6 +116,8 @@ def _workload(name: str, where: str, told: object) -> Workload:
     about = _check(where, told, WORKLOAD)
     if ("names" in about) == ("range" in about):
         raise UsageError(f"{where} needs either 'range' or 'names'")
+    if about.get("powers_of", 2) not in POWERS:
+        raise UsageError(f"{where}: 'powers_of' must be one of {', '.join(map(str, POWERS))}, not {about['powers_of']}")
     low, high = about.get("range", [0, 0])
     made = Workload(name, about["default"], about["quick"], about["small"], low, high, tuple(about.get("names", ())),
                     tuple(about.get("full", ())), about.get("powers_of"),

@@ -24,6 +24,8 @@ BAD_RUNTIMES = {
     "needs either 'threads' or 'program'": {"threads": None},
     "its program is that of 'tortoise', which has none": {"threads": None, "program": '"tortoise"'},
     "Invalid value": {"title": "Hare"},
+    "'workloads' must hold texts only, not [1]": {"workloads": "[1]"},
+    "'environment' must hold texts only, not {'SPEED': 3}": {"environment": "{SPEED = 3}"},
 }
 BAD_WORKLOADS = {
     "run has no 'small'": {"small": None},
@@ -31,6 +33,11 @@ BAD_WORKLOADS = {
     "run needs either 'range' or 'names'": {"range": None},
     "run: size must be a number from 1 to 10, not '11'": {"quick": '"11"'},
     "run: size must be a power of two, not '9'": {"powers_of": "2"},
+    "'powers_of' must be one of 2, 10, not 1": {"powers_of": "1"},
+    "'powers_of' must be a int, not True": {"powers_of": "true"},
+    "'range' must be two numbers, not [1]": {"range": "[1]"},
+    "'range' must be two numbers, not ['a', 'b']": {"range": '["a", "b"]'},
+    "'full' must hold texts only, not [3]": {"full": "[3]"},
 }
 SHARED = {"java", "rust"}  # sources of several runtimes
 

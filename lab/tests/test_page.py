@@ -225,7 +225,7 @@ class Browser(unittest.TestCase):
 
     def test_a_picture_that_no_browser_draws_is_said(self):
         tab = self.open("#view=time")
-        tab.evaluate("HTMLCanvasElement.prototype.toBlob = done => done(null)")
+        tab.evaluate("() => { HTMLCanvasElement.prototype.toBlob = done => done(null); }")
         tab.get_by_role("button", name="PNG", exact=True).click()
         tab.wait_for_function("document.getElementById('message').textContent.includes('too large for one PNG')")
 
