@@ -19,8 +19,8 @@
 namespace sennit::sched {
 
 struct debug_layout {
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '3'}; // changes with the meaning of what follows
-    std::uint64_t offsets[27];
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '4'}; // changes with the meaning of what follows
+    std::uint64_t offsets[28];
 };
 
 struct side_stack::debug {
@@ -30,6 +30,7 @@ struct side_stack::debug {
     static constexpr std::uint64_t body = offsetof(side_stack, body_);
     static constexpr std::uint64_t name = offsetof(side_stack, name_);
     static constexpr std::uint64_t next = offsetof(side_stack, next_made_);
+    static constexpr std::uint64_t whose = offsetof(side_stack, whose_);
 };
 
 struct snapshot::layout {
@@ -59,7 +60,8 @@ struct snapshot::layout {
                                                     side_stack::debug::high,
                                                     side_stack::debug::body,
                                                     side_stack::debug::name,
-                                                    side_stack::debug::next}};
+                                                    side_stack::debug::next,
+                                                    side_stack::debug::whose}};
 };
 
 } // namespace sennit::sched

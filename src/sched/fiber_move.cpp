@@ -49,7 +49,8 @@ void fiber_block::become_movable(std::size_t size) {
             auto& me = *static_cast<fiber_block*>(self);
             me.type_.body(me);
         };
-        more.way = ::new (memory) fiber_way{.stack = &side_stack::take(body, this, size, more.name.data()), .lock = {}};
+        auto& stack = side_stack::take(body, this, size, more.name.data(), side_stack::owner::fiber);
+        more.way = ::new (memory) fiber_way{.stack = &stack, .lock = {}};
     } catch (...) {
         give_memory(memory, sizeof(fiber_way));
         throw;

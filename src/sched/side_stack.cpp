@@ -248,7 +248,8 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
     return *found;
 }
 
-side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name) {
+side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
+                             owner whose) {
     const std::size_t room = std::bit_ceil(std::max(size, least_side_stack));
     const auto size_class = size == 0 ? usual_class : static_cast<unsigned>(std::countr_zero(room));
     side_stack* found = nullptr;
@@ -262,6 +263,7 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::
         found->argument_ = argument;
     }
     found->name_ = name;
+    found->whose_ = whose;
     return *found;
 }
 
@@ -269,6 +271,7 @@ void side_stack::give(side_stack& ended) noexcept {
     worker* me = this_worker();
     ended.body_ = nullptr;
     ended.name_ = nullptr;
+    ended.whose_ = owner::coroutine;
     base::plain_write(&ended);
     if (me && ended.size_class_ == usual_class && me->side_stacks.size() < tuning::max_spares) {
         me->side_stacks.keep(ended);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the tools' tests: two fibers that are blocked, a third that is so inside a coroutine, one more coroutine that is
-// suspended, and a fiber that stops the program while they are.
+// suspended, a movable fiber that is blocked and, but for `wait`, one that has not begun, and a fiber that stops the
+// program while they are.
 //     blocked        calls stop_here, where a debugger may look
 //     blocked abort  the same, and leaves a core file
 //     blocked wait   says `ready`, and waits for the end of its input
@@ -66,8 +67,15 @@ int main(int argc, char** argv) {
         sennit::fiber third({.name = "third"}, [&] { resumes_what_blocks(waits); });
         sennit::coroutine<> ended([](auto&) {}); // its stack is idle
         ended.resume();
-        while (!begun || !locks || !inside) sennit::this_fiber::yield();
-        (void)first.get_id(); // numbers
+        bool moved_in = false;
+        sennit::fiber movable({.name = "movable", .movable = true}, [&] {
+            moved_in = true;
+            waits_for_the_gate(gate);
+        });
+        while (!begun || !locks || !inside || !moved_in) sennit::this_fiber::yield();
+        (void)first.get_id();         // numbers
+        sennit::fiber waits_to_begin; // not in a long call, which the watchdog helps out
+        if (then != "wait") waits_to_begin = sennit::fiber({.name = "to begin", .movable = true}, [] {});
         stop_here();
         if (then == "abort") std::abort();
         if (then == "wait") {

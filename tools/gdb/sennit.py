@@ -15,11 +15,12 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit03"
+MAGIC = b"sennit04"
 FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
           "context.high", "context.lent", "hot.context", "worker.task", "worker.hot", "hot.activity", "activity.id",
           "activity.fiber", "activity.waits_for", "activity.outer", "fiber.extra", "fiber.made_at", "fiber.self",
-          "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next")
+          "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next",
+          "side.whose")
 # Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
 # bytes lie on it (src/sys/switch_*.hpp).
 MACHINES = {"i386:x86-64": (("rip", "rsp", "rbp"), 0, 8, 16 + 128), "aarch64": (("pc", "sp", "x29"), 16, 0, 32)}
@@ -149,7 +150,7 @@ def strands(layout):
     return found
 
 
-class Coroutine:
+class Side:
     """A body on a side stack. While it is suspended its place is known; else that of whoever has entered it is, and the
     body's own belongs to the fiber or thread that runs it."""
 
@@ -157,6 +158,7 @@ class Coroutine:
 
     def __init__(self, layout, number, side):
         self.number = number
+        self.of_fiber = memory(layout.field(side, "side.whose"), 1) != b"\0"
         self.sp = layout.get(side, "side.other_sp")
         low, high = layout.get(side, "side.low"), layout.get(side, "side.high")
         name = layout.get(side, "side.name")
@@ -164,18 +166,28 @@ class Coroutine:
         self.state = "suspended" if low <= self.sp < high else "entered"
 
     def line(self):
+        kind, state = ("fiber", "waits to begin, or to go on after its move") if self.of_fiber else ("coroutine", self.state)
         name = f" '{self.name}'" if self.name else ""
-        return f"coroutine{name} [{self.state}] on side {self.number}"
+        return f"{kind}{name} [{state}] on side {self.number}"
+
+
+def sides(layout):
+    """All that have begun and not ended; numbered in the order in which their stacks were made."""
+    found, at = [], word(layout.side_stacks)
+    while at:
+        found.append(at)
+        at = layout.get(at, "side.next")
+    return [Side(layout, number, side) for number, side in enumerate(reversed(found)) if layout.get(side, "side.body")]
 
 
 def coroutines(layout):
-    """Those that have begun and not ended; numbered in the order in which their stacks were made."""
-    sides, at = [], word(layout.side_stacks)
-    while at:
-        sides.append(at)
-        at = layout.get(at, "side.next")
-    return [Coroutine(layout, number, side) for number, side in enumerate(reversed(sides))
-            if layout.get(side, "side.body")]
+    """Those that have begun and not ended."""
+    return [side for side in sides(layout) if not side.of_fiber]
+
+
+def fibers_on_no_stack(layout):
+    """Movable fibers that no worker runs and that wait for nothing: the body of one that does is that of a strand."""
+    return [side for side in sides(layout) if side.of_fiber and side.state == "suspended"]
 
 
 class FrameId:
@@ -201,7 +213,8 @@ class Detour(gdb.unwinder.Unwinder):
             return None
         saved = self.target
         address_type = frame.read_register(sp).type
-        info = frame.create_unwind_info(FrameId(gdb.Value(here).cast(address_type), frame.read_register(pc)))
+        # Said to lie where that stack begins: gdb does not go on to frames below the newest one, and stacks lie anywhere.
+        info = frame.create_unwind_info(FrameId(gdb.Value(saved).cast(address_type), frame.read_register(pc)))
         for register, value in ((pc, word(saved + pc_at)), (sp, saved + bytes_on), (fp, word(saved + fp_at))):
             info.add_saved_register(register, gdb.Value(value).cast(frame.read_register(register).type))
         return info
@@ -254,7 +267,8 @@ class Fibers(gdb.Command):
         super().__init__("sennit fibers", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
-        for strand in strands(Layout()):
+        layout = Layout()
+        for strand in strands(layout) + fibers_on_no_stack(layout):
             print(strand.line())
 
 
@@ -277,9 +291,10 @@ class Backtrace(gdb.Command):
 
     def invoke(self, argument, from_tty):
         wanted = argument.strip()
-        chosen = [one for one in strands(Layout())
+        layout = Layout()
+        chosen = [one for one in strands(layout)
                   if wanted in ("all", str(one.id), one.name, f"stack {one.stack}") and wanted]
-        chosen += [one for one in coroutines(Layout())
+        chosen += [one for one in coroutines(layout) + fibers_on_no_stack(layout)
                    if wanted in ("all", one.name, f"side {one.number}") and wanted]
         if not chosen:
             raise gdb.GdbError("sennit bt: a fiber's number, a name, 'stack N', 'side N', or all; see sennit fibers "

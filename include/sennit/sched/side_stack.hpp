@@ -62,8 +62,10 @@ public:
     // cache in a few ns, else a lock or a system call. Throws std::bad_alloc.
     static side_stack& take(void (*body)(void*) noexcept, void* argument);
     // One of at least `size` bytes, up to `most_side_stack`: the next power of two; 0: as above. Takes a lock. `name`
-    // is for reports, and outlives the body; null: none.
-    static side_stack& take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name);
+    // is for reports, and outlives the body; null: none. So is whose body it is.
+    enum class owner : unsigned char { coroutine, fiber };
+    static side_stack& take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
+                            owner whose = owner::coroutine);
     // The body has returned, and the stack was left by that. From any thread.
     static void give(side_stack& ended) noexcept;
 
@@ -127,6 +129,7 @@ private:
     void (*body_)(void*) noexcept = nullptr; // null: nobody's
     void* argument_ = nullptr;
     const char* name_ = nullptr;
+    owner whose_ = owner::coroutine;
     side_stack* next_made_ = nullptr; // set before it is in the list of all
     const unsigned size_class_;       // the logarithm of its size, before the top is set off
 

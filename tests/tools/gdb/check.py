@@ -31,7 +31,12 @@ def expect(output, *patterns):
 def check(output):
     expect(output, r"^fiber \S.* 'first' \[blocked in event at 0x[0-9a-f]+\] on stack \d+, made at",
            r"^fiber \S.* 'second' \[blocked in mutex at 0x[0-9a-f]+\] on stack \d+, made at",
+           r"^fiber \S.* 'movable' \[blocked in event at 0x[0-9a-f]+\] on stack \d+, made at",
+           r"^fiber 'to begin' \[waits to begin, or to go on after its move\] on side \d+$",
            r"^strand \S.* \[running on worker 0\] on stack \d+")
+    fibers = output[:output.index("---coroutines---")]
+    if len(re.findall(r"^fiber", fibers, re.MULTILINE)) != 5:
+        sys.exit(f"check_gdb: other than five fibers in:\n{fibers}")
     expect(output, r"^coroutine 'parser' \[suspended\] on side \d+$", r"^coroutine 'waits inside' \[entered\] on side \d+$")
     listed = output[output.index("---coroutines---"):output.index("---first---")]
     if len(re.findall(r"^coroutine", listed, re.MULTILINE)) != 2:
@@ -44,6 +49,8 @@ def check(output):
     expect(after, r"^#1 .*sennit::sched::", r"^#\d+ .*waits_for_the_gate", r"^#\d+ .*fiber_block::run_queued")
     everything = output[output.index("---all---"):]
     expect(everything, r"^#\d+ .*waits_for_the_gate", r"^#\d+ .*mutex::lock_slowly", r"^#\d+ .*stop_here|^#\d+ .*abort")
+    if "inner to this frame" in output:
+        sys.exit(f"check_gdb: gdb did not go on to frames that lie lower than its own:\n{output}")
     if "Python Exception" in output:
         sys.exit(f"check_gdb: the script has failed:\n{output}")
 
