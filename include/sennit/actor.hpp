@@ -39,7 +39,8 @@ namespace sennit {
 // `Self`: the class that derives from this; `Ms`: all that may be sent to it, each handled by one of
 //     R on(M)                          R is the answer: M::reply, or void
 //     void on(M, reply_to<M::reply>)   the answer comes when reply_to::set is called, by whomever
-// The parameter may be M, M&&, const M&. Optional: `void stopped(exit_reason)`, called before the destructor.
+// The parameter may be M, M&&, const M&. Optional: `void stopped(exit_reason)`, called before the destructor; what
+// it throws is the error that ended the actor, if there is no other.
 template <class Self, class... Ms>
 class actor : public actor_base {
 public:
@@ -48,11 +49,12 @@ public:
     actor_ref<Self> self() const noexcept { return actor_ref<Self>(address()); }
 
     template <class M, class Answer> // reply_to<reply_of<M>>, or no_answer
-    static void invoke(Self& me, M&& message, Answer answer) {
+    static void detail_invoke(Self& me, M&& message, Answer answer) {
         constexpr bool plain = requires { me.on(std::move(message)); };
         constexpr bool deferred = requires { me.on(std::move(message), std::move(answer)); };
         static_assert(plain || deferred, "sennit: a message of the protocol has no handler: write `on(M)`");
         if constexpr (deferred && detail::has_reply<M>) {
+            const detail::kept_duty<reply_of<M>> kept(answer, static_cast<const actor_base&>(me).address());
             me.on(std::move(message), std::move(answer));
         } else if constexpr (plain) {
             using result = decltype(me.on(std::move(message)));
@@ -94,13 +96,12 @@ private:
             if (asked) return &detail::handle_asked<Self, M>;
         return asked ? nullptr : &detail::handle_told<Self, M>;
     }
-    static sched::mail::function find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
+    static sched::mail::function detail_find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
         (detail::check_sendable<Ms>(), ...);
         sched::mail::function how = nullptr;
         (void)(... || ((how = found<Ms>(message, asked)) != nullptr));
         return how;
     }
-    static inline const detail::actor_type type_of_self = detail::type_of_actor<Self>(&actor::find);
 };
 
 } // namespace sennit

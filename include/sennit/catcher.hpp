@@ -47,19 +47,19 @@ public:
 
     // As if it had been sent here. Throws std::bad_alloc.
     void push(M message, any_ref from = {}) {
-        (void)queue_.push(maybe(std::in_place, caught{std::move(message), from}));
+        (void)queue_->push(maybe(std::in_place, caught{std::move(message), from}));
     }
     // Waits for one. Throws cancelled.
-    caught pop() { return std::move(**queue_.pop()); }
+    caught pop() { return std::move(**queue_->pop()); }
     // Nothing: none came in time.
     template <class Rep, class Period>
     std::optional<caught> pop_for(const std::chrono::duration<Rep, Period>& limit) {
-        return taken([&](maybe& one) { return queue_.pop_for(one, limit); });
+        return taken([&](maybe& one) { return queue_->pop_for(one, limit); });
     }
     std::optional<caught> try_pop() {
-        return taken([&](maybe& one) { return queue_.try_pop(one); });
+        return taken([&](maybe& one) { return queue_->try_pop(one); });
     }
-    std::size_t size() const { return queue_.size(); }
+    std::size_t size() const { return queue_->size(); }
     bool empty() const { return size() == 0; }
 
 private:
@@ -71,10 +71,14 @@ private:
         return one;
     }
     void listen() {
-        handler_ = at_.add_handler([this](M&& message, any_ref from) { push(std::move(message), from); });
+        handler_ = at_.add_handler([queue = queue_](M&& message, any_ref from) {
+            (void)queue->push(maybe(std::in_place, caught{std::move(message), from}));
+        });
     }
 
-    channel<maybe> queue_{channel<maybe>::unbounded};
+    using queue = channel<maybe>;
+    // Its handler's, too: where a handler of the same message destroys the catcher, that one still comes.
+    std::shared_ptr<queue> queue_ = std::make_shared<queue>(queue::unbounded);
     std::unique_ptr<receiver> own_;
     receiver& at_;
     handler_id handler_{};

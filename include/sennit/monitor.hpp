@@ -107,7 +107,7 @@ namespace detail {
 struct entrance {
     template <class... M>
     static inside<sizeof...(M)> into(member_key member, M&... monitors) noexcept {
-        return inside<sizeof...(M)>(member, static_cast<monitor*>(std::addressof(monitors))...);
+        return inside<sizeof...(M)>(member, &as_monitor(monitors)...);
     }
     static inside<1> adopted(monitor& reserved) noexcept { return inside<1>(reserved, inside<1>::adopting()); }
 };
@@ -170,8 +170,9 @@ Clause when(bool condition, Clause which) {
 // that has one. Then calls that clause's function, and returns its number, counted from 0; `no_clause` when all are
 // left out. The caller must be inside all monitors of the clauses, and is again when it returns. Throws `cancelled`,
 // and what the function throws; what the accepted call throws is its caller's.
-template <std::derived_from<detail::accept_clause>... Clauses>
-std::size_t waitfor(const Clauses&... clauses) {
+template <class... Clauses>
+    requires(std::derived_from<std::remove_cvref_t<Clauses>, detail::accept_clause> && ...)
+std::size_t waitfor(Clauses&&... clauses) {
     const std::array<const detail::accept_clause*, sizeof...(Clauses)> all{&clauses...};
     const std::size_t chosen = detail::run_waitfor(all);
     std::size_t i = 0;

@@ -40,48 +40,52 @@ class stackful_generator : public std::ranges::view_interface<stackful_generator
 public:
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, stackful_generator>)
-    explicit stackful_generator(F&& function)
-        : place_(std::make_unique<T*>()),
-          body_([function = std::forward<F>(function), place = place_.get()](suspender<void, void>& self) mutable {
-              yielder<T> yield(self, *place);
-              function(yield);
-          }) {}
+    explicit stackful_generator(F&& function) : frame_(std::make_unique<frame>(std::forward<F>(function))) {}
     template <class F>
     stackful_generator(const coroutine_attributes& how, F&& function)
-        : place_(std::make_unique<T*>()),
-          body_(how, [function = std::forward<F>(function), place = place_.get()](suspender<void, void>& self) mutable {
-              yielder<T> yield(self, *place);
-              function(yield);
-          }) {}
+        : frame_(std::make_unique<frame>(std::forward<F>(function), how)) {}
 
+private:
+    // Iterators refer to it, and so stay valid where the generator is moved.
+    struct frame {
+        template <class F, class... How>
+        explicit frame(F&& function, const How&... how)
+            : body(how..., [function = std::forward<F>(function), this](suspender<void, void>& self) mutable {
+                  yielder<T> yield(self, place);
+                  function(yield);
+              }) {}
+        T* place = nullptr; // of the present value, in the function's frame
+        coroutine<> body;
+    };
+
+public:
     class iterator {
     public:
         using value_type = T;
         using difference_type = std::ptrdiff_t;
-        T& operator*() const noexcept { return **whose_->place_; }
+        T& operator*() const noexcept { return *whose_->place; }
         iterator& operator++() {
-            whose_->body_.resume();
+            whose_->body.resume();
             return *this;
         }
         void operator++(int) { ++*this; }
-        bool operator==(std::default_sentinel_t) const noexcept { return whose_->body_.done(); }
+        bool operator==(std::default_sentinel_t) const noexcept { return whose_->body.done(); }
 
     private:
         friend class stackful_generator;
-        explicit iterator(stackful_generator& whose) noexcept : whose_(&whose) {}
-        stackful_generator* whose_;
+        explicit iterator(frame& whose) noexcept : whose_(&whose) {}
+        frame* whose_;
     };
 
     // Runs up to the first value. Once.
     iterator begin() {
-        body_.resume();
-        return iterator(*this);
+        frame_->body.resume();
+        return iterator(*frame_);
     }
     std::default_sentinel_t end() const noexcept { return {}; }
 
 private:
-    std::unique_ptr<T*> place_; // of the present value, in the function's frame
-    coroutine<> body_;
+    std::unique_ptr<frame> frame_;
 };
 
 } // namespace sennit

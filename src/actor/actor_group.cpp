@@ -6,7 +6,9 @@
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/check.hpp"
+#include "sennit/cancelled.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -16,10 +18,16 @@ namespace sennit {
 
 namespace {
 
-// The slot of the actor whose constructor is about to run on this thread.
+constexpr std::uint32_t most_room = (1u << 30) - 1; // bounds: the rest of the word says what is to be done
+
+// The slot of the actor whose constructor is about to run here. Before it does, its arguments or another base
+// of its class may make others: so who puts one here puts back the one that was here.
+//
+// The context's, as what runs before may block and go on in another thread; a thread's own where there is none.
 sched::mailbox*& nascent() noexcept {
     static thread_local sched::mailbox* box = nullptr;
-    return box;
+    sched::worker* const me = sched::this_worker();
+    return me ? me->self().nascent : box;
 }
 [[gnu::noinline]] sched::mailbox* exchange_nascent(sched::mailbox* next) noexcept {
     return std::exchange(nascent(), next);
@@ -57,9 +65,12 @@ std::string actor_base::name() const {
 
 void actor_base::end(std::exception_ptr error) noexcept {
     sched::mailbox& box = *box_;
-    const exit_reason why = error && why_ != exit_reason::linked ? exit_reason::error : why_;
+    exit_reason why = error && why_ != exit_reason::linked ? exit_reason::error : why_;
     const sched::address me = box.self();
-    type_->destroy(*this, why);
+    if (std::exception_ptr last = type_->destroy(*this, why); last && !error) {
+        error = std::move(last);
+        if (why != exit_reason::linked) why = exit_reason::error;
+    }
     const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
     if (error && !told) actor_group::of(box)->failed(std::move(error));
 }
@@ -79,7 +90,7 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
     try {
         detail::watch* news = how && how->watcher ? detail::make_watch(how->watcher, false) : nullptr;
         try {
-            box_ = &group.runtime_.mailboxes().take();
+            box_ = &group.runtime_.mailboxes().take(home);
         } catch (...) {
             if (news) detail::destroy_mail(*news);
             throw;
@@ -89,35 +100,34 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
         type.give(memory_);
         throw;
     }
-    if (begin != 0) box_->begin_on(begin);
-    if (home != box_->home) box_->pin_to(home);
+    if (const std::uint16_t wanted = home != 0 ? home : begin; wanted != 0) box_->begin_on(wanted);
     box_->extra = hung.release();
-    box_->order = UINT64_MAX;
     // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->handled.store_rlx(0); // the life begins later; so for all of these
     // pairs with begin_life: written before the life, read in it or behind `lives`
-    box_->bounds.store_rlx(how && how->mailbox != 0 ? how->mailbox << 2 | static_cast<std::uint32_t>(how->overflow)
-                                                    : 0);
+    box_->bounds.store_rlx(how && how->mailbox != 0
+                               ? std::min(how->mailbox, most_room) << 2 | static_cast<std::uint32_t>(how->overflow)
+                               : 0);
     // pairs with begin_life: written before the life, read in it or behind `lives`
     box_->group.store_rlx(&group); // the constructor may make actors, too
     box_->branch = static_cast<std::uint8_t>(group.branch_here());
-    exchange_nascent(box_);
+    outer_ = exchange_nascent(box_);
 }
 
 actor_group::making::~making() {
     if (!box_) return;
-    exchange_nascent(nullptr);
+    exchange_nascent(outer_);
     // whoever spawns it learns by the exception
     if (watcher_) detail::remove_watch({box_->self().slot, box_->generation() + 1}, watcher_, false);
     type_.give(memory_);
-    (void)end_unborn(exit_reason::error);
+    (void)end_unborn(exit_reason::error, nullptr);
 }
 
-sched::address actor_group::making::end_unborn(exit_reason why) noexcept {
+sched::address actor_group::making::end_unborn(exit_reason why, const std::exception_ptr& error) noexcept {
     sched::mailbox& box = *std::exchange(box_, nullptr);
     const sched::address unborn{box.self().slot, box.generation() + 1};
     detail::mail_list nobodys;
-    detail::drop_extra(box, unborn, why, nullptr, &nobodys);
+    detail::drop_extra(box, unborn, why, error, &nobodys);
     group_.runtime_.mailboxes().give(box);
     while (sched::mail* one = nobodys.pop_front()) {
         one->failed(unborn.slot, sched::delivery::dead);
@@ -128,9 +138,12 @@ sched::address actor_group::making::end_unborn(exit_reason why) noexcept {
 
 sched::address actor_group::making::begin(actor_base& made) noexcept {
     SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
+    exchange_nascent(outer_);
     if (made.ending_) { // already: nobody's turn, so right here
-        type_.destroy(made, exit_reason::normal);
-        return end_unborn(exit_reason::normal);
+        std::exception_ptr error = type_.destroy(made, exit_reason::normal);
+        const sched::address unborn = end_unborn(error ? exit_reason::error : exit_reason::normal, error);
+        if (error) group_.failed(std::move(error));
+        return unborn;
     }
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type_;
@@ -139,7 +152,7 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
         detail::extra_of(box)->type = &type_;
     }
     box.object = &made;
-    sched::address who;
+    const sched::address who{box.self().slot, box.generation() + 1}; // it may have ended when it is begun
     bool stopped = false;
     const bool early = made.early_; // it may end as soon as it lives
     std::unique_lock before_all_others(detail::extra_lock(box.self().slot), std::defer_lock);
@@ -156,7 +169,6 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
         }
         stopped = here.stopped;
         box.begin_life(); // inside: either `stop` finds it, or it is found stopped
-        who = box.self();
     }
     if (early) {
         before_all_others.unlock();
@@ -175,7 +187,7 @@ actor_group::actor_group(sennit::runtime& where) : life_owner{&left}, runtime_(w
 
 actor_group::~actor_group() {
     stop();
-    wait_for_all(true);
+    (void)wait_for_all(true);
 }
 
 unsigned actor_group::branch_here() const noexcept {
@@ -209,16 +221,22 @@ actor_group* actor_group::of(const sched::mailbox& box) noexcept {
     return static_cast<actor_group*>(box.group.load_rlx());
 }
 
-void actor_group::wait_for_all(bool and_round) noexcept {
+// False: cancelled.
+bool actor_group::wait_for_all(bool at_the_end) noexcept {
     for (;;) {
         lock_.lock();
-        if (peopled_ == 0 && !(and_round && round_.out)) return lock_.unlock();
-        (void)sched::block(joiners_, lock_, {.cancellable = false, .what = "actor_group::join", .on = this});
+        if (peopled_ == 0 && !(at_the_end && round_.out)) {
+            lock_.unlock();
+            return true;
+        }
+        const auto why =
+            sched::block(joiners_, lock_, {.cancellable = !at_the_end, .what = "actor_group::join", .on = this});
+        if (why == sched::wake_reason::cancelled) return false;
     }
 }
 
 void actor_group::join() {
-    wait_for_all(false);
+    if (!wait_for_all(false)) throw cancelled();
     std::exception_ptr error;
     {
         std::lock_guard guard(lock_);
@@ -333,9 +351,9 @@ std::uint64_t actor_group::handled() const {
 sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (found || !box.lives() || of(box) != this) return; // `lives` has acquired it
+        if (found || !box.lives() || of(box) != this) return; // `lives` has acquired it; again under the lock
         std::lock_guard guard(detail::extra_lock(box.self().slot));
-        if (!box.lives() || !box.extra || detail::extra_of(box)->name != name) return;
+        if (!box.lives() || of(box) != this || !box.extra || detail::extra_of(box)->name != name) return;
         if (detail::extra_of(box)->type == type) found = box.self(); // its memory may be gone already
     });
     return found;

@@ -23,6 +23,8 @@ const char* describe(ask_error what) noexcept {
         return "sennit: the wait for an answer was cancelled";
     case ask_error::cycle:
         return "sennit: actors ask each other in a circle";
+    case ask_error::full:
+        return "sennit: the actor's mailbox had no room for the question";
     }
     return "sennit: no answer";
 }
@@ -52,9 +54,9 @@ send_status status_of(sched::delivery what) noexcept {
 
 } // namespace
 
-std::exception_ptr actor_down_error() noexcept {
+std::exception_ptr error_of(ask_error why) noexcept {
     try {
-        return std::make_exception_ptr(ask_failed(ask_error::actor_down));
+        return std::make_exception_ptr(ask_failed(why));
     } catch (...) {
         return std::current_exception();
     }
@@ -63,8 +65,9 @@ std::exception_ptr actor_down_error() noexcept {
 send_status deliver(sched::address to, sched::mail& one) noexcept {
     return status_of(sched::deliver(to, one));
 }
-send_status deliver_waiting(sched::address to, sched::mail& one) noexcept {
-    return status_of(sched::deliver_waiting(to, one));
+std::optional<send_status> deliver_waiting(sched::address to, sched::mail& one) noexcept {
+    const auto done = sched::deliver_waiting(to, one);
+    return done ? std::optional(status_of(*done)) : std::nullopt;
 }
 
 void stop_actor(sched::address whom, exit_reason why, bool at_once) {
@@ -76,7 +79,9 @@ void stop_actor(sched::address whom, exit_reason why, bool at_once) {
 
 // Each asker writes down whom it waits for, then follows the chain. Of those that close a circle, the last to write
 // sees all the others (sequentially consistent). Who answers rubs it out before the answer can be seen, and so before
-// whatever it asks next: a chain leads over none that has its answer and has yet to run.
+// whatever it asks next: a chain leads over none that has its answer and has yet to run. Who forwards the question
+// writes down the new one, and who keeps the duty behind its handler's end, or gives it away in a message, nobody: such
+// circles end by the asker's limit.
 asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     sched::worker* me = sched::this_worker();
     sched::mailbox* const asker = me ? me->self().serves : nullptr;
@@ -97,6 +102,19 @@ asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
 }
 asking::~asking() {
     noted_.answered(); // or given up: a late answer rubs out nothing that this one asks later
+}
+
+void awaits::passed_to(sched::address whom) noexcept {
+    if (slot == 0) return;
+    std::lock_guard guard(extra_lock(slot));
+    if (still) sched::mailbox_table::find(slot)->asks.store(std::bit_cast<std::uint64_t>(whom));
+}
+
+void awaits::left_by(sched::address who) noexcept {
+    if (slot == 0) return;
+    std::lock_guard guard(extra_lock(slot));
+    sched::mailbox* const asker = sched::mailbox_table::find(slot);
+    if (still && asker->asks.load() == std::bit_cast<std::uint64_t>(who)) asker->asks.store(0);
 }
 
 void awaits::answered() noexcept {

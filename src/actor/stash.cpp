@@ -9,8 +9,21 @@ namespace {
 constexpr unsigned before_others = 64; // messages in a row that come back; as many as in a turn
 } // namespace
 
-void stashed_mail::keep(sched::mail& one) {
+// What it did not come to are dead letters to who had put them aside.
+stashed_mail::~stashed_mail() {
+    if (gone) *gone = true;
+    due.put_before(kept);
+    while (sched::mail* one = due.pop_front()) {
+        one->failed(whose.slot, sched::delivery::dead);
+        one->run(*one, nullptr);
+    }
+}
+
+void stashed_mail::keep(sched::mail& one, sched::address mine) {
+    whose = mine;
+    one.generation = mine.generation;
     if (kept.size() >= most) {
+        one.failed(mine.slot, sched::delivery::full);
         one.run(one, nullptr);
         throw stash_full(most);
     }
@@ -29,7 +42,7 @@ void stashed_mail::handle(actor_base& me) noexcept {
         if (count % before_others == 0) sched::yield();
     }
     gone = nullptr;
-    me.handled();
+    me.detail_handled();
 }
 
 } // namespace sennit::detail

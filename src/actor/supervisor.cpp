@@ -78,8 +78,9 @@ std::chrono::nanoseconds backoff::delay(unsigned nth, double luck) const noexcep
     using real = std::chrono::duration<double, std::nano>;
     const double doubled = std::ldexp(real(first).count(), static_cast<int>(std::min(nth, 1000u)) - 1);
     const double whole = std::min(doubled, real(most).count());
-    const double rest = whole * (1 - jitter * luck);
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(rest, 0.0)));
+    constexpr double longest = 9.2e18; // below what nanoseconds count; no double is just that
+    const double rest = std::clamp(whole * (1 - jitter * luck), 0.0, longest);
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(rest));
 }
 
 supervisor::supervisor(const supervision& how, std::vector<any_child> children) : how_(how) {
@@ -156,7 +157,11 @@ void supervisor::end_as_child(const actor_ref<supervisor>& me) {
 // Killed, or its group ends: nobody waits for the children. Otherwise none is left.
 void supervisor::stopped(exit_reason) noexcept {
     for (auto one = children_.rbegin(); one != children_.rend(); ++one) {
-        if ((*one)->state == state::running) (*one)->cell->end((*one)->who);
+        try {
+            if ((*one)->state == state::running) (*one)->cell->end((*one)->who);
+        } catch (const std::bad_alloc&) {
+            // it lives on, until its group ends
+        }
         (*one)->cell->release(address());
     }
 }

@@ -20,7 +20,7 @@ namespace sennit::detail {
 struct acceptance {
     using clause_list = std::span<const accept_clause* const>;
     acceptance(clause_list given, std::uintptr_t me, sched::wait_point& where) noexcept
-        : clauses(given), self(me, where, where.sole ? 0 : 2) {}
+        : clauses(given), self(me, where, where.sole ? 0 : 2), begun_at_(where) {}
 
     clause_list clauses;
     monitor_set all{}; // of all clauses that count
@@ -54,7 +54,8 @@ private:
     void owe(std::size_t monitors) noexcept;
     void give_places(std::uintptr_t next, const monitor_set& of) noexcept;
     void accept(claimant& arrival) noexcept;
-    bool asleep_ = true; // when it was claimed
+    sched::wait_point& begun_at_; // what is claimed; who has been claimed may wait at another one already
+    bool asleep_ = true;          // when it was claimed; written by who has claimed it
 };
 
 } // namespace sennit::detail

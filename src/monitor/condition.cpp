@@ -98,6 +98,13 @@ condition::waiting* condition::take() noexcept {
     return nullptr;
 }
 
+// Whose wait has not ended otherwise, so far; null: nobody. Those that have wait for their monitors.
+condition::waiting* condition::oldest() const noexcept {
+    waiting* one = all_.front();
+    while (one && !one->sole && one->self.point->reason() >= sched::wake_reason::timed_out) one = all_.after(*one);
+    return one;
+}
+
 void condition::owe_turns(waiting& to) noexcept {
     for (std::size_t i = 0; i < of_.size(); ++i) {
         to.places.of[i].whose = &to.self;
@@ -137,13 +144,14 @@ SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
 
 bool condition::empty() const {
     check_inside("looking at a condition, but not inside all its monitors");
-    return all_.empty();
+    return !oldest();
 }
 
 std::uintptr_t condition::front() const {
     check_inside("looking at a condition, but not inside all its monitors");
-    SENNIT_CHECK(!all_.empty(), "the front of a condition on which nobody waits");
-    return all_.front()->data;
+    const waiting* first = oldest();
+    SENNIT_CHECK(first, "the front of a condition on which nobody waits");
+    return first->data;
 }
 
 } // namespace sennit

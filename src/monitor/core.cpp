@@ -84,6 +84,7 @@ void monitor::pass_to(identity next) noexcept {
         sched::wait_for_source(point, lock_, sched::this_activity(), options);
         return mine.accepted ? entered::all : entered::this_one;
     }
+    mine.member = nullptr; // it is told once
     struct leaving {
         monitor* here;
         detail::acceptance* told; // that its object is being destroyed
@@ -139,7 +140,10 @@ void door::leave(const monitor_set& all, std::uintptr_t me) noexcept {
 
 void door::reserve(monitor& fresh, const void* key) noexcept {
     const auto name = reinterpret_cast<std::uintptr_t>(key); // SAFETY: an address that no activity has, compared only
-    fresh.word_.store_rlx(name);                             // orders nothing: nobody else knows it yet
+    if (monitor::identity seen = 0; fresh.word_.cas_acq(seen, name)) return; // pairs with leave
+    // Its constructor has made it known.
+    enter(monitor_set(fresh), self_identity());
+    fresh.pass_to(name);
 }
 
 void door::release(monitor& reserved) noexcept {

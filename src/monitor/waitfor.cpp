@@ -25,9 +25,10 @@ bool counts(const accept_clause& one) noexcept {
 
 bool acceptance::claimed(std::size_t clause) noexcept {
     const auto why = static_cast<sched::wake_reason>(first_source + static_cast<std::uint32_t>(clause));
-    const sched::claim_result result = sched::claim(*self.point, why);
-    asleep_ = self.point->sole || result == sched::claim_result::wake_it;
-    return result != sched::claim_result::lost;
+    const sched::claim_result result = sched::claim(begun_at_, why);
+    if (result == sched::claim_result::lost) return false; // and nothing is written: `asleep_` is the winner's
+    asleep_ = begun_at_.sole || result == sched::claim_result::wake_it;
+    return true;
 }
 
 acceptance* acceptance::claim_by(const claimant& arrival) noexcept {
@@ -45,7 +46,7 @@ void acceptance::withdraw() noexcept {
 }
 
 void acceptance::owe(std::size_t monitors) noexcept {
-    const std::uint32_t counted = self.point->sole ? 0 : asleep_ ? 2 : 1;
+    const std::uint32_t counted = begun_at_.sole ? 0 : asleep_ ? 2 : 1;
     (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) - counted); // may wrap, and back
 }
 
@@ -86,7 +87,7 @@ void acceptance::go_on() noexcept {
     withdraw();
     if (!asleep_) return self.got(1); // it waits for the rest, perhaps already
     self.missing.store_rlx(0);        // orders nothing: the wake-up does
-    sched::wake(*self.point);
+    sched::wake(begun_at_);
 }
 
 acceptance::found acceptance::find(clause_list clauses, acceptance* for_whom) noexcept {

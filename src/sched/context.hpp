@@ -78,9 +78,10 @@ public:
 #ifdef SENNIT_REPORT_HELD_MUTEX
     std::int32_t held_mutexes = 0; // while it is left
 #endif
-    mailbox* serves = nullptr; // whose turn runs here
-    bool lent = false;         // blocked, while a blocking call uses the activity on another thread
-    std::int64_t left_ns = 0;  // about when it was left last; by who left it
+    mailbox* serves = nullptr;  // whose turn runs here
+    mailbox* nascent = nullptr; // of the actor whose constructor is about to run here: src/actor/actor_group.cpp
+    bool lent = false;          // blocked, while a blocking call uses the activity on another thread
+    std::int64_t left_ns = 0;   // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
     const unsigned index;

@@ -20,11 +20,13 @@ void disown(runnable& item) noexcept {
     static_cast<mailbox&>(item).owner_.store_rlx(nullptr); // who still sees the old owner comes by that one's lock
 }
 
-mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner) noexcept
+mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner,
+                 std::uint16_t only) noexcept
     : runnable(&mailbox::begin_turns), generation_(generation), slot_(slot), owner_(&owner), runtime_(runtime),
       notice_(*this) {
     owned = true;
-    notice_.movable = true;
+    home = only;
+    notice_.movable = only == 0;
 }
 
 // ---- delivery ------------------------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ bool mailbox::wake_up_here(worker& me) noexcept {
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.in_hand.is_open()) return false;
     one.generation = generation;
-    one.sender = me.self().serves->self(); // a turn runs, or the hand would be closed
+    one.sender = me.self().serves->in_turn(); // a turn runs, or the hand would be closed
     queue.in_hand.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().watched()) [[unlikely]]
         me.posted_slowly(1);
@@ -487,6 +489,8 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
     if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
     busy_.store_rlx(false); // under the lock
     retire = (marks_ & retired) != 0;
+    if (retire) [[unlikely]]
+        order = UINT64_MAX; // for the next life: behind this, mail that comes too late may put it into a queue
     marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late mail makes turns, too
     return false;
 }
@@ -546,7 +550,7 @@ void keep_early_mail_by(newborn_keeper how) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
-        if (mailbox* sender = me->self().serves; sender && !one.kept) one.sender = sender->self();
+        if (mailbox* sender = me->self().serves; sender && !one.kept) one.sender = sender->in_turn();
         if (me->queue().in_hand.held()) [[unlikely]]
             empty_hand(*me);
         if (!deliver_here(one, *me)) deliver_elsewhere(one, *me);
@@ -589,7 +593,7 @@ bool alive(address who) noexcept {
 address current_receiver() noexcept {
     worker* me = this_worker();
     mailbox* box = me ? me->self().serves : nullptr;
-    return box ? box->self() : address();
+    return box ? box->in_turn() : address();
 }
 
 } // namespace sennit::sched

@@ -23,7 +23,7 @@
 // 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then what must
 //    be done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
 //    write null to `owner_`, as for a mailbox on its way, and waits until it has; a notice goes back to it; the first
-//    notice of one that is bound to another worker (`pin_to`) sends it on its way there. What need not be done is not:
+//    notice of one that is bound to another worker sends it on its way there. What need not be done is not:
 //    `move_here`, `begin_on`.
 //
 // 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at (outrun.hpp) ends after
@@ -76,7 +76,9 @@ class runtime_core;
 
 class alignas(base::cache_line) mailbox : public runnable {
 public:
-    mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner) noexcept;
+    // `home`: of the only worker that may run it; 0: any.
+    mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner,
+            std::uint16_t home) noexcept;
     mailbox(const mailbox&) = delete;
 
     // False: that is not for this worker's hand; nothing is done.
@@ -88,14 +90,14 @@ public:
     // The same, and never older than what the caller has stored sequentially consistently: see mailbox_room.cpp.
     bool ended(address life) const noexcept { return generation_.load() != life.generation; }
     address self() const noexcept { return {slot_, generation_.load_rlx()}; } // orders nothing: own life
+    // Whose turn runs: the life, or, once that has ended in this turn, that one still; never the one to come. Own
+    // turn's.
+    address in_turn() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; } // orders nothing: own turn's
     runtime_core& runtime() const noexcept { return runtime_; }
     bool lives() const noexcept { return generation() % 2 != 0; }
 
-    // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once. False: the
-    // system refuses it.
-    bool begin_on(std::uint16_t wanted) noexcept;
-    // Before a life: only the worker of this home may run it; 0: any.
-    void pin_to(std::uint16_t wanted) noexcept;
+    // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
+    void begin_on(std::uint16_t wanted) noexcept;
     // Who has just taken it from the table; what the life needs was written before.
     void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
     // Before a life, and behind its beginning: mail that came when it was not there yet.

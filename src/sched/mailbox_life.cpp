@@ -14,25 +14,17 @@ void mailbox::retire_slot() noexcept {
     runtime_.mailboxes().give(*this);
 }
 
-void mailbox::pin_to(std::uint16_t wanted) noexcept {
-    home = wanted;
-    notice_.movable = wanted == 0;
-    while (wanted != 0 && owner_.load() != &runtime_.worker_at(wanted - 1u) && begin_on(wanted)) {
-    }
-}
-
-bool mailbox::begin_on(std::uint16_t wanted) noexcept {
+void mailbox::begin_on(std::uint16_t wanted) noexcept {
     worker* const owner = owner_.load();
     worker& chosen = runtime_.worker_at(wanted - 1u);
-    if (owner == &chosen || !owner) return true;
+    if (owner == &chosen || !owner) return;
     const auto change = [&]() noexcept {
         if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen); // under the lock
     };
     if (owner == this_worker())
         owner->queue().inside(change);
     else
-        return !owner->queue().claimed(change).refused;
-    return true;
+        (void)owner->queue().claimed(change);
 }
 
 void mailbox::return_to_sender(mail& one, delivery why) noexcept {

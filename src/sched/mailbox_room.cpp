@@ -12,6 +12,7 @@
 #include "sys/mutant.hpp"
 
 #include <mutex>
+#include <optional>
 
 namespace sennit::sched {
 
@@ -35,14 +36,14 @@ delivery mailbox::admit(mail& one) noexcept {
     // pairs with begin_life: written before the life
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
-    one.counted = true;
-    const std::uint32_t before = queued.fetch_add(1);
-    if (before < room) return delivery::sent;
     // Only the turn can drop the oldest. Where senders outrun even that, memory must not grow.
-    if (full() == when_full::drop_oldest && before / behind_at_most < room) return delivery::sent;
-    queued.fetch_sub(1);
-    one.counted = false;
-    return delivery::full;
+    const std::uint64_t most = full() == when_full::drop_oldest ? std::uint64_t{room} * behind_at_most : room;
+    // Who is refused counts nothing: a sender that waits would take that for a piece, which nobody will count out.
+    std::uint32_t before = queued.load();
+    while (before < most && !queued.cas(before, before + 1)) {
+    }
+    one.counted = before < most;
+    return one.counted ? delivery::sent : delivery::full;
 }
 
 // False: there are too many; this one, the oldest, is dropped.
@@ -61,7 +62,7 @@ void mailbox::room_made() noexcept {
     woken.take_all(mine.waiting);
 }
 
-delivery deliver_waiting(address to, mail& one) noexcept {
+std::optional<delivery> deliver_waiting(address to, mail& one) noexcept {
     mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
     // pairs with begin_life: written before the life
     if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait) // bounds: of one life
@@ -77,7 +78,7 @@ delivery deliver_waiting(address to, mail& one) noexcept {
             continue;
         }
         if (block(all.waiting, all.lock, {.what = "actor_ref::send", .on = box}) == wake_reason::cancelled)
-            return deliver(to, one);
+            return std::nullopt;
     }
 }
 

@@ -64,7 +64,7 @@ mailbox_table::~mailbox_table() {
     }
 }
 
-mailbox& mailbox_table::carve(worker& owner) {
+mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
     if (carved_ == chunk_size) {
         chunks_.reserve(chunks_.size() + 1);
         void* memory = raw_chunk();
@@ -85,10 +85,21 @@ mailbox& mailbox_table::carve(worker& owner) {
     mailbox* where = directory[number].load_rlx() + carved_; // under the lock
     const std::uint32_t slot = (number << chunk_bits) + carved_;
     ++carved_;
-    return *::new (where) mailbox(runtime_, slot, first_generation_, owner);
+    return *::new (where) mailbox(runtime_, slot, first_generation_, owner, home);
 }
 
-mailbox& mailbox_table::take() {
+mailbox& mailbox_table::take_bound(std::uint16_t home) {
+    std::lock_guard guard(lock_);
+    if (free_bound_.size() <= home) free_bound_.resize(home + 1u); // here: `give` must not fail
+    mailbox*& first = free_bound_[home];
+    if (!first) return carve(runtime_.worker_at(home - 1u), home);
+    mailbox* const found = first;
+    first = next_free(*found);
+    return *found;
+}
+
+mailbox& mailbox_table::take(std::uint16_t home) {
+    if (home != 0) return take_bound(home);
     worker* me = this_worker();
     if (me && &me->runtime() == &runtime_) {
         mailbox_cache& kept = me->mailboxes;
@@ -106,11 +117,17 @@ mailbox& mailbox_table::take() {
         free_ = next_free(*found);
         return *found;
     }
-    return carve(owner);
+    return carve(owner, 0);
 }
 
 void mailbox_table::give(mailbox& free) noexcept {
     if (free.generation() >= UINT32_MAX - 2) return; // its generations are used up
+    if (free.home != 0) {
+        std::lock_guard guard(lock_);
+        free.object = free_bound_[free.home];
+        free_bound_[free.home] = &free;
+        return;
+    }
     worker* me = this_worker();
     if (me && &me->runtime() == &runtime_) {
         mailbox_cache& kept = me->mailboxes;

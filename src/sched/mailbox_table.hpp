@@ -3,7 +3,9 @@
 //
 // Memory is type-stable for as long as its runtime lives, so that mail for a life that has ended meets a mailbox. The
 // directory is the process's, chunks of slots are a runtime's. A slot that is used again goes on counting generations,
-// and so does a chunk's number; a slot whose generations are used up is not used again.
+// and so does a chunk's number; a slot whose generations are used up is not used again. One that was made for a single
+// worker stays with that: mail that comes too late may have put a free one, or its notice, into a queue, where nothing
+// that says where it may run can change.
 #pragma once
 
 #include "sennit/base/atomic.hpp"
@@ -34,8 +36,8 @@ public:
     // Null when there has never been such a slot, or its runtime is gone.
     static mailbox* find(std::uint32_t slot) noexcept; // mailbox.hpp
 
-    // A free one; throws std::bad_alloc.
-    mailbox& take();
+    // A free one, which only the worker of this home may run; 0: any. Throws std::bad_alloc.
+    mailbox& take(std::uint16_t home = 0);
     void give(mailbox& free) noexcept;
 
     // Calls `look` for each slot there is.
@@ -56,11 +58,13 @@ private:
     static std::uint32_t next_generation[most_chunks]; // for the chunk's next use; under the directory's lock
     static std::uint32_t take_number();
 
-    mailbox& carve(worker& owner);
+    mailbox& carve(worker& owner, std::uint16_t home);
+    mailbox& take_bound(std::uint16_t home);
 
     runtime_core& runtime_;
     base::spin_lock lock_; // guards all below
     mailbox* free_ = nullptr;
+    std::vector<mailbox*> free_bound_;   // by home
     std::vector<std::uint32_t> chunks_;  // numbers
     std::uint32_t carved_ = chunk_size;  // of the last chunk
     std::uint32_t first_generation_ = 0; // of the last chunk

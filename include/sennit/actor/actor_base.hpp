@@ -42,7 +42,7 @@ enum class overflow : unsigned char {
 
 struct spawn_options {
     std::string_view name{};   // for reports and actor_group::find
-    std::uint32_t mailbox = 0; // messages; 0: no bound
+    std::uint32_t mailbox = 0; // messages; at most 2^30 - 1; 0: no bound
     enum overflow overflow = overflow::suspend;
     unsigned worker = any_worker;    // the only one that it shall run on
     unsigned begins_on = any_worker; // where it is at first; it moves when others have nothing to do
@@ -57,7 +57,8 @@ struct actor_type {
     const std::type_info* type;
     void* (*take)(); // memory for one
     void (*give)(void* memory) noexcept;
-    void (*destroy)(actor_base& ended, exit_reason why) noexcept; // its hook, its destructor, its memory
+    // Its hook, its destructor, its memory; returns what the hook threw.
+    std::exception_ptr (*destroy)(actor_base& ended, exit_reason why) noexcept;
     // By message_tag; null: not in the protocol. Null itself: it is an open_base, whose handlers come and go.
     sched::mail::function (*find)(const void* message, bool asked);
 };
@@ -84,7 +85,7 @@ public:
     exit_reason why_ = exit_reason::normal;
 
     // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.
-    void handled() noexcept {
+    void detail_handled() noexcept {
         if (ending_) [[unlikely]]
             end(nullptr);
     }
@@ -115,11 +116,19 @@ private:
 namespace detail {
 
 template <class Self>
-void destroy_actor(actor_base& ended, exit_reason why) noexcept {
+std::exception_ptr destroy_actor(actor_base& ended, exit_reason why) noexcept {
     Self& me = static_cast<Self&>(ended);
-    if constexpr (requires { me.stopped(why); }) me.stopped(why);
+    std::exception_ptr error;
+    if constexpr (requires { me.stopped(why); }) {
+        try {
+            me.stopped(why);
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }
     me.~Self();
     give_memory_for<Self, Self>(&me);
+    return error;
 }
 
 template <class Self>

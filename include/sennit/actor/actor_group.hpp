@@ -36,6 +36,13 @@ namespace sennit {
 
 struct actor_metrics; // actor_metrics.hpp
 
+namespace detail {
+template <class... Args>
+inline constexpr bool begins_with_options = false;
+template <class First, class... Rest>
+inline constexpr bool begins_with_options<First, Rest...> = std::is_same_v<std::remove_cvref_t<First>, spawn_options>;
+} // namespace detail
+
 class actor_group : private sched::life_owner {
 public:
     // In the runtime of the caller; the default one if that is none.
@@ -48,6 +55,7 @@ public:
     // Makes an actor; in a group that is stopped it ends at once, and so does one whose constructor calls `stop`.
     // Throws std::bad_alloc and what its constructor throws.
     template <class A, class... Args>
+        requires(!detail::begins_with_options<Args...>)
     actor_ref<A> spawn(Args&&... args) {
         return spawn_with<A>(nullptr, std::forward<Args>(args)...);
     }
@@ -59,13 +67,13 @@ public:
     // The living actor of this name, if it is an A. The first one, if several have it.
     template <class A>
     std::optional<actor_ref<A>> find(std::string_view name) const {
-        const sched::address found = find_named(name, &A::type_of_self);
+        const sched::address found = find_named(name, &type_of<A>);
         if (!found) return std::nullopt;
         return actor_ref<A>(found);
     }
 
     // Waits until all have ended; then throws the first error that ended one and that nobody was told of by a link or a
-    // watch, if there is one.
+    // watch, if there is one. Throws cancelled.
     void join();
     // Ends all, each after the message that it handles; those that are spawned from now on end at once. Sends each a
     // piece of mail; where there is no memory for that, one piece that the group has goes from one to the next.
@@ -92,20 +100,24 @@ private:
         sched::address begin(actor_base& made) noexcept;
 
     private:
-        sched::address end_unborn(exit_reason why) noexcept;
+        sched::address end_unborn(exit_reason why, const std::exception_ptr& error) noexcept;
         actor_group& group_;
         const detail::actor_type& type_;
         sched::mailbox* box_ = nullptr;
+        sched::mailbox* outer_ = nullptr; // of the one that is being made around this one
         void* memory_ = nullptr;
         sched::address watcher_;
         bool named_;
     };
 
+    // Of A itself, which may be derived from a class of actors.
+    template <class A>
+    static inline const detail::actor_type type_of = detail::type_of_actor<A>(A::detail_find);
     template <class A, class... Args>
     actor_ref<A> spawn_with(const spawn_options* how, Args&&... args) {
         static_assert(std::derived_from<A, actor_base>, "sennit: spawn makes classes that derive from sennit::actor");
         static_assert(std::is_constructible_v<A, Args...>, "sennit: the actor has no constructor for these arguments");
-        making one(*this, A::type_of_self, how);
+        making one(*this, type_of<A>, how);
         A* made = ::new (one.memory()) A(std::forward<Args>(args)...);
         return actor_ref<A>(one.begin(*made));
     }
@@ -126,7 +138,7 @@ private:
     void begin_round() noexcept;
     void go_round() noexcept;
     sched::address find_named(std::string_view name, const detail::actor_type* type) const;
-    void wait_for_all(bool and_round) noexcept;
+    bool wait_for_all(bool at_the_end) noexcept;
 
     // The living are counted apart for every few workers, by where they were spawned: else all births and ends would
     // meet in one cache line. Each branch with living ones counts as one in `peopled_`, from before its first one lives

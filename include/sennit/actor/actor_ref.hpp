@@ -15,6 +15,7 @@
 #include "sennit/actor/message.hpp"
 #include "sennit/actor/open_base.hpp"
 #include "sennit/actor/reply.hpp"
+#include "sennit/cancelled.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/mail.hpp"
 
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -90,6 +92,8 @@ template <class Mail, class M>
 bool nobody(Mail& one, void* object) noexcept {
     if (object) return false;
     note_dead_letter(one, typeid(M), std::as_bytes(std::span(&one.message, 1)));
+    if constexpr (requires { one.answer; })
+        if (one.fate == sched::delivery::full) one.answer.fail(error_of(ask_error::full));
     destroy_mail(one);
     return true;
 }
@@ -121,21 +125,21 @@ void handle_told(sched::mail& raw, void* object) noexcept {
         M message(std::move(one.message));
         destroy_mail(one);
         try {
-            A::invoke(self, std::move(message), nobody_asked<M>());
+            A::detail_invoke(self, std::move(message), nobody_asked<M>());
         } catch (...) {
-            return self.end(std::current_exception());
+            return static_cast<actor_base&>(self).end(std::current_exception());
         }
     } else {
         std::exception_ptr error;
         try {
-            A::invoke(self, std::move(one.message), nobody_asked<M>());
+            A::detail_invoke(self, std::move(one.message), nobody_asked<M>());
         } catch (...) {
             error = std::current_exception();
         }
         destroy_mail(one);
-        if (error) return self.end(std::move(error));
+        if (error) return static_cast<actor_base&>(self).end(std::move(error));
     }
-    self.handled();
+    self.detail_handled();
 }
 
 template <class A, class M>
@@ -147,11 +151,11 @@ void handle_asked(sched::mail& raw, void* object) noexcept {
     reply_to<reply_of<M>> answer(std::move(one.answer));
     destroy_mail(one);
     try {
-        A::invoke(self, std::move(message), std::move(answer));
+        A::detail_invoke(self, std::move(message), std::move(answer));
     } catch (...) {
-        return self.end(std::current_exception());
+        return static_cast<actor_base&>(self).end(std::current_exception());
     }
-    self.handled();
+    self.detail_handled();
 }
 
 // For one whose handlers come and go.
@@ -165,6 +169,7 @@ void handle_open(sched::mail& raw, void* object) noexcept {
     {
         reply_to<reply_of<M>> answer;
         if constexpr (Asked) answer = std::move(one.answer);
+        const kept_duty<reply_of<M>> kept(answer, me.address());
         error = me.handle({&message_tag<M>,
                            &one.message,
                            &answer,
@@ -173,7 +178,7 @@ void handle_open(sched::mail& raw, void* object) noexcept {
     }
     destroy_mail(one);
     if (error) return me.end(std::move(error));
-    me.handled();
+    me.detail_handled();
 }
 
 template <class... Ms>
@@ -210,7 +215,7 @@ consteval sched::mail::function handler_of() {
         return &handle_told<A, M>;
 }
 
-send_status deliver_waiting(sched::address to, sched::mail& one) noexcept;
+std::optional<send_status> deliver_waiting(sched::address to, sched::mail& one) noexcept; // nothing: cancelled
 send_status deliver(sched::address to, sched::mail& one) noexcept;
 
 // The running handler waits for `whom` while this lives and there is no answer.
@@ -267,10 +272,14 @@ public:
     send_status try_tell(M message) const {
         return detail::deliver(address_, *mail_of(std::move(message)));
     }
-    // Waits while the mailbox is full and its overflow is `suspend`. Blocks the caller, which may be a handler.
+    // Waits while the mailbox is full and its overflow is `suspend`. Blocks the caller, which may be a handler. Throws
+    // cancelled; then nothing was sent.
     template <class M>
     send_status send(M message) const {
-        return detail::deliver_waiting(address_, *mail_of(std::move(message)));
+        detail::told<M>* const one = mail_of(std::move(message));
+        if (const auto done = detail::deliver_waiting(address_, *one)) return *done;
+        detail::destroy_mail(*one);
+        throw cancelled();
     }
 
     // Asks. The future holds the answer, or ask_failed (actor_down). Throws std::bad_alloc.
@@ -278,7 +287,7 @@ public:
     future<reply_of<M>> ask(M message) const {
         promise<reply_of<M>> answer;
         auto wanted = answer.get_future();
-        forward(std::move(message), reply_to<reply_of<M>>(std::move(answer)));
+        deliver_question(std::move(message), reply_to<reply_of<M>>(std::move(answer)));
         return wanted;
     }
     // Asks and waits at most `limit`. Blocks the caller, which may be a handler: its actor handles nothing meanwhile.
@@ -287,11 +296,12 @@ public:
     ask_result<reply_of<M>> ask(M message, const std::chrono::duration<Rep, Period>& limit) const {
         const auto answer = detail::make_state<detail::awaited_answer<reply_of<M>>>();
         const detail::asking waits(address_, answer->asker);
-        if (waits.cycle()) return ask_error::cycle;
+        using result = ask_result<reply_of<M>>;
+        if (waits.cycle()) return result::none(ask_error::cycle);
         auto wanted = detail::future_access::make<reply_of<M>>(detail::state_ref(answer));
-        forward(std::move(message), reply_to<reply_of<M>>(detail::state_ref(answer)));
+        deliver_question(std::move(message), reply_to<reply_of<M>>(detail::state_ref(answer)));
         try {
-            if (wanted.wait_for(limit) != future_status::ready) return ask_error::timed_out;
+            if (wanted.wait_for(limit) != future_status::ready) return result::none(ask_error::timed_out);
             if constexpr (std::is_void_v<reply_of<M>>) {
                 wanted.get();
                 return std::monostate();
@@ -299,18 +309,16 @@ public:
                 return wanted.get();
             }
         } catch (const ask_failed& failed) {
-            return failed.why();
+            return result::none(failed.why());
         } catch (const cancelled&) {
-            return ask_error::cancelled;
+            return result::none(ask_error::cancelled);
         }
     }
     // Passes a question on, with the duty to answer it.
     template <class M>
     void forward(M message, reply_to<reply_of<M>> answer) const {
-        check<M>();
-        static_assert(detail::has_reply<M>, "sennit: only a message with a `reply` type can be asked");
-        (void)detail::deliver(address_, *detail::make_mail<detail::asked<M>>(detail::handler_of<A, M, true>(),
-                                                                             std::move(message), std::move(answer)));
+        answer.passed_to(address_);
+        deliver_question(std::move(message), std::move(answer));
     }
 
     // Ends it, after what was sent before; or before that. Thread-safe, any number of times.
@@ -334,6 +342,13 @@ public:
     }
 
 private:
+    template <class M>
+    void deliver_question(M message, reply_to<reply_of<M>> answer) const {
+        check<M>();
+        static_assert(detail::has_reply<M>, "sennit: only a message with a `reply` type can be asked");
+        (void)detail::deliver(address_, *detail::make_mail<detail::asked<M>>(detail::handler_of<A, M, true>(),
+                                                                             std::move(message), std::move(answer)));
+    }
     template <class M>
     static constexpr void check() {
         detail::check_sendable<M>();

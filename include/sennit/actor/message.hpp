@@ -8,7 +8,9 @@
 #include <concepts>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace sennit {
 
@@ -26,25 +28,90 @@ inline constexpr bool is_view<std::basic_string_view<C, Traits>> = true;
 template <class T, std::size_t N>
 inline constexpr bool is_view<std::span<T, N>> = true;
 
-// What refers to memory that the sender may change or free. Looks at the fields of plain structs of up to eight.
+// What refers to memory that the sender may change or free. Looks at the fields of plain structs of up to six, arrays
+// included; not inside of what has a base, or a union.
 template <class T>
 consteval bool refers();
 
 struct any_field {
     template <class T>
-    constexpr operator T&() const& noexcept; // never defined: only for counting fields
+    operator T&() const& noexcept; // never defined: only for counting fields
     template <class T>
-    constexpr operator T&&() const&& noexcept;
+    operator T&&() const&& noexcept;
 };
-template <class T, class... Fields>
-concept made_of = requires { T{Fields()...}; };
+template <class T>
+struct base_of { // converts to what T derives from
+    template <class B>
+        requires(std::is_base_of_v<B, T> && !std::is_same_v<std::remove_cv_t<B>, T>)
+    operator B() const noexcept;
+};
+struct any_union {
+    template <class U>
+        requires(std::is_union_v<U>)
+    operator U() const noexcept;
+};
+struct no_field {}; // what can be made of this, can be made of whatever
+template <class T, class... Initializers>
+concept made_of = requires { T{Initializers()...}; };
+
+// The first of several initializers, and the last: any_field so many times.
+template <std::size_t>
+using any_field_at = any_field;
+template <class T, class Before, class Nested, class Behind>
+inline constexpr bool made_with_nested = false;
+template <class T, std::size_t... Before, std::size_t... Nested, std::size_t... Behind>
+inline constexpr bool made_with_nested<T, std::index_sequence<Before...>, std::index_sequence<Nested...>,
+                                       std::index_sequence<Behind...>> =
+    requires { T{any_field_at<Before>()..., {any_field_at<Nested>()...}, any_field_at<Behind>()...}; };
+template <class T, std::size_t before, std::size_t nested, std::size_t behind>
+consteval bool nests() {
+    return made_with_nested<T, std::make_index_sequence<before>, std::make_index_sequence<nested>,
+                            std::make_index_sequence<behind>>;
+}
+
+inline constexpr std::size_t most_fields = 6;
+inline constexpr std::size_t most_initializers = 24; // braces inside of T's may be left out, so arrays take several
 
 template <class T, class... Fields>
-consteval std::size_t field_count() {
-    if constexpr (sizeof...(Fields) <= 8 && made_of<T, Fields..., any_field>)
-        return field_count<T, Fields..., any_field>();
+consteval std::size_t initializer_count() {
+    if constexpr (sizeof...(Fields) <= most_initializers && made_of<T, Fields..., any_field>)
+        return initializer_count<T, Fields..., any_field>();
     else
         return sizeof...(Fields);
+}
+// Of `all` initializers the field with the first behind `before` takes so many. It is an array if it takes all of a
+// list of its own, so that one more behind that would be too many; what is made of one value is also made of a list.
+template <class T, std::size_t before, std::size_t all, std::size_t nested = all - before>
+consteval std::size_t taken_by_field() {
+    if constexpr (nested <= 1)
+        return 1;
+    else if constexpr (nests<T, before, nested, all - before - nested>() &&
+                       !nests<T, before, nested, all - before - nested + 1>())
+        return nested;
+    else
+        return taken_by_field<T, before, all, nested - 1>();
+}
+template <class T, std::size_t... before>
+consteval bool union_at(std::index_sequence<before...>) {
+    return made_of<T, any_field_at<before>..., any_union> && !made_of<T, any_field_at<before>..., no_field>;
+}
+template <class T, std::size_t all, std::size_t before = 0>
+consteval std::size_t fields_from() {
+    if constexpr (union_at<T>(std::make_index_sequence<before>())) // also one behind: g++ counts none without a name
+        return most_fields + 1;
+    else if constexpr (before >= all)
+        return 0;
+    else
+        return 1 + fields_from<T, all, before + taken_by_field<T, before, all>()>();
+}
+// 0, or more than there may be: they are not looked at.
+template <class T>
+consteval std::size_t field_count() {
+    constexpr std::size_t all = initializer_count<T>();
+    if constexpr (all > most_initializers || made_of<T, base_of<T>>)
+        return 0;
+    else
+        return fields_from<T, all>();
 }
 
 template <class... Fields>
@@ -89,7 +156,9 @@ concept plain_struct = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_
 
 template <class T>
 consteval bool refers() {
-    if constexpr (allow_share<std::remove_cv_t<T>>)
+    if constexpr (std::is_array_v<T>)
+        return refers<std::remove_all_extents_t<T>>();
+    else if constexpr (allow_share<std::remove_cv_t<T>>)
         return false;
     else if constexpr (std::is_reference_v<T> || std::is_pointer_v<T> || is_view<std::remove_cv_t<T>>)
         return true;
@@ -97,10 +166,17 @@ consteval bool refers() {
         return false;
 }
 
+template <class T, std::size_t... i>
+consteval bool element_refers(std::index_sequence<i...>) {
+    return (refers<std::tuple_element_t<i, T>>() || ...);
+}
+
 template <class M>
 consteval bool struct_refers() {
     if constexpr (allow_share<M> || !plain_struct<M>)
         return false;
+    else if constexpr (requires { std::tuple_size<M>::value; }) // as an array, which names take apart in its own way
+        return element_refers<M>(std::make_index_sequence<std::tuple_size_v<M>>());
     else
         return any_refers(decltype(fields_of(std::declval<M&>()))());
 }

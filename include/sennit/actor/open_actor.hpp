@@ -208,7 +208,7 @@ protected:
 
 private:
     friend class actor_group;
-    static inline const detail::actor_type type_of_self = detail::type_of_actor<Self>(nullptr);
+    static constexpr sched::mail::function (*detail_find)(const void* message, bool asked) = nullptr;
 };
 
 } // namespace sennit

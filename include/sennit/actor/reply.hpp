@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sennit/promise.hpp"
+#include "sennit/sched/mail.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,7 @@ enum class ask_error : unsigned char {
     actor_down, // the actor had ended, ended before it answered, or let go of the duty to answer
     cancelled,  // the asker was
     cycle,      // the one asked waits, perhaps by others, for the asker
+    full,       // the actor's mailbox had no room for the question
 };
 const char* describe(ask_error what) noexcept;
 
@@ -38,7 +40,7 @@ private:
 
 namespace detail {
 
-std::exception_ptr actor_down_error() noexcept; // an ask_failed
+std::exception_ptr error_of(ask_error why) noexcept; // an ask_failed
 
 // What an answer knows of the actor that waits for it: from the answer on, not only when it runs again, that waits for
 // nobody.
@@ -46,7 +48,13 @@ struct awaits {
     std::uint32_t slot = 0; // set before the question is sent; 0: it is no actor that waits
     bool still = false;     // guarded by the lock of that slot
     void answered() noexcept;
+    // It waits for `whom` now.
+    void passed_to(sched::address whom) noexcept;
+    // The handler of `who` has returned, and may have left the duty to whomever: it waits for nobody that is known.
+    void left_by(sched::address who) noexcept;
 };
+template <class R>
+class kept_duty;
 template <class R>
 struct awaited_answer final : future_value<R> {
     using future_value<R>::future_value;
@@ -71,7 +79,7 @@ public:
     ~reply_to() {
         if (!owed_) return;
         before_answer();
-        promise_.set_exception(detail::actor_down_error());
+        promise_.set_exception(detail::error_of(ask_error::actor_down));
     }
     void swap(reply_to& other) noexcept {
         promise_.swap(other.promise_);
@@ -95,7 +103,13 @@ public:
     }
     explicit operator bool() const noexcept { return owed_; }
 
+    // For the library: who has the duty from now on.
+    void passed_to(sched::address whom) noexcept {
+        if (owed_ && awaited_) asker().passed_to(whom);
+    }
+
 private:
+    friend class detail::kept_duty<R>;
     struct maybe_promise : promise<R> { // one without a state is no promise
         using state_ptr = detail::state_ref<detail::future_value<R>>;
         explicit maybe_promise(state_ptr made = {}) noexcept : promise<R>(std::move(made)) {}
@@ -103,12 +117,35 @@ private:
         using promise<R>::state;
     };
     void before_answer() noexcept {
-        if (awaited_) static_cast<detail::awaited_answer<R>&>(*promise_.state()).asker.answered();
+        if (awaited_) asker().answered();
     }
+    detail::awaits& asker() const noexcept { return static_cast<detail::awaited_answer<R>&>(*promise_.state()).asker; }
     maybe_promise promise_;
     bool owed_ = false;
     bool awaited_ = false; // its state is an awaited_answer
 };
+
+namespace detail {
+
+// Round a handler that is given the duty and may keep it, or leave it to others: until it returns, its actor is whom
+// the asker waits for.
+template <class R>
+class kept_duty {
+public:
+    kept_duty(const reply_to<R>& given, sched::address who) noexcept : who_(who) {
+        if (given.owed_ && given.awaited_) state_ = given.promise_.state();
+    }
+    kept_duty(const kept_duty&) = delete;
+    ~kept_duty() {
+        if (state_) static_cast<awaited_answer<R>&>(*state_).asker.left_by(who_);
+    }
+
+private:
+    state_ref<future_value<R>> state_;
+    sched::address who_;
+};
+
+} // namespace detail
 
 // What an ask with a time limit returns: the answer or the reason why there is none.
 template <class R>
@@ -117,7 +154,8 @@ class [[nodiscard]] ask_result {
 
 public:
     ask_result(stored value) : value_(std::in_place_index<0>, std::move(value)) {}
-    ask_result(ask_error why) : value_(std::in_place_index<1>, why) {}
+    // There is no answer.
+    static ask_result none(ask_error why) { return ask_result(std::in_place_index<1>, why); }
 
     explicit operator bool() const noexcept { return has_value(); }
     bool has_value() const noexcept { return value_.index() == 0; }
@@ -130,6 +168,7 @@ public:
     ask_error error() const noexcept { return *std::get_if<1>(&value_); } // only without a value
 
 private:
+    ask_result(std::in_place_index_t<1> place, ask_error why) : value_(place, why) {}
     std::variant<stored, ask_error> value_;
 };
 

@@ -48,15 +48,14 @@ inline constexpr std::size_t stash_size = 1000;
 // Of a stashing actor.
 struct stashed_mail {
     explicit stashed_mail(std::size_t at_most) noexcept : most(at_most) {}
-    ~stashed_mail() {
-        if (gone) *gone = true;
-    }
-    void keep(sched::mail& one); // throws stash_full; destroys it then
+    ~stashed_mail();
+    void keep(sched::mail& one, sched::address mine); // throws stash_full; destroys it then
     void handle(actor_base& me) noexcept;
 
     const std::size_t most;
     mail_list kept;
     mail_list due;
+    sched::address whose; // of what is kept
     bool* gone = nullptr; // while `due` is handled: set when the actor ends meanwhile
 };
 
@@ -66,12 +65,12 @@ template <class Self, class... Ms>
 class stashing_actor : public actor<Self, Ms...> {
 public:
     // For the library, behind each handler.
-    void handled() noexcept {
+    void detail_handled() noexcept {
         if (stash_.gone) return; // whoever handles what comes back looks after that
         if (stash_.due.size() != 0) [[unlikely]]
             stash_.handle(*this);
         else
-            actor_base::handled();
+            actor_base::detail_handled();
     }
 
 protected:
@@ -85,16 +84,16 @@ protected:
         check<M>();
         static_assert(!detail::has_reply<M>, "sennit: a question is put aside with the duty to answer it: take "
                                              "`reply_to` in the handler, and give it to `stash`");
-        stash_.keep(*actor_ref<Self>::mail_of(std::move(message)));
+        keep(actor_ref<Self>::mail_of(std::move(message)));
     }
     template <class M>
     void stash(M message, reply_to<reply_of<M>> answer) {
         check<M>();
         if (answer || !detail::has_reply<M>)
-            stash_.keep(*detail::make_mail<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
-                                                             std::move(answer)));
+            keep(detail::make_mail<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
+                                                     std::move(answer)));
         else
-            stash_.keep(*actor_ref<Self>::mail_of(std::move(message))); // it was told, not asked
+            keep(actor_ref<Self>::mail_of(std::move(message))); // it was told, not asked
     }
     // Gets all back that was put aside: they are handled next, when this handler has returned.
     void unstash_all() noexcept { stash_.due.put_before(stash_.kept); }
@@ -102,6 +101,7 @@ protected:
     std::size_t stashed() const noexcept { return stash_.kept.size(); }
 
 private:
+    void keep(sched::mail* one) { stash_.keep(*one, static_cast<const actor_base&>(*this).address()); }
     template <class M>
     static constexpr void check() {
         static_assert(actor<Self, Ms...>::protocol::template has<M>,
@@ -137,7 +137,7 @@ class state_machine<Self, states<Ss...>, Ms...> : public stashing_actor<Self, Ms
 public:
     // For the library.
     template <class M>
-    static void invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
+    static void detail_invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
         me.enter_next(); // which the constructor may have set
         std::visit([&](auto& state) { me.dispatch(me, state, std::move(message), std::move(answer)); }, me.state_);
         if (me.enter_next()) me.unstash_all();
@@ -184,7 +184,7 @@ private:
         else if constexpr (later)
             me.stash(std::move(message), std::move(answer));
         else
-            actor<Self, Ms...>::invoke(me, std::move(message), std::move(answer));
+            actor<Self, Ms...>::detail_invoke(me, std::move(message), std::move(answer));
     }
     template <class M, class F>
     static void answer_with(F handle, reply_to<reply_of<M>> answer) {

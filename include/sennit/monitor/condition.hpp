@@ -47,6 +47,8 @@ public:
     // False: nobody waits. No point of cancellation.
     bool signal_block();
 
+    // Whose wait has ended by its time or by cancellation does not count. But where some waits have limits, that may
+    // happen at any moment: what `signal` returns is sure.
     bool empty() const;
     // What the one that waits longest gave to `wait`. Somebody must wait.
     std::uintptr_t front() const;
@@ -56,6 +58,7 @@ private:
     bool wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data);
     void check_inside(const char* what) const;
     waiting* take() noexcept;
+    waiting* oldest() const noexcept;
     void owe_turns(waiting& to) noexcept;
     void leave_and_wait(detail::claimant& self) noexcept;
 

@@ -46,14 +46,19 @@ inline std::uintptr_t self_identity() noexcept {
     return reinterpret_cast<std::uintptr_t>(sched::current_identity());
 }
 
+// A constant object is entered as any other: all that entering changes is mutable.
+inline monitor& as_monitor(const monitor& one) noexcept {
+    return const_cast<monitor&>(one);
+}
+
 // Some monitors, each once, by address. All who want several take them in this order.
 class monitor_set {
 public:
     monitor_set() noexcept = default;
     template <class... M>
-    explicit monitor_set(monitor& first, M&... rest) noexcept {
-        add(first);
-        (add(rest), ...);
+    explicit monitor_set(const monitor& first, const M&... rest) noexcept {
+        add(as_monitor(first));
+        (add(as_monitor(rest)), ...);
     }
     // In order already; some may stand there several times.
     monitor_set(monitor* const* sorted, std::size_t count) noexcept {
@@ -151,7 +156,7 @@ struct door {
     static void enter(const monitor_set& all, std::uintptr_t me) noexcept;
     static void leave(const monitor_set& all, std::uintptr_t me) noexcept;
     static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
-    // Owned by nobody who runs, named by `key`, from its making on until somebody adopts it.
+    // Owned by nobody who runs, named by `key`, until somebody adopts it. Blocks while somebody is inside.
     static void reserve(monitor& fresh, const void* key) noexcept;
     static void release(monitor& reserved) noexcept; // nobody will
     static void adopt(monitor& reserved) noexcept;
@@ -217,15 +222,15 @@ private:
     }
     static const void* holder(const void* on) noexcept; // for reports
 
-    base::atomic<identity> word_{0};
-    base::intrusive_queue<detail::turn> urgent_; // the owner's
-    base::spin_lock lock_;                       // guards the two below
+    mutable base::atomic<identity> word_{0};
+    mutable base::intrusive_queue<detail::turn> urgent_; // the owner's
+    mutable base::spin_lock lock_;                       // guards the two below
     // Not zero: probably not free. A hint for who enters no other with it: a look at the word would wait for the locked
     // instruction by which it was left, 3 ns of an empty call (Xeon). Who enters several waits for the others' anyway,
     // and leaves it as it is.
-    base::atomic<std::uint32_t> taken_{0};
-    base::intrusive_queue<detail::turn> waiting_;
-    detail::acceptance* accepting_ = nullptr;
+    mutable base::atomic<std::uint32_t> taken_{0};
+    mutable base::intrusive_queue<detail::turn> waiting_;
+    mutable detail::acceptance* accepting_ = nullptr;
 };
 
 inline bool detail::door::owned(const monitor_set& all, std::uintptr_t me) noexcept {

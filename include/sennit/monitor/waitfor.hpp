@@ -71,6 +71,15 @@ inline constexpr bool is_call_on<R (C::*)(P...) noexcept, First, M...> =
 template <class R, class C, class... P, class First, class... M>
 inline constexpr bool is_call_on<R (C::*)(P...) const noexcept, First, M...> =
     std::derived_from<First, C> && begin_with<parameters<P...>, M...>;
+template <class R, class C, class... P, class First, class... M>
+inline constexpr bool is_call_on<R (C::*)(P...)&, First, M...> = is_call_on<R (C::*)(P...), First, M...>;
+template <class R, class C, class... P, class First, class... M>
+inline constexpr bool is_call_on<R (C::*)(P...) const&, First, M...> = is_call_on<R (C::*)(P...), First, M...>;
+template <class R, class C, class... P, class First, class... M>
+inline constexpr bool is_call_on<R (C::*)(P...) & noexcept, First, M...> = is_call_on<R (C::*)(P...), First, M...>;
+template <class R, class C, class... P, class First, class... M>
+inline constexpr bool is_call_on<R (C::*)(P...) const & noexcept, First, M...> =
+    is_call_on<R (C::*)(P...), First, M...>;
 
 } // namespace sennit::detail
 

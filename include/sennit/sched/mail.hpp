@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace sennit::sched {
 
@@ -69,8 +70,8 @@ static_assert(sizeof(mail) == 32);
 delivery deliver(address to, mail& one) noexcept;
 
 // The same, but where a full mailbox lets its senders wait, the caller does: blocks, until there is room, the receiver
-// is gone, or the caller's scope is cancelled (`full` then).
-delivery deliver_waiting(address to, mail& one) noexcept;
+// is gone, or the caller's scope is cancelled: nothing then, and the mail is the caller's still.
+[[nodiscard]] std::optional<delivery> deliver_waiting(address to, mail& one) noexcept;
 
 // The same as deliver, whether there is room or not.
 delivery deliver_uncounted(address to, mail& one) noexcept;

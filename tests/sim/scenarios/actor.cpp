@@ -185,8 +185,20 @@ SIM_SCENARIO_WITHIN(actor, a_full_mailbox_ends, .preemptions = 2, .stale_reads =
     sim::check(then == sennit::send_status::dead || all.what.sum == 0, "nobody handles it");
 }
 
-// Who was refused takes back what it has counted, or what it has sent is returned, in the next life of that mailbox:
-// that one has all its room.
+// One is refused while another waits for room. (Who was refused counted itself in and out again, and whoever looked for
+// room between the two slept on in front of an empty mailbox.)
+SIM_SCENARIO_WITHIN(actor, one_is_refused_beside_one_that_waits_for_room, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "mailbox_room.cpp mailbox.cpp") {
+    house all(1, 9, {.mailbox = 1});
+    sim::thread other([&] { (void)all.actor.try_tell(put{4}); });
+    (void)all.actor.send(put{1});
+    (void)all.actor.send(quit{});
+    other.join();
+    all.group->join();
+}
+
+// Who meets the end of a life, in the next life of that mailbox: what it has sent is returned, and that one has all its
+// room.
 SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_life, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox_room.cpp mailbox.cpp") {
     const sennit::spawn_options small{.mailbox = 1};

@@ -335,6 +335,22 @@ SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptors_deadline, .preemptions =
     sim::check(one.count == 1, "it has been in");
 }
 
+// Both come before the deadline, the second when the first is accepted already. (It wrote, without having been
+// accepted, what the first one counted on, and the acceptor slept on.)
+SIM_SCENARIO_WITHIN(monitor, two_calls_meet_an_acceptor_with_a_deadline, .preemptions = 2, .stale_reads = 0) {
+    part one;
+    std::optional<scope> in;
+    in.emplace(one);
+    sim::thread first([&] { one.step(); });
+    sim::thread second([&] { one.step(); });
+    const bool came = sennit::waitfor(sennit::accept<&part::step>(one), sennit::timeout(std::chrono::hours(1))) == 0;
+    sim::check(came && one.count == 1, "one went first");
+    in.reset();
+    first.join();
+    second.join();
+    sim::check(one.count == 2, "then the other");
+}
+
 SIM_SCENARIO_WITHIN(monitor, a_destructor_is_accepted_once, .preemptions = 2, .stale_reads = 0) {
     auto one = std::make_unique<part>();
     sim::var<int> gone{0};
