@@ -282,7 +282,7 @@ public:
         throw cancelled();
     }
 
-    // Asks. The future holds the answer, or ask_failed (actor_down). Throws std::bad_alloc.
+    // Asks. The future holds the answer, or ask_failed (actor_down, full). Throws std::bad_alloc.
     template <class M>
     future<reply_of<M>> ask(M message) const {
         promise<reply_of<M>> answer;
