@@ -10,10 +10,12 @@
 
 #include "sennit/coroutine.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <iterator>
-#include <optional>
+#include <memory>
 #include <ranges>
+#include <type_traits>
 #include <utility>
 
 namespace sennit {
@@ -30,9 +32,10 @@ public:
 private:
     template <class>
     friend class stackful_generator;
-    yielder(suspender<void, void>& inside, T*& place) noexcept : inside_(inside), place_(&place) {}
+    yielder(suspender<void, void>& inside, std::remove_reference_t<T>*& place) noexcept
+        : inside_(inside), place_(&place) {}
     suspender<void, void>& inside_;
-    T** place_;
+    std::remove_reference_t<T>** place_;
 };
 
 template <class T>
@@ -54,16 +57,16 @@ private:
                   yielder<T> yield(self, place);
                   function(yield);
               }) {}
-        T* place = nullptr; // of the present value, in the function's frame
+        std::remove_reference_t<T>* place = nullptr; // of the present value, in the function's frame
         coroutine<> body;
     };
 
 public:
     class iterator {
     public:
-        using value_type = T;
+        using value_type = std::remove_cvref_t<T>;
         using difference_type = std::ptrdiff_t;
-        T& operator*() const noexcept { return *whose_->place; }
+        std::remove_reference_t<T>& operator*() const noexcept { return *whose_->place; }
         iterator& operator++() {
             whose_->body.resume();
             return *this;

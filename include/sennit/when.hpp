@@ -5,12 +5,12 @@
 //     std::vector<int> sums = sennit::wait_all_values(std::move(parts));       // all, or the first error
 //     page best = sennit::wait_first_success(std::move(attempts));             // the first that works
 //
-// They take future<T>s, which are moved in; when_all and when_any also shared_future<T>s, which are copied from lvalues.
-// These never block; errors stay in the futures that they are of. The waits block as future::get does and are points of
-// cancellation: they throw `cancelled`, and the futures that they were given are dropped.
-// Nothing of a when_any stays behind in the futures that were not ready.
-// Thread safety: may be called from anywhere. Throw future_error (no_state) when a future has no state, std::bad_alloc.
-// Cost: two allocations, and for each future a lock and two counts.
+// They take future<T>s, which are moved in; when_all and when_any also shared_future<T>s, which are copied from
+// lvalues. These never block; errors stay in the futures that they are of. The waits block as future::get does and are
+// points of cancellation: they throw `cancelled`, and the futures that they were given are dropped. Nothing of a
+// when_any stays behind in the futures that were not ready. Thread safety: may be called from anywhere. Throw
+// future_error (no_state) when a future has no state, std::bad_alloc. Cost: two allocations, and for each future a lock
+// and two counts.
 #pragma once
 
 #include "sennit/exception_list.hpp"

@@ -7,8 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace monitor_review {
 namespace {
@@ -106,6 +107,18 @@ TEST(regress, iterators_stay_when_a_stackful_generator_moves) {
     EXPECT_EQ(*at, 0);
     ++at;
     EXPECT_EQ(*at, 1);
+}
+
+TEST(regress, a_stackful_generator_gives_references) {
+    std::string words[] = {"a", "b"};
+    for (std::string& each : sennit::stackful_generator<std::string&>([&](auto& yield) {
+             for (std::string& one : words) yield(one);
+         }))
+        each += "!";
+    for (const std::string& each :
+         sennit::stackful_generator<const std::string&>([&](auto& yield) { yield(words[1]); }))
+        EXPECT_EQ(each, "b!");
+    EXPECT_EQ(words[0], "a!");
 }
 
 // The watchdog's threads took the places that `resize` counted on, which then followed a null pointer.
