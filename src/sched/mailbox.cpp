@@ -26,6 +26,7 @@ mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t genera
       notice_(*this) {
     owned = true;
     home = only;
+    notice_.bound = only != 0;
     notice_.movable = only == 0;
 }
 
@@ -489,8 +490,10 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
     if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
     busy_.store_rlx(false); // under the lock
     retire = (marks_ & retired) != 0;
-    if (retire) [[unlikely]]
-        order = UINT64_MAX; // for the next life: behind this, mail that comes too late may put it into a queue
+    if (retire) [[unlikely]] { // for the next life: behind this, mail that comes too late may put it into a queue
+        order = UINT64_MAX;
+        if (!notice_.bound) home = 0; // under round_robin it was given one
+    }
     marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late mail makes turns, too
     return false;
 }

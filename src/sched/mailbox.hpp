@@ -95,6 +95,7 @@ public:
     address in_turn() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; } // orders nothing: own turn's
     runtime_core& runtime() const noexcept { return runtime_; }
     bool lives() const noexcept { return generation() % 2 != 0; }
+    bool bound() const noexcept { return notice_.bound; }
 
     // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
     void begin_on(std::uint16_t wanted) noexcept;
@@ -177,6 +178,7 @@ private:
         explicit notice(mailbox& to) noexcept : runnable(&mailbox::read_notice), whose(to) {}
         bool sent_back = false; // for this once only the owner may read it
         bool brings_it = false; // it is on its way, busy: the reader begins a turn
+        bool bound = false;     // for good, to the worker of `home`, which else is that of one life
         mailbox& whose;
     };
 

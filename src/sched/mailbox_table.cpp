@@ -122,7 +122,7 @@ mailbox& mailbox_table::take(std::uint16_t home) {
 
 void mailbox_table::give(mailbox& free) noexcept {
     if (free.generation() >= UINT32_MAX - 2) return; // its generations are used up
-    if (free.home != 0) {
+    if (free.bound()) {
         std::lock_guard guard(lock_);
         free.object = free_bound_[free.home];
         free_bound_[free.home] = &free;
