@@ -226,6 +226,7 @@ template <class Rep, class Period, class F>
 detail::time_case<F> after(const std::chrono::duration<Rep, Period>& duration, F function) {
     return {sched::deadline_in(duration), std::move(function)};
 }
+// What is left by that clock now; if it is set back meanwhile, or is slower than the steady one, the case comes early.
 template <class Clock, class Duration, class F>
 detail::time_case<F> at(const std::chrono::time_point<Clock, Duration>& when, F function) {
     return {sched::deadline_of(when), std::move(function)};

@@ -34,6 +34,7 @@ public:
     bool wait_for(const std::chrono::duration<Rep, Period>& duration, std::uintptr_t data = 0) {
         return wait_until_ns(sched::deadline_in(duration), data);
     }
+    // As long as is left by that clock now, whatever it does meanwhile.
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& when, std::uintptr_t data = 0) {
         return wait_until_ns(sched::deadline_of(when), data);
