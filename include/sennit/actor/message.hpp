@@ -5,6 +5,7 @@
 // is a question it says what the answer is: `struct get { using reply = int; };`
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <span>
 #include <string_view>
@@ -166,6 +167,7 @@ consteval bool refers() {
         return false;
 }
 
+inline constexpr std::size_t most_elements = 16; // what has more is an array, whose elements are alike
 template <class T, std::size_t... i>
 consteval bool element_refers(std::index_sequence<i...>) {
     return (refers<std::tuple_element_t<i, T>>() || ...);
@@ -176,7 +178,8 @@ consteval bool struct_refers() {
     if constexpr (allow_share<M> || !plain_struct<M>)
         return false;
     else if constexpr (requires { std::tuple_size<M>::value; }) // as an array, which names take apart in its own way
-        return element_refers<M>(std::make_index_sequence<std::tuple_size_v<M>>());
+        return element_refers<M>(
+            std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, most_elements)>());
     else
         return any_refers(decltype(fields_of(std::declval<M&>()))());
 }

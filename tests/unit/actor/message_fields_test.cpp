@@ -65,6 +65,8 @@ struct span_behind_array { bool a; int b[3]; std::string c; std::span<int> d; };
 struct behind_aggregate { holds_array a; int b[2]; char* p; };
 struct behind_array_of_aggregates { holds_array a[2]; char* p; };
 struct behind_tuple { std::tuple<int, int> t; std::pair<int, std::string> p; int* q; };
+using large_array = std::array<int, 8192>;
+using array_of_views = std::array<std::string_view, 8192>;
 struct behind_array_of_one { bool x; int a[1]; void* p; };
 // clang-format on
 
@@ -86,6 +88,7 @@ TEST(message_fields, what_refers_to_nothing_is_a_message) {
     EXPECT_FALSE(refers<tuples>);
     EXPECT_FALSE(refers<constant>);
     EXPECT_FALSE(refers<no_address>);
+    EXPECT_FALSE(refers<large_array>);
 }
 
 TEST(message_fields, what_refers_to_memory_is_found_wherever_it_stands) {
@@ -102,6 +105,7 @@ TEST(message_fields, what_refers_to_memory_is_found_wherever_it_stands) {
     EXPECT_TRUE(refers<behind_array_of_aggregates>);
     EXPECT_TRUE(refers<behind_tuple>);
     EXPECT_TRUE(refers<behind_array_of_one>);
+    EXPECT_TRUE(refers<array_of_views>);
 }
 
 } // namespace
