@@ -8,22 +8,38 @@
 namespace sennit {
 
 condition_variable_any::~condition_variable_any() {
-    std::lock_guard guard(lock_); // who has notified one that did not sleep yet may be on its way out
-    SENNIT_CHECK(waiters_.empty(), "a condition variable is destroyed while somebody waits for it");
+    lock_.lock(); // who has notified one that did not sleep yet may be on its way out
+    for (const sched::wait_entry* one = waiters_.front(); one; one = waiters_.after(*one))
+        SENNIT_CHECK(one->point.reason() >= sched::wake_reason::timed_out,
+                     "a condition variable is destroyed while somebody waits for it");
+    if (to_leave_ == 0) {
+        lock_.unlock();
+        return;
+    }
+    ending_ = true; // their waits have ended otherwise, before they were notified; they come without the user's lock
+    (void)sched::block(waiters_, lock_, {.cancellable = false, .what = "~condition_variable", .on = this});
 }
 
 void condition_variable_any::add(sched::wait_entry& entry) noexcept {
     std::lock_guard guard(lock_);
     sched::enqueue(waiters_, entry);
+    ++to_leave_;
     any_.store_rlx(1); // orders nothing: the user's lock does
 }
 
 // One that was notified is not in the list, and the object may be gone.
 void condition_variable_any::remove(sched::wait_entry& entry) noexcept {
     if (entry.point.reason() >= sched::wake_reason::source) return;
+    sched::wake_ups woken;
     std::lock_guard guard(lock_);
     sched::dequeue(waiters_, entry);
-    any_.store_rlx(waiters_.empty() ? 0 : 1); // as in add: orders nothing
+    any_.store_rlx(waiters_.empty() ? 0 : 1);                          // as in add: orders nothing
+    if (--to_leave_ == 0 && ending_) (void)woken.take_first(waiters_); // the destructor is all that is there
+}
+
+// Under the lock.
+void condition_variable_any::claimed(const sched::claimed& one) noexcept {
+    if (one && !one.entry->point.sole) --to_leave_;
 }
 
 // Who waits has entered the list before it gave the user's lock back. So one that changed the condition under that lock
@@ -34,6 +50,7 @@ void condition_variable_any::notify_one() noexcept {
     {
         std::lock_guard guard(lock_);
         next = sched::claim_first(waiters_);
+        claimed(next);
         any_.store_rlx(waiters_.empty() ? 0 : 1); // as in add: orders nothing
     }
     sched::end_wait(next);
@@ -43,7 +60,10 @@ void condition_variable_any::notify_all() noexcept {
     if (any_.load_rlx() == 0) return; // pairs through the user's lock
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    woken.take_all(waiters_);
+    while (const sched::claimed next = sched::claim_first(waiters_)) {
+        claimed(next);
+        woken.add(next);
+    }
     any_.store_rlx(0); // as in add: orders nothing
 }
 

@@ -119,12 +119,20 @@ private:
         sched::wait_entry entry(point);
         add(entry); // before the lock is given back: whoever notifies after that finds it
         struct guard {
-            condition_variable_any& self;
+            condition_variable_any* self;
             sched::wait_entry& entry;
-            ~guard() { self.remove(entry); }
+            void leave() noexcept {
+                if (condition_variable_any* here = std::exchange(self, nullptr)) here->remove(entry);
+            }
+            ~guard() { leave(); }
         };
-        guard listed{*this, entry};
+        guard listed{this, entry};
         released<Lock> outside(lock);
+        // Before the user's lock is there again: who has that may notify all and destroy this.
+        struct first {
+            guard& listed;
+            ~first() { listed.leave(); }
+        } leaves{listed};
         if (!stop.stop_possible()) return sched::wait(point, nullptr, nullptr, options);
         std::stop_callback callback(stop, [&point]() noexcept {
             if (sched::claim(point, sched::wake_reason::stopped) == sched::claim_result::wake_it) sched::wake(point);
@@ -156,7 +164,11 @@ private:
     }
 
     base::atomic<std::uint32_t> any_{0}; // whether the list has entries; written under the lock
-    base::spin_lock lock_;
+    void claimed(const sched::claimed& one) noexcept;
+
+    base::spin_lock lock_;       // guards all below
+    bool ending_ = false;        // the destructor waits until nobody comes to `remove`
+    std::uint32_t to_leave_ = 0; // who will, unless it is notified: those that wait for something else, too
     sched::wait_list waiters_;
 };
 

@@ -51,7 +51,7 @@ struct fiber_attributes {
     sennit::runtime* runtime = nullptr; // null: the one that the maker runs on, else the default runtime
 
     // What a runtime with an order of its own goes by (runtime_options::order); others do not ask. `properties` may
-    // be of a class of one's own; without them the fiber has some with this priority.
+    // be of a class of one's own, and are this fiber's alone; without them it has some with this priority.
     int priority = 0;
     std::shared_ptr<fiber_properties> properties = {};
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
 namespace sennit::sched {
@@ -72,6 +73,7 @@ void fiber_block::run_body() noexcept {
     const std::uint16_t outer_home = std::exchange(here.home, home);
     if (extra_) be_at(&here);
     type_.body(*this);
+    destroy_locals(self_); // their destructors may block
     if (extra_) be_at(nullptr);
     here.home = outer_home;
 }
@@ -224,6 +226,7 @@ fiber_extra& fiber_block::extra() {
 void fiber_block::drop_extra() noexcept {
     if (extra_->stack) runtime_->contexts().give(*extra_->stack); // never launched
     if (extra_->way) drop_way();
+    if (extra_->properties) extra_->properties->given_.set.store(false);
     std::destroy_at(extra_);
     give_memory(extra_, sizeof(fiber_extra));
 }
@@ -236,7 +239,11 @@ void fiber_block::set_name(std::string_view name) {
 }
 
 void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
-    extra().properties = std::move(properties);
+    fiber_extra& more = extra();
+    // An order finds an item by its properties: those of two would change for one behind the other's back.
+    if (properties->given_.set.exchange(true))
+        throw std::invalid_argument("sennit: fiber_attributes::properties are another fiber's");
+    more.properties = std::move(properties);
 }
 
 void fiber_block::need_stack(std::size_t size) {

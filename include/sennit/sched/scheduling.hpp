@@ -7,11 +7,16 @@
 // In the shared queue the order may be one's own: see `scheduling_order`.
 #pragma once
 
+#include "sennit/base/atomic.hpp"
 #include "sennit/sched/runnable.hpp"
 
 #include <array>
 #include <cstdint>
 #include <memory>
+
+namespace sennit::sched {
+class fiber_block;
+}
 
 namespace sennit {
 
@@ -23,7 +28,8 @@ enum class scheduling : std::uint8_t {
 };
 
 // What an order may know of a fiber. Derive from it to tell an order of your own more: a deadline, a tenant. Given with
-// fiber_attributes::properties; changed by fiber::change_properties, never behind the scheduler's back.
+// fiber_attributes::properties, to one fiber at a time; changed by fiber::change_properties, never behind the
+// scheduler's back.
 class fiber_properties {
 public:
     explicit fiber_properties(int urgency = 0) noexcept : priority(urgency) {}
@@ -32,6 +38,16 @@ public:
     fiber_properties& operator=(const fiber_properties&) = default;
 
     int priority; // higher runs first, where the order asks for it
+
+private:
+    friend class sched::fiber_block;
+    struct mark { // of an object, not of its value
+        mark() noexcept = default;
+        mark(const mark&) noexcept {}
+        mark& operator=(const mark&) noexcept { return *this; }
+        base::atomic<bool> set{false};
+    };
+    mark given_; // a fiber has them
 };
 
 // Something that is ready: a fiber (new, woken or yielding), or another piece of the runtime's work.

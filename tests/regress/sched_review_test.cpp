@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bugs of the scheduler and of what waits that a reading has found, the smallest program of each.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+namespace sched_review {
+namespace {
+
+using namespace std::chrono_literals;
+
+// One whose time had run out waited for the user's lock, and used the condition variable when it had that.
+TEST(regress, a_condition_variable_ends_before_one_whose_time_has_run_out_goes_on) {
+    for (int round = 0; round < 20; ++round) {
+        sennit::mutex mutex;
+        auto changed = std::make_unique<sennit::condition_variable>();
+        bool waits = false;
+        std::thread waiter([&] {
+            std::unique_lock lock(mutex);
+            waits = true;
+            (void)changed->wait_for(lock, 1ms);
+        });
+        for (bool seen = false; !seen; std::this_thread::yield()) {
+            const std::lock_guard lock(mutex);
+            seen = waits;
+        }
+        {
+            const std::unique_lock lock(mutex);
+            if (round % 2 == 0) std::this_thread::sleep_for(3ms); // else it may be just then that the time runs out
+            changed->notify_all();
+            changed.reset();
+        }
+        waiter.join();
+    }
+}
+
+// The same on one worker, whose waiter has to run for that.
+TEST(regress, a_condition_variable_waits_for_who_is_on_the_way_out) {
+    sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
+    runtime.run([] {
+        sennit::mutex mutex;
+        std::optional<sennit::condition_variable> changed(std::in_place);
+        bool waits = false;
+        sennit::fiber waiter({.priority = -3}, [&] {
+            std::unique_lock lock(mutex);
+            waits = true;
+            (void)changed->wait_for(lock, 1ms);
+        });
+        while (!waits) sennit::this_fiber::sleep_for(100us);
+        {
+            const std::unique_lock lock(mutex);
+            const auto until = std::chrono::steady_clock::now() + 3ms;
+            while (std::chrono::steady_clock::now() < until) { // the only worker: its time runs out, it does not run
+            }
+            changed->notify_all();
+            changed.reset();
+        }
+        waiter.join();
+    });
+}
+
+// A bound fiber's local was destroyed where its destructor went on, on any worker.
+struct blocks_at_its_end {
+    sennit::runtime* runtime = nullptr;
+    bool* same = nullptr;
+    ~blocks_at_its_end() {
+        if (!same) return;
+        const std::thread::id before = std::this_thread::get_id();
+        const sennit::fiber busy({.runtime = runtime, .worker = 0u}, [] {
+            const auto until = std::chrono::steady_clock::now() + 20ms;
+            while (std::chrono::steady_clock::now() < until) { // while that worker is wanted
+            }
+        });
+        sennit::this_fiber::sleep_for(2ms);
+        *same = std::this_thread::get_id() == before;
+    }
+};
+TEST(regress, locals_of_a_bound_fiber_are_destroyed_where_it_is_bound) {
+    static sennit::fiber_local<blocks_at_its_end> local;
+    sennit::runtime runtime({.workers = 2});
+    bool same = false;
+    sennit::fiber bound({.runtime = &runtime, .worker = 0u}, [&] {
+        local.get().runtime = &runtime;
+        local.get().same = &same;
+    });
+    bound.join();
+    EXPECT_TRUE(same);
+}
+
+// The queue of an order was corrupted when they changed for one of two that shared them.
+TEST(regress, properties_are_of_one_fiber) {
+    const auto shared = std::make_shared<sennit::fiber_properties>(1);
+    {
+        sennit::fiber first({.properties = shared}, [] {});
+        EXPECT_THROW(sennit::fiber({.properties = shared}, [] {}), std::invalid_argument);
+        EXPECT_NO_THROW(sennit::fiber({.properties = std::make_shared<sennit::fiber_properties>(*shared)}, [] {}));
+    }
+    EXPECT_NO_THROW(sennit::fiber({.properties = shared}, [] {})); // once that one is gone
+}
+
+} // namespace
+} // namespace sched_review
