@@ -150,6 +150,10 @@ void checkpoint() {
     sennit::checkpoint();
 }
 
+void detail::look_at_cancellation() {
+    if (sched::cancellation_requested()) throw cancelled();
+}
+
 void detail::sleep_until_ns(std::int64_t deadline_ns) {
     sched::wait_point point;
     if (sched::wait(point, nullptr, nullptr, {.deadline_ns = deadline_ns, .what = "sleep"}) ==

@@ -63,15 +63,20 @@ stack_use stack() noexcept;
 
 namespace detail {
 void sleep_until_ns(std::int64_t deadline_ns);
-}
+void look_at_cancellation();
+} // namespace detail
 
-// Throws `cancelled` when the surrounding nursery or with_timeout is.
+// Throws `cancelled` when the surrounding nursery or with_timeout is, also where there is no time to sleep.
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
-    if (duration > duration.zero()) detail::sleep_until_ns(sennit::detail::deadline_in(duration));
+    if (duration > duration.zero())
+        detail::sleep_until_ns(sennit::detail::deadline_in(duration));
+    else
+        detail::look_at_cancellation();
 }
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration>& when) {
+    if (sennit::sched::has_come(when)) return detail::look_at_cancellation();
     while (!sennit::sched::has_come(when)) detail::sleep_until_ns(sennit::detail::deadline_of(when));
 }
 

@@ -233,7 +233,9 @@ void fiber_block::drop_extra() noexcept {
 
 void fiber_block::set_name(std::string_view name) {
     auto& to = extra().name;
-    const std::size_t length = std::min(name.size(), to.size() - 1);
+    std::size_t length = std::min(name.size(), to.size() - 1);
+    while (length > 0 && length < name.size() && (name[length] & 0xC0) == 0x80)
+        --length; // UTF-8: not within a character
     std::copy_n(name.data(), length, to.data());
     to[length] = '\0';
 }

@@ -184,7 +184,15 @@ snapshot::result snapshot::collect_ready() noexcept {
         for (unsigned look = 0; !shared.lock_.try_lock(); ++look)
             if (look == looks_for_a_lock) return false;
         all(shared.items_);
-        if (shared.order_) found_.other_ready += shared.size(); // only the order knows them; see collect_blocked
+        if (shared.order_) { // only the order knows them; contexts among them are found here, others may push meanwhile
+            std::size_t others = shared.size();
+            for (const context* one : of_.contexts().all_)
+                if (seen_[one->index] == 0 && one->in_order) {
+                    seen_[one->index] = in_order;
+                    --others;
+                }
+            found_.other_ready += others;
+        }
         shared.lock_.unlock();
         return true;
     };
@@ -196,10 +204,9 @@ snapshot::result snapshot::collect_ready() noexcept {
 
 snapshot::result snapshot::collect_blocked() noexcept {
     for (context* one : of_.contexts().all_) {
-        if (seen_[one->index]) continue;
+        const bool waits_its_turn = seen_[one->index] == in_order;
+        if (seen_[one->index] != 0 && !waits_its_turn) continue;
         const std::size_t before = found_.strands.size();
-        const bool waits_its_turn = one->in_order;
-        if (waits_its_turn) --found_.other_ready;
         add_all_on(*one, one->saved_activity, waits_its_turn ? strand_state::ready : strand_state::blocked);
         if (found_.strands.size() != before) add_frames(found_.strands[before], *one);
     }

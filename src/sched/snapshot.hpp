@@ -118,7 +118,8 @@ private:
 
     runtime_core& of_;
     runtime_report found_;
-    std::vector<unsigned char> seen_; // by the contexts' numbers
+    static constexpr unsigned char in_order = 2;
+    std::vector<unsigned char> seen_; // by the contexts' numbers: 0; 1: added; in_order: ready, in the runtime's order
     std::uint64_t next_id_ = 0;
     std::size_t room_ = 0;
     result result_ = result::again;

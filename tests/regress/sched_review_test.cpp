@@ -94,6 +94,31 @@ TEST(regress, locals_of_a_bound_fiber_are_destroyed_where_it_is_bound) {
     EXPECT_TRUE(same);
 }
 
+// A loop of sleeps that take no time was never cancelled.
+TEST(regress, a_sleep_of_no_time_is_cancelled) {
+    EXPECT_THROW(sennit::run([] {
+                     sennit::with_timeout(1ms, [] {
+                         for (;;) {
+                             sennit::this_fiber::sleep_for(0ns);
+                             sennit::this_fiber::sleep_until(std::chrono::steady_clock::time_point());
+                             sennit::this_fiber::yield();
+                         }
+                     });
+                 }),
+                 sennit::timed_out);
+}
+
+// A trace with a name that was cut within a character was no text.
+TEST(regress, a_name_is_cut_between_characters) {
+    sennit::run([] {
+        sennit::fiber named({.name = "a fiber that is called \u00e9"}, [] { // its 23rd byte is within the last one
+            EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is called ");
+        });
+        sennit::fiber umlaut({.name = "a fiber that is calle \u00e9"},
+                             [] { EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is calle "); });
+    });
+}
+
 // The queue of an order was corrupted when they changed for one of two that shared them.
 TEST(regress, properties_are_of_one_fiber) {
     const auto shared = std::make_shared<sennit::fiber_properties>(1);
