@@ -490,10 +490,8 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
     if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
     busy_.store_rlx(false); // under the lock
     retire = (marks_ & retired) != 0;
-    if (retire) [[unlikely]] { // for the next life: behind this, mail that comes too late may put it into a queue
-        order = UINT64_MAX;
-        if (!notice_.bound) home = 0; // under round_robin it was given one
-    }
+    if (retire) [[unlikely]]
+        order = UINT64_MAX; // for the next life: behind this, mail that comes too late may put it into a queue
     marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late mail makes turns, too
     return false;
 }

@@ -178,7 +178,7 @@ private:
         explicit notice(mailbox& to) noexcept : runnable(&mailbox::read_notice), whose(to) {}
         bool sent_back = false; // for this once only the owner may read it
         bool brings_it = false; // it is on its way, busy: the reader begins a turn
-        bool bound = false;     // for good, to the worker of `home`, which else is that of one life
+        bool bound = false;     // when it was made, to the worker of `home`; else that is what round_robin gave it
         mailbox& whose;
     };
 
