@@ -37,9 +37,16 @@ void condition_variable_any::remove(sched::wait_entry& entry) noexcept {
     if (--to_leave_ == 0 && ending_) (void)woken.take_first(waiters_); // the destructor is all that is there
 }
 
-// Under the lock.
-void condition_variable_any::claimed(const sched::claimed& one) noexcept {
-    if (one && !one.entry->point.sole) --to_leave_;
+// Under the lock. One that is claimed before it sleeps may be gone at once: it does not come to `remove`.
+sched::claimed condition_variable_any::claim_next() noexcept {
+    while (const sched::wait_entry* first = waiters_.front()) {
+        const bool sole = first->point.sole;
+        if (const sched::claimed one = sched::claim_first(waiters_, 1)) {
+            if (!sole) --to_leave_;
+            return one;
+        }
+    }
+    return {};
 }
 
 // Who waits has entered the list before it gave the user's lock back. So one that changed the condition under that lock
@@ -49,8 +56,7 @@ void condition_variable_any::notify_one() noexcept {
     sched::claimed next;
     {
         std::lock_guard guard(lock_);
-        next = sched::claim_first(waiters_);
-        claimed(next);
+        next = claim_next();
         any_.store_rlx(waiters_.empty() ? 0 : 1); // as in add: orders nothing
     }
     sched::end_wait(next);
@@ -60,10 +66,7 @@ void condition_variable_any::notify_all() noexcept {
     if (any_.load_rlx() == 0) return; // pairs through the user's lock
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    while (const sched::claimed next = sched::claim_first(waiters_)) {
-        claimed(next);
-        woken.add(next);
-    }
+    while (const sched::claimed next = claim_next()) woken.add(next);
     any_.store_rlx(0); // as in add: orders nothing
 }
 

@@ -164,7 +164,7 @@ private:
     }
 
     base::atomic<std::uint32_t> any_{0}; // whether the list has entries; written under the lock
-    void claimed(const sched::claimed& one) noexcept;
+    sched::claimed claim_next() noexcept;
 
     base::spin_lock lock_;       // guards all below
     bool ending_ = false;        // the destructor waits until nobody comes to `remove`
