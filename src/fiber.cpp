@@ -145,13 +145,13 @@ std::stop_token get_stop_token() {
     return me->other_token ? me->other_token(*me) : me->stop_source().get_token();
 }
 
-void checkpoint() {
-    if (sched::cancellation_requested()) throw cancelled();
-    sennit::checkpoint();
-}
-
 void detail::look_at_cancellation() {
     if (sched::cancellation_requested()) throw cancelled();
+}
+
+void checkpoint() {
+    detail::look_at_cancellation();
+    sennit::checkpoint();
 }
 
 void detail::sleep_until_ns(std::int64_t deadline_ns) {

@@ -46,9 +46,7 @@ public:
     operator actor_ref<accepts<M>>() const noexcept { return ref(); }
 
     // As if it had been sent here. Throws std::bad_alloc.
-    void push(M message, any_ref from = {}) {
-        (void)queue_->push(maybe(std::in_place, caught{std::move(message), from}));
-    }
+    void push(M message, any_ref from = {}) { put(*queue_, std::move(message), from); }
     // Waits for one. Throws cancelled.
     caught pop() { return std::move(**queue_->pop()); }
     // Nothing: none came in time.
@@ -71,12 +69,14 @@ private:
         return one;
     }
     void listen() {
-        handler_ = at_.add_handler([queue = queue_](M&& message, any_ref from) {
-            (void)queue->push(maybe(std::in_place, caught{std::move(message), from}));
-        });
+        handler_ =
+            at_.add_handler([queue = queue_](M&& message, any_ref from) { put(*queue, std::move(message), from); });
+    }
+    using queue = channel<maybe>;
+    static void put(queue& to, M&& message, any_ref from) {
+        (void)to.push(maybe(std::in_place, caught{std::move(message), from}));
     }
 
-    using queue = channel<maybe>;
     // Its handler's, too: where a handler of the same message destroys the catcher, that one still comes.
     std::shared_ptr<queue> queue_ = std::make_shared<queue>(queue::unbounded);
     std::unique_ptr<receiver> own_;

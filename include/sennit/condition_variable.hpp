@@ -95,6 +95,30 @@ private:
 
     void add(sched::wait_entry& entry) noexcept;
     void remove(sched::wait_entry& entry) noexcept;
+    sched::claimed claim_next() noexcept;
+
+    // The same, and in the list meanwhile: from before the lock is given back, so that whoever notifies after that
+    // finds it, until before it is there again, since who has it may notify all and destroy the condition variable.
+    template <class Lock>
+    struct listed_and_released {
+        listed_and_released(condition_variable_any& where, sched::wait_entry& what, Lock& held)
+            : self(where), entry(what), lock(held) {
+            self.add(entry);
+            try {
+                lock.unlock();
+            } catch (...) {
+                self.remove(entry);
+                throw;
+            }
+        }
+        ~listed_and_released() noexcept(false) {
+            self.remove(entry);
+            lock.lock();
+        }
+        condition_variable_any& self;
+        sched::wait_entry& entry;
+        Lock& lock;
+    };
 
     // The wait that only a notification ends. The list stays locked until the waiter is saved, so no claim decides;
     // that is why the user's lock is one of ours, whose unlock neither blocks nor notifies.
@@ -117,22 +141,7 @@ private:
                 return wait_for_notification(lock, options);
         sched::wait_point point;
         sched::wait_entry entry(point);
-        add(entry); // before the lock is given back: whoever notifies after that finds it
-        struct guard {
-            condition_variable_any* self;
-            sched::wait_entry& entry;
-            void leave() noexcept {
-                if (condition_variable_any* here = std::exchange(self, nullptr)) here->remove(entry);
-            }
-            ~guard() { leave(); }
-        };
-        guard listed{this, entry};
-        released<Lock> outside(lock);
-        // Before the user's lock is there again: who has that may notify all and destroy this.
-        struct first {
-            guard& listed;
-            ~first() { listed.leave(); }
-        } leaves{listed};
+        listed_and_released<Lock> outside(*this, entry, lock);
         if (!stop.stop_possible()) return sched::wait(point, nullptr, nullptr, options);
         std::stop_callback callback(stop, [&point]() noexcept {
             if (sched::claim(point, sched::wake_reason::stopped) == sched::claim_result::wake_it) sched::wake(point);
@@ -164,11 +173,9 @@ private:
     }
 
     base::atomic<std::uint32_t> any_{0}; // whether the list has entries; written under the lock
-    sched::claimed claim_next() noexcept;
-
-    base::spin_lock lock_;       // guards all below
-    bool ending_ = false;        // the destructor waits until nobody comes to `remove`
-    std::uint32_t to_leave_ = 0; // who will, unless it is notified: those that wait for something else, too
+    base::spin_lock lock_;               // guards all below
+    bool ending_ = false;                // the destructor waits until nobody comes to `remove`
+    std::uint32_t to_leave_ = 0;         // who will, unless it is notified: those that wait for something else, too
     sched::wait_list waiters_;
 };
 

@@ -77,7 +77,8 @@ void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration>& when) {
     if (sennit::sched::has_come(when)) return detail::look_at_cancellation();
-    while (!sennit::sched::has_come(when)) detail::sleep_until_ns(sennit::detail::deadline_of(when));
+    do detail::sleep_until_ns(sennit::detail::deadline_of(when));
+    while (!sennit::sched::has_come(when));
 }
 
 } // namespace sennit::this_fiber

@@ -176,8 +176,9 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
         cell.stop("DNF", str(failure))
         return str(failure)
     if not sample["ok"]:
-        cell.stop("wrong", f"wrong answer {as_text(sample['answer'])}")
-        return f"wrong answer {as_text(sample['answer'])}"
+        wrong = f"wrong answer {as_text(sample['answer'])}"
+        cell.stop("wrong", wrong)
+        return wrong
     cell.samples.append(sample | {"block": block, "position": position})
     cell.stopped = enough(cell, plan)
     why = {"budget": ", slow and sampled enough", "precise": ", precise"}.get(cell.stopped or "", "")

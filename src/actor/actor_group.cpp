@@ -129,10 +129,7 @@ sched::address actor_group::making::end_unborn(exit_reason why, const std::excep
     detail::mail_list nobodys;
     detail::drop_extra(box, unborn, why, error, &nobodys);
     group_.runtime_.mailboxes().give(box);
-    while (sched::mail* one = nobodys.pop_front()) {
-        one->failed(unborn.slot, sched::delivery::dead);
-        one->run(*one, nullptr);
-    }
+    nobodys.return_all(unborn.slot);
     return unborn;
 }
 

@@ -7,6 +7,13 @@ mail_list::~mail_list() {
     while (sched::mail* one = pop_front()) one->run(*one, nullptr);
 }
 
+void mail_list::return_all(std::uint32_t slot) noexcept {
+    while (sched::mail* one = pop_front()) {
+        one->failed(slot, sched::delivery::dead);
+        one->run(*one, nullptr);
+    }
+}
+
 void mail_list::push_back(sched::mail& one) noexcept {
     one.next = nullptr;
     (first_ ? last_->next : first_) = &one;

@@ -13,10 +13,7 @@ constexpr unsigned before_others = 64; // messages in a row that come back; as m
 stashed_mail::~stashed_mail() {
     if (gone) *gone = true;
     due.put_before(kept);
-    while (sched::mail* one = due.pop_front()) {
-        one->failed(whose.slot, sched::delivery::dead);
-        one->run(*one, nullptr);
-    }
+    due.return_all(whose.slot);
 }
 
 void stashed_mail::keep(sched::mail& one, sched::address mine) {

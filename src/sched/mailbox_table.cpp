@@ -88,65 +88,53 @@ mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
     return *::new (where) mailbox(runtime_, slot, first_generation_, owner, home);
 }
 
-mailbox& mailbox_table::take_bound(std::uint16_t home) {
+mailbox& mailbox_table::take_from_all(std::uint16_t home, worker& owner) {
     std::lock_guard guard(lock_);
-    if (free_bound_.size() <= home) free_bound_.resize(home + 1u); // here: `give` must not fail
-    mailbox*& first = free_bound_[home];
-    if (!first) return carve(runtime_.worker_at(home - 1u), home);
+    if (free_.size() <= home) free_.resize(home + 1u); // here: `keep` must not fail
+    mailbox*& first = free_[home];
+    if (!first) return carve(owner, home);
     mailbox* const found = first;
     first = next_free(*found);
     return *found;
 }
 
+// Under the lock.
+void mailbox_table::keep(mailbox& free) noexcept {
+    mailbox*& first = free_[free.bound() ? free.home : 0u];
+    free.object = first;
+    first = &free;
+}
+
 mailbox& mailbox_table::take(std::uint16_t home) {
-    if (home != 0) return take_bound(home);
+    if (home != 0) return take_from_all(home, runtime_.worker_at(home - 1u));
     worker* me = this_worker();
-    if (me && &me->runtime() == &runtime_) {
-        mailbox_cache& kept = me->mailboxes;
-        if (mailbox* found = kept.first) {
-            kept.first = next_free(*found);
-            --kept.count;
-            return *found;
-        }
-    } else {
-        me = nullptr;
-    }
-    worker& owner = me ? *me : runtime_.worker_at(runtime_.next_home() - 1u);
-    std::lock_guard guard(lock_);
-    if (mailbox* found = free_) {
-        free_ = next_free(*found);
-        return *found;
-    }
-    return carve(owner, 0);
+    if (!me || &me->runtime() != &runtime_) return take_from_all(0, runtime_.worker_at(runtime_.next_home() - 1u));
+    mailbox_cache& kept = me->mailboxes;
+    mailbox* const found = kept.first;
+    if (!found) return take_from_all(0, *me);
+    kept.first = next_free(*found);
+    --kept.count;
+    return *found;
 }
 
 void mailbox_table::give(mailbox& free) noexcept {
     if (free.generation() >= UINT32_MAX - 2) return; // its generations are used up
-    if (free.bound()) {
-        std::lock_guard guard(lock_);
-        free.object = free_bound_[free.home];
-        free_bound_[free.home] = &free;
-        return;
-    }
     worker* me = this_worker();
-    if (me && &me->runtime() == &runtime_) {
-        mailbox_cache& kept = me->mailboxes;
-        free.object = kept.first;
-        kept.first = &free;
-        if (++kept.count <= max_kept) return;
+    if (free.bound() || !me || &me->runtime() != &runtime_) {
         std::lock_guard guard(lock_);
-        while (kept.count > max_kept / 2) {
-            mailbox* one = kept.first;
-            kept.first = next_free(*one);
-            --kept.count;
-            one->object = free_;
-            free_ = one;
-        }
-        return;
+        return keep(free);
     }
+    mailbox_cache& kept = me->mailboxes;
+    free.object = kept.first;
+    kept.first = &free;
+    if (++kept.count <= max_kept) return;
     std::lock_guard guard(lock_);
-    free.object = free_;
-    free_ = &free;
+    while (kept.count > max_kept / 2) {
+        mailbox* one = kept.first;
+        kept.first = next_free(*one);
+        --kept.count;
+        keep(*one);
+    }
 }
 
 // Without memory: a group is stopped, too, when there is none.

@@ -59,12 +59,12 @@ private:
     static std::uint32_t take_number();
 
     mailbox& carve(worker& owner, std::uint16_t home);
-    mailbox& take_bound(std::uint16_t home);
+    mailbox& take_from_all(std::uint16_t home, worker& owner);
+    void keep(mailbox& free) noexcept;
 
     runtime_core& runtime_;
-    base::spin_lock lock_; // guards all below
-    mailbox* free_ = nullptr;
-    std::vector<mailbox*> free_bound_;   // by home
+    base::spin_lock lock_;               // guards all below
+    std::vector<mailbox*> free_;         // the first of each list, by the home that they are bound to; 0: to none
     std::vector<std::uint32_t> chunks_;  // numbers
     std::uint32_t carved_ = chunk_size;  // of the last chunk
     std::uint32_t first_generation_ = 0; // of the last chunk

@@ -35,7 +35,6 @@
 #include "sys/futex.hpp"
 #include "sys/mutant.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -81,9 +80,7 @@ worker* runtime_core::relief_to_call(bool for_watchdog) {
         else if (!found)
             found = &one;
     }
-    // The places that `resize` counts on are not the watchdog's.
-    if (for_watchdog && called >= std::min(options_.watchdog_threads, max_workers - options_.most_workers))
-        return nullptr;
+    if (for_watchdog && called >= options_.watchdog_threads) return nullptr;
     if (found) return found;
     if (crew == most_crew()) return nullptr;
     if (!first_contexts_[crew]) first_contexts_[crew] = &contexts_.take();

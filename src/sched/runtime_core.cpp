@@ -101,14 +101,15 @@ runtime_options completed(runtime_options given) {
                ", to " + std::to_string(max_workers) + ", not " + std::to_string(given.most_workers));
     if (given.most_workers != given.workers && given.policy == scheduling::round_robin)
         reject("a runtime under round_robin does not change its number of workers");
+    // The places that `resize` counts on are not the watchdog's.
+    given.watchdog_threads = std::min(given.watchdog_threads, max_workers - given.most_workers);
     return given;
 }
 
 // Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change its worker.
 unsigned reliefs_of(const runtime_options& options) {
     if (options.policy == scheduling::round_robin) return 0;
-    return options.most_workers - options.workers +
-           std::min(options.watchdog_threads, max_workers - options.most_workers);
+    return options.most_workers - options.workers + options.watchdog_threads;
 }
 
 std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {

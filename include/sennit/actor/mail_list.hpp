@@ -17,7 +17,8 @@ public:
     mail_list& operator=(const mail_list&) = delete;
     void push_back(sched::mail& one) noexcept;
     sched::mail* pop_front() noexcept;
-    void put_before(mail_list& more) noexcept; // `more` comes first here, and is empty then
+    void return_all(std::uint32_t slot) noexcept; // all of it was for who has ended there
+    void put_before(mail_list& more) noexcept;    // `more` comes first here, and is empty then
     std::size_t size() const noexcept { return size_; }
 
 private:
