@@ -49,7 +49,8 @@ public:
         std::lock_guard guard(lock_);
         runnable* item = order_ ? order_->pop() : items_.pop_front();
         if (!item) return nullptr;
-        item->in_order = false;
+        if (order_)
+            item->in_order = false;        // else it is another queue's to say: `change` reads it under that one's lock
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
     }

@@ -43,6 +43,10 @@ code_position position_of(const ucontext_t& machine) noexcept {
     return where;
 }
 
+bool nobodys(const struct sigaction& one) noexcept {
+    return !(one.sa_flags & SA_SIGINFO) && (one.sa_handler == SIG_DFL || one.sa_handler == SIG_IGN);
+}
+
 void handle(int number, siginfo_t* info, void* machine) {
     if (info->si_code == SI_QUEUE && info->si_pid == ::getpid() && info->si_value.sival_ptr) {
         const int saved = errno;
@@ -52,20 +56,29 @@ void handle(int number, siginfo_t* info, void* machine) {
     }
     if (previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(number, info, machine);
-    else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+    else if (!nobodys(previous))
         previous.sa_handler(number);
+}
+
+bool is_ours(const struct sigaction& one) noexcept {
+    return (one.sa_flags & SA_SIGINFO) && one.sa_sigaction == &handle;
+}
+
+struct sigaction current() noexcept {
+    struct sigaction now{};
+    ::sigaction(SIGURG, nullptr, &now);
+    return now;
 }
 
 } // namespace
 
 int halt_signal() noexcept {
-    return SIGURG;
+    return is_ours(current()) && nobodys(previous) ? SIGURG : 0;
 }
 
 void install_halt_handler() noexcept {
-    struct sigaction now{};
-    ::sigaction(SIGURG, nullptr, &now);
-    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &handle) return;
+    const struct sigaction now = current();
+    if (is_ours(now)) return;
     previous = now;
     struct sigaction ours{};
     ours.sa_sigaction = &handle;

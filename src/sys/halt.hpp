@@ -52,7 +52,7 @@ void install_halt_handler() noexcept;
 // The calling thread may be halted, whatever signals its maker had blocked.
 void allow_halt() noexcept;
 
-// The number of the signal.
+// The number of the signal, if nobody else handles it; else 0. A system call.
 int halt_signal() noexcept;
 
 // Calls `function(argument)` while no other thread is inside the dynamic loader, nor can get there: unwinding asks it.

@@ -25,7 +25,7 @@ constexpr name_of_signal names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},       {"
                                     {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
 
 void (*wanted)() noexcept = nullptr; // written before the thread starts
-int installed = 0;                   // guarded by a lock
+base::atomic<int> installed{0};      // changes under a lock
 base::atomic<std::uint32_t> came{0}; // 1: the signal has come
 base::atomic<task_id> task{0};
 base::atomic<std::uint32_t> ready{0};
@@ -63,8 +63,8 @@ int parse_signal(std::string_view name) noexcept {
 void call_on_signal(int signal, void (*function)() noexcept) {
     static std::mutex mutex;
     std::lock_guard guard(mutex);
-    if (installed == signal && signal != 0) return;
-    if (installed != 0) throw std::invalid_argument("sennit: another signal was chosen before");
+    if (installed.load() == signal && signal != 0) return;
+    if (installed.load() != 0) throw std::invalid_argument("sennit: another signal was chosen before");
     struct sigaction ours{};
     ours.sa_handler = &handle;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
@@ -81,7 +81,14 @@ void call_on_signal(int signal, void (*function)() noexcept) {
         throw;
     }
     while (ready.load() == 0) futex_wait(ready, 0);
-    installed = signal;
+    installed.store(signal);
+}
+
+int called_on_signal() noexcept {
+    const int signal = installed.load();
+    struct sigaction now{};
+    if (signal == 0 || ::sigaction(signal, nullptr, &now) != 0) return 0;
+    return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == &handle ? signal : 0;
 }
 
 task_id signal_thread_task() noexcept {

@@ -16,6 +16,9 @@ int parse_signal(std::string_view name) noexcept;
 // one was given before, std::system_error and std::bad_alloc when the thread is refused.
 void call_on_signal(int signal, void (*function)() noexcept);
 
+// That signal, as long as nobody else has put a handler in place of ours; else 0. A system call.
+int called_on_signal() noexcept;
+
 // The thread that waits; 0: none does.
 task_id signal_thread_task() noexcept;
 

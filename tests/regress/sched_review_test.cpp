@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -128,6 +129,37 @@ TEST(regress, properties_are_of_one_fiber) {
         EXPECT_NO_THROW(sennit::fiber({.properties = std::make_shared<sennit::fiber_properties>(*shared)}, [] {}));
     }
     EXPECT_NO_THROW(sennit::fiber({.properties = shared}, [] {})); // once that one is gone
+}
+
+// The inbox that it came by wrote that it is in no order while the change asked (ThreadSanitizer).
+TEST(regress, a_priority_changes_while_the_worker_takes_its_fiber) {
+    sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
+    for (int i = 0; i < 300; ++i) {
+        sennit::fiber bound({.runtime = &runtime, .priority = 1, .worker = 0u}, [] {
+            for (int k = 0; k < 3; ++k) sennit::this_fiber::yield();
+        });
+        bound.set_priority(2);
+    }
+}
+
+// A dump counted what an order held as often as that had stacks already.
+TEST(regress, what_waits_in_an_order_is_dumped_once) {
+    sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
+    std::ostringstream text;
+    runtime.run([&] {
+        bool end = false;
+        const auto turns = [&] {
+            while (!end) sennit::this_fiber::yield();
+        };
+        const sennit::fiber one(turns), two(turns), three(turns);
+        sennit::this_fiber::yield(); // they have begun
+        const sennit::fiber fresh([] {}), other([] {});
+        runtime.dump(text);
+        end = true;
+    });
+    EXPECT_NE(text.str().find("4 strands: 1 running, 3 ready, 0 blocked, 0 below others; 2 other pieces"),
+              std::string::npos)
+        << text.str();
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <sstream>
 #include <thread>
 
 namespace {
@@ -153,6 +154,19 @@ TEST_F(deadlock_death_test, is_none_while_a_signal_handler_is_installed) {
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
+// Sennit's own: for a dump, and to halt workers for one.
+TEST_F(deadlock_death_test, is_none_while_another_handles_a_signal_of_ours_too) {
+    EXPECT_EXIT((std::signal(SIGURG, [](int) {}), with_somebody_awake([](sennit::runtime& runtime) {
+                     std::ostringstream ignored;
+                     runtime.dump(ignored); // puts ours before it
+                     runtime.run(wait_for_ever);
+                 })),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+    EXPECT_EXIT((sennit::obs::dump_on_signal(SIGUSR2), std::signal(SIGUSR2, [](int) {}),
+                 with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); })),
+                testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
 TEST_F(deadlock_death_test, is_not_looked_for_when_it_is_turned_off) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); },
                                     {.workers = 1, .watch_deadlocks = false}),
@@ -186,7 +200,7 @@ TEST_F(deadlock_death_test, is_told_once) {
         static std::atomic<int> told{0};
         sennit::runtime runtime({.workers = 2, .on_deadlock = [](std::string_view) { ++told; }});
         sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
-        sennit::sched::standstill::set_harmless(sennit::sys::this_task(), SIGUSR1);
+        sennit::sched::standstill::set_harmless(sennit::sys::this_task(), nullptr);
         while (told == 0) sennit::sched::standstill::look();
         for (int i = 0; i < 10; ++i) sennit::sched::standstill::look();
         std::_Exit(told == 1 ? 0 : 1);
