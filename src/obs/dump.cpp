@@ -55,7 +55,7 @@ void write_dump(sched::runtime_core& of, std::ostream& out) {
 
 void dump_on_signal(int signal) {
     sys::call_on_signal(signal, &dump_to_standard_error);
-    sched::standstill::set_harmless(sys::signal_thread_task(), &sys::called_on_signal);
+    sched::standstill::set_harmless(sys::signal_thread_task());
 }
 
 static std::string deadlock_report() {

@@ -47,10 +47,8 @@ public:
     runnable* pop() noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
-        runnable* item = order_ ? order_->pop() : items_.pop_front();
+        runnable* item = take();
         if (!item) return nullptr;
-        if (order_)
-            item->in_order = false;        // else it is another queue's to say: `change` reads it under that one's lock
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
     }
@@ -115,6 +113,12 @@ private:
         } else {
             items_.push_back(item);
         }
+    }
+    runnable* take() noexcept {
+        if (!order_) return items_.pop_front(); // `in_order` is another queue's to write, in which it may lie next
+        runnable* item = order_->pop();
+        if (item) item->in_order = false;
+        return item;
     }
 
     runnable* find_movable() const noexcept {

@@ -10,6 +10,7 @@
 #include "sys/halt.hpp"
 #include "sys/membarrier.hpp"
 #include "sys/report.hpp"
+#include "sys/signal_thread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,7 +57,6 @@ sleeping_threads* sleepers_of(sys::process_id process) noexcept {
 
 base::atomic<standstill::describer> describe{nullptr};
 base::atomic<sys::task_id> harmless_task{0};
-base::atomic<int (*)() noexcept> harmless_signal{nullptr};
 
 base::atomic<std::int64_t> rehearsed_pause_ns{0}; // 0: this is no rehearsal
 base::atomic<void (*)() noexcept> after_look{nullptr};
@@ -132,9 +132,8 @@ void standstill::set_describer(describer what) noexcept {
     describe.store(what);
 }
 
-void standstill::set_harmless(sys::task_id thread, int (*signal)() noexcept) noexcept {
+void standstill::set_harmless(sys::task_id thread) noexcept {
     harmless_task.store(thread);
-    harmless_signal.store(signal);
 }
 
 void standstill::rehearse(std::int64_t pause_ns, void (*after)() noexcept) noexcept {
@@ -190,8 +189,7 @@ bool standstill::all_known(const picture& seen) {
 // With the registry's lock held.
 bool standstill::found(picture& first) {
     if (!take(first) || !all_known(first)) return false;
-    const auto harmless = harmless_signal.load();
-    if (sys::catches_signals(harmless ? harmless() : 0, sys::halt_signal())) return false;
+    if (sys::catches_signals(sys::called_on_signal(), sys::halt_signal())) return false;
     if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
     picture second;
     return all_known(first) && take(second) && first == second;

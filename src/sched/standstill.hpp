@@ -51,8 +51,8 @@ public:
     // Writes the report; called with the registry's lock held. Null: there is none, and nobody looks.
     using describer = std::string (*)();
     static void set_describer(describer what) noexcept;
-    // A thread that wakes nobody, and what tells the signal that wakes it and nobody else; 0: there is none now.
-    static void set_harmless(sys::task_id thread, int (*signal)() noexcept) noexcept;
+    // A thread that wakes nobody.
+    static void set_harmless(sys::task_id thread) noexcept;
 
     enum look_result : std::uint8_t { nothing, refused, told };
     // Looks once, and reports what it finds, each standstill once: calls on_deadlock of the oldest runtime that has one

@@ -22,8 +22,8 @@ process_id this_process() noexcept;
 std::vector<task_id> list_tasks();
 
 // Whether the process has a handler for a signal that comes from outside or from a timer. Faults, which come from the
-// program's own code, do not count, nor do the signals of the C library, nor the two that are named. True where the
-// system does not tell.
+// program's own code, do not count, nor do the signals of the C library, nor the two that are named (0: none). True
+// where the system does not tell.
 bool catches_signals(int except, int or_except) noexcept;
 
 // Whether the thread waits for something other than a processor at this moment. False where the system does not tell.
