@@ -110,31 +110,42 @@ private:
 
 } // namespace
 
+namespace {
+
+// The number of the case whose turn it is, of which `fallback` is the default one.
+std::size_t choose(std::span<select_case* const> cases, std::size_t fallback) {
+    selection mine(cases);
+    {
+        sched::wake_ups woken;
+        mine.lock();
+        const std::size_t which = mine.try_now(woken);
+        if (which != selection::none || fallback != selection::none) {
+            mine.unlock();
+            return which != selection::none ? which : fallback;
+        }
+    }
+    return mine.wait();
+}
+
+} // namespace
+
 std::size_t run_select(std::span<select_case* const> cases) {
-    select_case* fallback = nullptr;
-    std::size_t fallback_number = 0;
+    std::size_t fallback = selection::none;
     bool any = false;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (!cases[i]->enabled) continue;
         any = true;
-        if (cases[i]->is_default()) {
-            fallback = cases[i];
-            fallback_number = i;
-        }
+        if (cases[i]->is_default()) fallback = i;
     }
     if (!any) throw std::logic_error("sennit: select without an enabled case would wait for ever");
-    selection mine(cases);
-    std::size_t which = selection::none;
-    {
-        sched::wake_ups woken;
-        mine.lock();
-        which = mine.try_now(woken);
-        if (which != selection::none || fallback) mine.unlock();
+    for (;;) {
+        const std::size_t which = choose(cases, fallback);
+        select_case& chosen = *cases[which];
+        if (chosen.by_another_clock && chosen.too_early()) [[unlikely]]
+            continue;
+        chosen.happen();
+        return which;
     }
-    if (which == selection::none && fallback) which = fallback_number;
-    if (which == selection::none) which = mine.wait();
-    cases[which]->happen();
-    return which;
 }
 
 } // namespace sennit::detail

@@ -52,10 +52,14 @@ public:
     // Stop tokens: claims `point` with `why` when stop is requested, from now on.
     virtual void watch(sched::wait_point&, sched::wake_reason) noexcept {}
     virtual void unwatch() noexcept {}
+    // Of one by another clock than the scheduler's, when its deadline has come: whether it is too early by its own.
+    // Then it has another deadline. The driver holds no lock while it calls this, and `happen`.
+    virtual bool too_early() { return false; }
     // The user's function.
     virtual void happen() = 0;
 
     bool enabled = true;
+    bool by_another_clock = false;
 };
 
 inline constexpr std::size_t most_select_cases = 64;
@@ -157,16 +161,35 @@ private:
 };
 
 template <class F>
-class time_case final : public select_case {
+class time_case : public select_case {
 public:
     time_case(std::int64_t deadline_ns, F function) : deadline_ns_(deadline_ns), function_(std::move(function)) {}
     std::int64_t deadline_ns() const noexcept override { return deadline_ns_; }
     bool try_now(sched::wake_ups&) noexcept override { return deadline_ns_ <= sched::now_ns(); }
     void happen() override { std::invoke(function_); }
 
-private:
+protected:
     std::int64_t deadline_ns_;
+
+private:
     F function_;
+};
+
+template <class Clock, class Duration, class F>
+class clock_case final : public time_case<F> {
+public:
+    clock_case(const std::chrono::time_point<Clock, Duration>& when, F function)
+        : time_case<F>(sched::deadline_of(when), std::move(function)), when_(when) {
+        this->by_another_clock = true;
+    }
+    bool too_early() override {
+        if (sched::has_come(when_)) return false;
+        this->deadline_ns_ = sched::deadline_of(when_);
+        return true;
+    }
+
+private:
+    std::chrono::time_point<Clock, Duration> when_;
 };
 
 template <class F>
@@ -226,10 +249,13 @@ template <class Rep, class Period, class F>
 detail::time_case<F> after(const std::chrono::duration<Rep, Period>& duration, F function) {
     return {sched::deadline_in(duration), std::move(function)};
 }
-// What is left by that clock now; if it is set back meanwhile, or is slower than the steady one, the case comes early.
+// Not before that clock says so, whether it is slower than the steady one or set back meanwhile.
 template <class Clock, class Duration, class F>
-detail::time_case<F> at(const std::chrono::time_point<Clock, Duration>& when, F function) {
-    return {sched::deadline_of(when), std::move(function)};
+auto at(const std::chrono::time_point<Clock, Duration>& when, F function) {
+    if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>)
+        return detail::time_case<F>(sched::deadline_of(when), std::move(function));
+    else
+        return detail::clock_case<Clock, Duration, F>(when, std::move(function));
 }
 
 template <class F>

@@ -119,6 +119,15 @@ TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
     EXPECT_TRUE(lasts([&](auto when) { (void)full.push_until(2, when); }));
     EXPECT_TRUE(lasts([](auto when) { (void)sennit::counting_semaphore<>(0).try_acquire_until(when); }));
     EXPECT_TRUE(lasts([](auto when) { (void)sennit::event().wait_until(when); }));
+    EXPECT_TRUE(
+        lasts([&](auto when) { sennit::select(sennit::on_pop(nothing, [](int) {}), sennit::at(when, [] {})); }));
+    EXPECT_TRUE(lasts([&](auto when) {
+        sennit::waituntil(sennit::at(when, [] {}) and sennit::at(when - std::chrono::milliseconds(1), [] {}));
+    }));
+    EXPECT_TRUE(lasts([](auto when) { // too early while the scheduler's deadline has passed
+        auto later = sennit::at(when, [] {});
+        while (sennit::select(std::move(later), sennit::otherwise([] {})) != 0) sennit::this_fiber::yield();
+    }));
     sennit::mutex lock;
     sennit::condition_variable never;
     EXPECT_TRUE(lasts([&](auto when) {
