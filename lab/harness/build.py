@@ -7,18 +7,19 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from .catalogue import RUNTIMES, UsageError
 from .declared import Runtime
+from .limits import run_to_end
 from .say import warn
 from .tool_chains import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "lab"
+TIME_LIMIT = 1800.0  # seconds a step of building: one that waits for a network must not hold up the others for ever
 PREBUILT = "SENNIT_LAB_BUILD"  # environment: a build folder of CMake whose programs are taken as they are, whatever the compiler
 
 
@@ -57,12 +58,20 @@ def folder_of(compiler: str) -> Path:
     return OUT / f"{name}-{hashlib.sha256(os.path.abspath(there).encode()).hexdigest()[:8]}"
 
 
+def _end(command: list[str], out: IO, err: IO, log: Path, env: dict[str, str] | None = None) -> int:
+    """The status with which the command ended. Raises NotInstalled when it did not."""
+    try:
+        status = run_to_end(command, TIME_LIMIT, out, err, env)
+    except FileNotFoundError:
+        raise NotInstalled(f"{command[0]} is not installed") from None
+    if status is None:
+        raise NotInstalled(f"was not built within {TIME_LIMIT:g} s, see {log}")
+    return status
+
+
 def _succeeds(command: list[str], log: Path) -> bool:
     with open(log, "wb") as out:
-        try:
-            return subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL).returncode == 0
-        except FileNotFoundError:
-            raise NotInstalled(f"{command[0]} is not installed") from None
+        return _end(command, out, out, log) == 0
 
 
 class Cxx:
@@ -84,8 +93,12 @@ class Cxx:
         if self.failure:
             raise NotInstalled(self.failure)
         if self.reasons is None:
-            if not self.prebuilt:
-                self._configure()
+            try:
+                if not self.prebuilt:
+                    self._configure()
+            except NotInstalled as reason:
+                self.failure = str(reason)  # not again for each runtime
+                raise
             self.reasons = self._available() | self.broken
         return self.reasons.get(name, "no port yet")
 
@@ -98,8 +111,7 @@ class Cxx:
         names = [name for name, runtime in RUNTIMES.items() if runtime.language == "C++" and not runtime.program]
         needed = [name for name in names if name == "serial" or RUNTIMES[name].ours]
         if not self._configures(needed):
-            self.failure = f"CMake failed, see {self._log}"
-            raise NotInstalled(self.failure)
+            raise NotInstalled(f"CMake failed, see {self._log}")
         warn("CMake failed; looking for the peer with which it does")
         self._configures(self._sound(needed, [name for name in names if name not in needed]))
 
@@ -164,13 +176,17 @@ def build_script(name: str) -> tuple[list[str], str]:
     if not script.exists():
         raise NotInstalled("no port yet")
     warn(f"building {name}")
-    done = subprocess.run(["bash", str(script), str(OUT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, text=True, errors="replace", env=environment(ROOT / "build" / "cache"))
     log = OUT / f"{name}.log"
-    log.write_text(done.stdout + done.stderr)
-    lines = done.stdout.strip().splitlines() or [""]
+    with open(log, "wb") as err, open(os.memfd_create("out"), "w+b") as out:
+        try:
+            status = _end(["bash", str(script), str(OUT)], out, err, log, environment(ROOT / "build" / "cache"))
+        finally:
+            out.seek(0)
+            said = out.read()
+            err.write(said)
+    lines = said.decode(errors="replace").strip().splitlines() or [""]
     verdict, _, rest = lines[-1].partition(" ")
-    if verdict == "ok" and done.returncode == 0:
+    if verdict == "ok" and status == 0:
         return [rest], next((line.partition(" ")[2] for line in lines if line.startswith("version ")), "")
     raise NotInstalled(rest if verdict == "no" else f"does not build, see {log}")
 

@@ -110,6 +110,21 @@ def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int, 
         os.close(ended)
 
 
+def run_to_end(command: list[str], time_limit: float, out: IO, err: IO, env: dict[str, str] | None = None) -> int | None:
+    """The status, or None: it did not finish in time. Raises OSError when the program cannot be started. Whatever ends this call also
+    ends the group."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True)
+    try:
+        ended = os.pidfd_open(process.pid)
+        try:
+            in_time = bool(select.select([ended], [], [], time_limit)[0])
+        finally:
+            os.close(ended)
+    finally:
+        _end_group(process)
+    return process.returncode if in_time else None
+
+
 def _tail(file: IO[bytes]) -> str:
     file.seek(max(0, file.seek(0, os.SEEK_END) - OUTPUT_KEPT))
     return file.read().decode(errors="replace")

@@ -118,6 +118,16 @@ class Builds(WithFolder):
             (place / "build.sh").write_text("echo version 3; echo ok /bin/true")
             self.assertEqual(build_script("hare"), (["/bin/true"], "3"))
 
+    def test_a_script_that_does_not_end_is_a_reason_and_leaves_nothing_behind(self):
+        place = self.folder / "lab" / "runtimes" / "hare"
+        place.mkdir(parents=True)
+        (place / "build.sh").write_text(f"echo begun; sleep 1000 & echo $! >{self.folder}/child; wait")
+        with mock.patch("harness.build.ROOT", self.folder), mock.patch("harness.build.OUT", self.folder), mock.patch("sys.stderr"), \
+                mock.patch("harness.build.TIME_LIMIT", 2.0), self.assertRaisesRegex(NotInstalled, "not built within 2 s, see .*hare.log"):
+            build_script("hare")
+        self.assertEqual((self.folder / "hare.log").read_text(), "begun\n")
+        self.assertFalse(is_alive(int((self.folder / "child").read_text())))
+
     def test_a_compiler_that_fails_is_a_reason(self):
         cmake = self.folder / "cmake"
         for script, reason in (("exit 1", "CMake failed, see .*configure.log"),
