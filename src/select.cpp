@@ -108,10 +108,6 @@ private:
     alignas(sched::wait_entry) std::byte entries_[most * sizeof(sched::wait_entry)];
 };
 
-} // namespace
-
-namespace {
-
 // The number of the case whose turn it is, of which `fallback` is the default one.
 std::size_t choose(std::span<select_case* const> cases, std::size_t fallback) {
     selection mine(cases);
