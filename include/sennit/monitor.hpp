@@ -72,8 +72,12 @@ private:
         unsigned fresh = 0; // in a register: entering is a barrier for what is in memory
         for (std::size_t i = 0; i < N; ++i) {
             if (!enter_now(*all_[i])) [[unlikely]] {
-                fresh |= detail::door::enter_from(all_.data(), N, i, me_, member);
-                break;
+                if constexpr (N == 1)
+                    fresh = detail::door::enter_one(*all_[0], me_, member) ? 1u : 0u;
+                else
+                    fresh |= detail::door::enter_from(all_.data(), N, i, me_, member);
+                fresh_ = fresh;
+                return;
             }
             fresh |= 1u << i;
         }

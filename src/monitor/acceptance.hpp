@@ -23,7 +23,7 @@ struct acceptance {
         : clauses(given), self(me, where, where.sole ? 0 : 2), begun_at_(where) {}
 
     clause_list clauses;
-    monitor_set all{}; // of all clauses that count
+    monitor_set all; // of all clauses that count
     claimant self;
     turns places;
 
@@ -44,7 +44,7 @@ struct acceptance {
 
     // The acceptor's. Lets one that waits already go first; and the same, of an acceptor that waits for that.
     void make_way(claimant& arrival) noexcept;
-    void wait_for(claimant& arrival) noexcept;
+    void wait_for(claimant& arrival, sched::activity& own) noexcept;
     // When it is saved: makes calls that come claim the acceptance, unless one is there already.
     void publish() noexcept;
     void withdraw() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/monitor/condition.hpp"
 
+#include "monitor/passing.hpp"
 #include "monitor/wait_behind.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/jump_return.hpp"
@@ -13,12 +14,12 @@ namespace sennit {
 // One whose wait ends by a signal alone leaves its monitors first and sleeps then (leave_and_wait). Others leave
 // when they are saved, in what the wait publishes; the claim decides.
 struct condition::waiting : base::list_node {
-    waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors) noexcept
-        : self(who, point, static_cast<std::uint32_t>(monitors) + 1), sole(point.sole) {}
+    waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors, std::uintptr_t told) noexcept
+        : self(who, point, static_cast<std::uint32_t>(monitors) + 1), sole(point.sole), data(told) {}
     detail::claimant self;
     const bool sole;
-    bool queued = true;
-    std::uintptr_t data = 0;
+    bool queued; // of one that is not sole
+    const std::uintptr_t data;
     detail::turns places;
 };
 
@@ -26,14 +27,14 @@ condition::~condition() {
     SENNIT_CHECK(all_.empty(), "a condition is destroyed while somebody waits on it");
 }
 
-void condition::check_inside(const char* what) const {
-    if (!detail::door::owned(of_, detail::self_identity())) base::fail(what, __FILE__, __LINE__);
+inline void condition::check_inside(std::uintptr_t me, const char* what) const {
+    if (!detail::door::owned(of_, me)) base::fail(what, __FILE__, __LINE__);
 }
 
 // Leaves the monitors and waits for what is missing of `self`: all of them, and one for a sleep that is to begin. As
 // long as somebody who gets one is not told of it, nobody can have them all, which is what makes us go on. After that
 // the condition need not be there.
-[[gnu::always_inline]] inline void condition::leave_and_wait(detail::claimant& self) noexcept {
+[[gnu::always_inline]] inline void condition::leave_and_wait(detail::claimant& self, sched::activity& own) noexcept {
     std::size_t i = of_.size() - 1;
     detail::news passed_on(of_[i].leave_to_next(self.identity));
     while (i-- > 0) passed_on.add(of_[i].leave_to_next(self.identity));
@@ -41,23 +42,25 @@ void condition::check_inside(const char* what) const {
     detail::claimant* next = passed_on.of;
     if (next && next->has_all_with(passed_on.count)) {
         self.missing.store_rlx(missing); // orders nothing: nobody else counts before `next` goes on
-        self.wait_behind(*next, "condition", this);
+        self.wait_behind(*next, own, "condition", this);
     } else {
         self.wait_rest("condition", this);
     }
 }
 
 SENNIT_RETURNS_BY_JUMP bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
-    check_inside("waiting on a condition, but not inside all its monitors");
-    const std::uintptr_t me = detail::self_identity();
-    sched::wait_point point(deadline_ns == sched::never && !sched::in_cancel_scope());
-    waiting mine(me, point, of_.size());
-    mine.data = data;
+    sched::activity* const running = sched::current_activity();                    // looked up once
+    const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
+    check_inside(me, "waiting on a condition, but not inside all its monitors");
+    sched::activity& own = sched::activity_or_thread(running);
+    sched::wait_point point(deadline_ns == sched::never && !own.scope);
+    waiting mine(me, point, of_.size(), data);
     all_.push_back(mine);
-    if (mine.sole) {
-        leave_and_wait(mine.self);
+    if (point.sole) {
+        leave_and_wait(mine.self, own);
         return true;
     }
+    mine.queued = true;
     // What leaves the monitors when we are saved. From the last one on, neither we nor the condition need be there.
     struct leaving {
         const detail::monitor_set* all;
@@ -83,8 +86,8 @@ SENNIT_RETURNS_BY_JUMP bool condition::wait_until_ns(std::int64_t deadline_ns, s
 // The oldest whose wait has not ended otherwise; off the list. What it sleeps for from now on are its monitors.
 condition::waiting* condition::take() noexcept {
     while (waiting* found = all_.pop_front()) {
-        found->queued = false;
         if (found->sole) return found;
+        found->queued = false;
         switch (sched::claim(*found->self.point, sched::wake_reason::source)) {
         case sched::claim_result::lost:
             continue;
@@ -106,28 +109,29 @@ condition::waiting* condition::oldest() const noexcept {
 }
 
 void condition::owe_turns(waiting& to) noexcept {
-    for (std::size_t i = 0; i < of_.size(); ++i) {
+    std::size_t i = 0; // there is one at least
+    do {
         to.places.of[i].whose = &to.self;
         of_[i].urgent_.push_front(to.places.of[i]);
-    }
+    } while (++i < of_.size());
 }
 
 bool condition::signal() {
-    check_inside("signalling a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(), "signalling a condition, but not inside all its monitors");
     waiting* found = take();
     if (found) owe_turns(*found);
     return found != nullptr;
 }
 
 void condition::signal_all() {
-    check_inside("signalling a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(), "signalling a condition, but not inside all its monitors");
     base::intrusive_queue<waiting> newest_first;
     while (waiting* found = take()) newest_first.push_front(*found);
     while (waiting* found = newest_first.pop_front()) owe_turns(*found); // each before the one that came after it
 }
 
 SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
-    check_inside("signalling a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(), "signalling a condition, but not inside all its monitors");
     waiting* found = take();
     if (!found) return false;
     sched::wait_point point(true);
@@ -143,12 +147,12 @@ SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
 }
 
 bool condition::empty() const {
-    check_inside("looking at a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(), "looking at a condition, but not inside all its monitors");
     return !oldest();
 }
 
 std::uintptr_t condition::front() const {
-    check_inside("looking at a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(), "looking at a condition, but not inside all its monitors");
     const waiting* first = oldest();
     SENNIT_CHECK(first, "the front of a condition on which nobody waits");
     return first->data;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/monitor/core.hpp"
 #include "monitor/acceptance.hpp"
+#include "monitor/passing.hpp"
 #include "sched/wait_here.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/company.hpp"
@@ -24,31 +25,8 @@ const void* monitor::holder(const void* on) noexcept {
     return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() & ~attention); // a hint
 }
 
-// The owner goes, and somebody may be waiting. Whoever is next owns it before the lock is free; it cannot run, and so
-// not destroy anything, before it is told.
-detail::claimant* monitor::pass_on() noexcept {
-    detail::turn* next = urgent_.pop_front();
-    {
-        std::lock_guard guard(lock_);
-        if (!next) next = waiting_.pop_front();
-        const identity bits = waiting_.empty() ? 0 : attention;
-        taken_.store_rlx(next ? 1 : 0); // a hint
-        if (next)
-            word_.store_rlx(next->whose->identity | bits); // orders nothing: who tells `next` does
-        else
-            word_.store_rel(0); // pairs with enter_now
-    }
-    return next ? next->whose : nullptr;
-}
-
 void monitor::hand_on() noexcept {
     if (detail::claimant* next = pass_on()) next->got(1);
-}
-
-// The owner, or who acts for it, makes `next` the owner.
-void monitor::pass_to(identity next) noexcept {
-    std::lock_guard guard(lock_);
-    word_.store_rlx(next | (waiting_.empty() ? 0 : attention)); // as in pass_on; the wake-up tells `next`
 }
 
 // Blocks until it, or all, are the caller's. Inline, as wait_behind is.
@@ -70,6 +48,7 @@ void monitor::pass_to(identity next) noexcept {
     detail::claimant mine(me, point, 1);
     mine.member = member;
     mine.wanted = &all;
+    mine.accepted = false;
     detail::acceptance* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
     if (accepted && member != &detail::key_of_destructor) {
         lock_.unlock();
@@ -101,6 +80,12 @@ void monitor::pass_to(identity next) noexcept {
 }
 
 namespace detail {
+
+SENNIT_RETURNS_BY_JUMP bool door::enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept {
+    if (one.owned_by(me)) return false;
+    (void)one.enter_slowly(monitor_set(one), me, member); // who might accept the call compares the set
+    return true;
+}
 
 SENNIT_RETURNS_BY_JUMP unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at,
                                                  std::uintptr_t me, member_key member) noexcept {

@@ -13,12 +13,12 @@
 
 namespace sennit::detail {
 
-[[gnu::always_inline]] inline void claimant::wait_behind(claimant& next, const char* what, const void* on) noexcept {
-    sched::activity& me = sched::this_activity();
+[[gnu::always_inline]] inline void claimant::wait_behind(claimant& next, sched::activity& own, const char* what,
+                                                         const void* on) noexcept {
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
-    const sched::wait_options* outer = std::exchange(me.waits_for, &options);
+    const sched::wait_options* outer = std::exchange(own.waits_for, &options);
     sched::wake_and_park(*next.point, *point);
-    me.waits_for = outer;
+    own.waits_for = outer;
 }
 
 } // namespace sennit::detail

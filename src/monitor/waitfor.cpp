@@ -2,6 +2,7 @@
 #include "sennit/monitor/waitfor.hpp"
 
 #include "monitor/acceptance.hpp"
+#include "monitor/passing.hpp"
 #include "monitor/wait_behind.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/jump_return.hpp"
@@ -51,7 +52,7 @@ void acceptance::owe(std::size_t monitors) noexcept {
 }
 
 // The acceptor's turn comes when `next`, which owns `of` then, has left them.
-void acceptance::give_places(std::uintptr_t next, const monitor_set& of) noexcept {
+[[gnu::always_inline]] inline void acceptance::give_places(std::uintptr_t next, const monitor_set& of) noexcept {
     for (std::size_t i = 0; i < of.size(); ++i) {
         places.of[i].whose = &self;
         of[i].give_place_to(places.of[i], next);
@@ -64,7 +65,7 @@ void acceptance::let_in(const claimant& arrival) noexcept {
     give_places(arrival.identity, *arrival.wanted);
 }
 
-void acceptance::accept(claimant& arrival) noexcept {
+[[gnu::always_inline]] inline void acceptance::accept(claimant& arrival) noexcept {
     arrival.accepted = true;
     give_places(arrival.identity, *arrival.wanted);
 }
@@ -75,11 +76,11 @@ void acceptance::make_way(claimant& arrival) noexcept {
     arrival.got(1);
 }
 
-[[gnu::always_inline]] inline void acceptance::wait_for(claimant& arrival) noexcept {
+[[gnu::always_inline]] inline void acceptance::wait_for(claimant& arrival, sched::activity& own) noexcept {
     // Orders nothing: nobody else knows of it yet.
     self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()));
     accept(arrival);
-    if (arrival.has_all_with(1)) self.wait_behind(arrival, "waitfor", nullptr); // it waited for nothing else
+    if (arrival.has_all_with(1)) self.wait_behind(arrival, own, "waitfor", nullptr); // it waited for nothing else
 }
 
 // Nothing is owed: it has all its monitors.
@@ -90,7 +91,7 @@ void acceptance::go_on() noexcept {
     sched::wake(begun_at_);
 }
 
-acceptance::found acceptance::find(clause_list clauses, acceptance* for_whom) noexcept {
+[[gnu::always_inline]] inline acceptance::found acceptance::find(clause_list clauses, acceptance* for_whom) noexcept {
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!counts(*clauses[i])) continue;
         monitor& first = clauses[i]->of[0];
@@ -127,17 +128,25 @@ void acceptance::publish() noexcept {
 namespace {
 
 // The call that waits already goes first; returns when it has left.
-[[gnu::always_inline]] inline void let_go_first(acceptance::clause_list clauses, claimant& arrival,
-                                                std::uintptr_t me) noexcept {
+[[gnu::always_inline]] inline void let_go_first(acceptance::clause_list clauses, claimant& arrival, std::uintptr_t me,
+                                                sched::activity& own) noexcept {
     sched::wait_point point(true);
-    acceptance(clauses, me, point).wait_for(arrival);
+    acceptance(clauses, me, point).wait_for(arrival, own);
+}
+
+monitor_set all_of(acceptance::clause_list clauses) noexcept {
+    monitor_set all;
+    for (const accept_clause* one : clauses)
+        for (std::size_t i = 0; counts(*one) && i < one->of.size(); ++i) all.add(one->of[i]);
+    return all;
 }
 
 } // namespace
 
 SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
-    const std::uintptr_t me = self_identity();
-    monitor_set all;
+    sched::activity* const running = sched::current_activity();                    // looked up once
+    const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
+    sched::activity& own = sched::activity_or_thread(running);
     std::size_t otherwise = clauses.size(), late = clauses.size();
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         const accept_clause& one = *clauses[i];
@@ -148,21 +157,18 @@ SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* co
             if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
         } else {
             SENNIT_CHECK(door::owned(one.of, me), "waitfor on a monitor that the caller is not in");
-            if (all.size() == 0)
-                all = one.of;
-            else
-                for (std::size_t k = 0; k < one.of.size(); ++k) all.add(one.of[k]);
         }
     }
     if (const acceptance::found ready = acceptance::find(clauses, nullptr); ready.arrival) {
-        if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me);
+        if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me, own);
         return ready.clause;
     }
     if (otherwise != clauses.size()) return otherwise;
+    const monitor_set all = all_of(clauses);
     if (all.size() == 0 && late == clauses.size()) return no_clause;
 
     const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
-    sched::wait_point point(deadline_ns == sched::never && !sched::in_cancel_scope());
+    sched::wait_point point(deadline_ns == sched::never && !own.scope);
     acceptance mine(clauses, me, point);
     mine.all = all;
     const sched::wake_reason why =

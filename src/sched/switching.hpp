@@ -131,15 +131,14 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
 
 // What posting `next` and leaving for what is ready comes to while nothing else is ready.
 [[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
-    if (&next.runtime != &runtime_ || !is_local(next) || !queue_.empty() || !queue_.in_hand.closed() || fair_turn())
+    if (&next.runtime != &runtime_ || !is_local(next) || !queue_.empty() || !queue_.in_hand.closed() || fair_turn() ||
+        tracing::on()) // then each step is one of its own
         return false;
-    if (tracing::on()) [[unlikely]]
-        tracing::tell(trace_kind::wakes, next.saved_activity);
     counted.runnables.add();
     runtime_core::forget_orphan(next);
     context& self = prepare_to_leave(who);
     left_ = nullptr; // nothing is to be done
-    switch_to(self, next, true);
+    switch_now(self, next);
     arrive();
     return true;
 }

@@ -8,9 +8,9 @@
 
 namespace sennit::base {
 
-struct list_node {
-    list_node* previous = nullptr;
-    list_node* next = nullptr;
+struct list_node { // what it holds means nothing outside a list
+    list_node* previous;
+    list_node* next;
 };
 
 // `T` derives from list_node. The last one's `next` is null; the first one's `previous` means nothing, which spares

@@ -57,11 +57,11 @@ public:
 private:
     struct waiting;
     bool wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data);
-    void check_inside(const char* what) const;
+    void check_inside(std::uintptr_t me, const char* what) const;
     waiting* take() noexcept;
     waiting* oldest() const noexcept;
     void owe_turns(waiting& to) noexcept;
-    void leave_and_wait(detail::claimant& self) noexcept;
+    void leave_and_wait(detail::claimant& self, sched::activity& own) noexcept;
 
     const detail::monitor_set of_;
     base::intrusive_queue<waiting> all_; // guarded by the monitors

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The monitor itself: who owns it, who comes next, and how it passes from one to the other.
 //
-// State of `word_`: the owner's identity (0: free), and `attention`: somebody is in the entry queue. It leaves 0, and
-// goes back to it, without the lock; while `attention` is set it changes under `lock_` only. Nobody gets in past
-// somebody that waits: a monitor that is wanted is handed over, never free in between.
+// State of `word_`: the owner's identity (0: free), and `attention`: who leaves has to look at the entry queue, since
+// somebody waits there, or has since it was free last. It leaves 0, and goes back to it, without the lock; with
+// `attention` it goes back under `lock_` only. Nobody gets in past somebody that waits: a monitor that is wanted is
+// handed over, never free in between, and with `attention`: so an owner hands it over by a store, without the lock.
+// Who is about to wait has the lock and sets `attention` by a compare-and-swap, which fails where the owner has
+// changed.
 //
 // Who is next, when the owner goes: the newest of the urgent ones (signalled, or who has let somebody else go before
 // and goes on after), else the oldest of those that wait to enter. The urgent list is the owner's: no lock. A claimant
@@ -57,7 +60,7 @@ public:
     monitor_set() noexcept = default;
     template <class... M>
     explicit monitor_set(const monitor& first, const M&... rest) noexcept {
-        add(as_monitor(first));
+        all_[count_++] = &as_monitor(first);
         (add(as_monitor(rest)), ...);
     }
     // In order already; some may stand there several times.
@@ -92,10 +95,10 @@ struct claimant {
     sched::wait_point* point; // where it sleeps
     // Monitors to be handed over yet; and one more while it may not sleep yet, or not here.
     base::atomic<std::uint32_t> missing;
-    // Of one that wants to enter:
-    member_key member = nullptr;
-    const monitor_set* wanted = nullptr;
-    bool accepted = false; // it was given all of them
+    // Of one that wants to enter, which writes them; of others they mean nothing.
+    member_key member;
+    const monitor_set* wanted;
+    bool accepted; // it was given all of them
 
     claimant(std::uintptr_t who, sched::wait_point& where, std::uint32_t owed) noexcept
         : identity(who), point(&where), missing(owed) {}
@@ -113,7 +116,7 @@ struct claimant {
     // For one that was told to go on before it slept: waits for what is missing.
     void wait_rest(const char* what, const void* on) noexcept;
     // Wakes `next`, who has a monitor that is missing, and waits for it; nobody was told of the caller's sleep before.
-    void wait_behind(claimant& next, const char* what, const void* on) noexcept;
+    void wait_behind(claimant& next, sched::activity& own, const char* what, const void* on) noexcept;
 };
 
 // A claimant's turns with each of a set; not made before they are used.
@@ -147,6 +150,8 @@ struct news {
 
 // What models of monitors do with several at once. In src/monitor/core.cpp.
 struct door {
+    // Enters `one`, which is not free. True: it was not the caller's before.
+    static bool enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept;
     // Enters all[at], which is not free, and those after it, in this order; bit i of the answer: all[i] was not the
     // caller's before.
     static unsigned enter_from(monitor* const* all, std::size_t count, std::size_t at, std::uintptr_t me,
@@ -208,18 +213,11 @@ private:
     void hand_on() noexcept;
     detail::claimant* pass_on() noexcept;
     // Who comes next is not told yet; null: nobody does.
-    detail::claimant* leave_to_next(identity me) noexcept {
-        identity seen = me;
-        const bool alone = urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
-        return alone && base::unless_alone(word_).cas_rel(seen, 0) ? nullptr : pass_on(); // pairs with enter_now
-    }
+    detail::claimant* leave_to_next(identity me) noexcept;
     enum class entered { this_one, all };
     entered enter_slowly(const detail::monitor_set& all, identity me, detail::member_key member) noexcept;
     void pass_to(identity next) noexcept;
-    void give_place_to(detail::turn& later, identity next) noexcept {
-        urgent_.push_front(later);
-        pass_to(next);
-    }
+    void give_place_to(detail::turn& later, identity next) noexcept;
     static const void* holder(const void* on) noexcept; // for reports
 
     mutable base::atomic<identity> word_{0};
@@ -234,8 +232,10 @@ private:
 };
 
 inline bool detail::door::owned(const monitor_set& all, std::uintptr_t me) noexcept {
-    for (std::size_t i = 0; i < all.size(); ++i)
+    std::size_t i = 0; // there is one at least
+    do {
         if (!all[i].owned_by(me)) return false;
+    } while (++i < all.size());
     return true;
 }
 

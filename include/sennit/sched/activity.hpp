@@ -34,15 +34,19 @@ inline activity* current_activity() noexcept {
 
 // The same; on a thread that has none, what the thread keeps instead (its identity is not that address).
 activity& activity_of_thread() noexcept;
+inline activity& activity_or_thread(activity* running) noexcept { // of `current_activity()`
+    return running ? *running : activity_of_thread();
+}
 inline activity& this_activity() noexcept {
-    activity* me = current_activity();
-    return me ? *me : activity_of_thread();
+    return activity_or_thread(current_activity());
 }
 
 // An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
-inline void* current_identity() noexcept {
-    void* running = sys::hot_activity();
+inline void* identity_of(activity* running) noexcept { // of `current_activity()`
     return running ? running : sys::hot_identity();
+}
+inline void* current_identity() noexcept {
+    return identity_of(current_activity());
 }
 
 // `self` goes on with this stack until end_activity. A snapshot may halt the thread between any two instructions and
