@@ -14,7 +14,8 @@ barrier_core::~barrier_core() {
 
 barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noexcept {
     std::lock_guard guard(lock_);
-    SENNIT_CHECK(count > 0 && count <= left_, "more arrive at a barrier than it expects");
+    SENNIT_CHECK(count > 0, "less than one arrives at a barrier");
+    SENNIT_CHECK(count <= left_, "more arrive at a barrier than it expects");
     left_ -= count;
     if (drop) --expected_;
     return {phase_, left_ == 0};

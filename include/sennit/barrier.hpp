@@ -3,6 +3,7 @@
 // leaves by it has arrived all the same.
 #pragma once
 
+#include "sennit/base/check.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <cstddef>
@@ -20,7 +21,9 @@ struct nothing_on_completion {
 
 class barrier_core {
 public:
-    explicit barrier_core(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {}
+    constexpr explicit barrier_core(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {
+        SENNIT_CHECK(expected >= 0, "a barrier is made for less than nobody");
+    }
     ~barrier_core();
     barrier_core(const barrier_core&) = delete;
 
@@ -55,13 +58,13 @@ public:
     };
     static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
-    explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
+    constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
         : core_(expected), completion_(std::move(completion)) {}
     barrier(const barrier&) = delete;
 
     // Who arrives last runs the completion before anybody goes on.
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) { return arrived(core_.arrive(count, false)); }
-    void wait(arrival_token&& token) { core_.wait(token.phase_); }
+    void wait(arrival_token&& token) const { core_.wait(token.phase_); }
     void arrive_and_wait() { wait(arrive()); }
     // Arrives, and is expected no more in later phases.
     void arrive_and_drop() { (void)arrived(core_.arrive(1, true)); }
@@ -74,7 +77,7 @@ private:
         }
         return arrival_token(how.phase);
     }
-    detail::barrier_core core_;
+    mutable detail::barrier_core core_;
     [[no_unique_address]] Completion completion_;
 };
 

@@ -21,7 +21,7 @@ class event {
 public:
     enum class mode : std::uint8_t { manual_reset, auto_reset };
 
-    explicit event(mode how = mode::manual_reset, bool initially_set = false) noexcept
+    constexpr explicit event(mode how = mode::manual_reset, bool initially_set = false) noexcept
         : mode_(how), set_(initially_set) {}
     ~event();
     event(const event&) = delete;

@@ -116,7 +116,7 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
     explicit fiber_with_closure(const fiber_attributes* how, const void* made_at, G&& function, B&&... arguments)
         : base_type(runtime_for(how), type, made_at) {
         if (how && !how->plain()) apply_to(*this, *how);
-        std::construct_at(&call, std::forward<G>(function), std::forward<B>(arguments)...);
+        std::construct_at(std::addressof(call), std::forward<G>(function), std::forward<B>(arguments)...);
     }
     ~fiber_with_closure() {}
 
@@ -136,7 +136,7 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
                 },
                 me.call);
         });
-        std::destroy_at(&me.call);
+        std::destroy_at(std::addressof(me.call));
         if (me.result.error()) [[unlikely]]
             me.error = me.result.error();
     }
@@ -292,7 +292,7 @@ public:
     void detach() &&;
 
     // Its priority (0 if it was given none), and another one. Takes effect at once where it is ready and waits its
-    // turn.
+    // turn. Throws std::bad_cast as change_properties does: where nobody asks for priorities, and none was given.
     int priority() const noexcept { return block_ ? detail::priority_of(*block_) : 0; }
     void set_priority(int priority) { detail::set_priority(block_, priority); }
     // Calls `change(P&)`, which may change what the runtime's order goes by, under that order's lock. Throws
@@ -305,7 +305,8 @@ public:
     }
 
     // As std::jthread, also once it is joined or detached; without a stop state where there is, and was, no fiber. The
-    // first of them may throw std::bad_alloc when the function takes no token.
+    // first of them may throw std::bad_alloc when the function takes no token. Stop callbacks run in the caller of
+    // `request_stop` and must not block there: std::stop_callback knows threads, not fibers.
     std::stop_source get_stop_source();
     std::stop_token get_stop_token() { return get_stop_source().get_token(); }
     bool request_stop() {

@@ -47,7 +47,7 @@ public:
         return fresh.release()->value;
     }
     T& operator*() { return get(); }
-    T* operator->() { return &get(); }
+    T* operator->() { return std::addressof(get()); }
     // Whether the running fiber has a value.
     bool has_value() const noexcept { return find() != nullptr; }
     // Destroys the running fiber's value, if it has one; the next use makes a new one.
@@ -69,7 +69,7 @@ private:
     };
     T* find() const noexcept {
         for (sched::local_value* one = sched::current_locals(); one; one = one->next)
-            if (one->key == this) return &static_cast<node*>(one)->value;
+            if (one->key == this) return std::addressof(static_cast<node*>(one)->value);
         return nullptr;
     }
     std::function<T()> make_;

@@ -4,6 +4,7 @@
 // It may be destroyed as soon as one wait has returned and all have, also while the last count_down is on its way out.
 #pragma once
 
+#include "sennit/base/check.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <cstddef>
@@ -15,7 +16,9 @@ class latch {
 public:
     static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
-    explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {}
+    constexpr explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {
+        SENNIT_CHECK(expected >= 0, "a latch is made for less than nobody");
+    }
     ~latch();
     latch(const latch&) = delete;
     latch& operator=(const latch&) = delete;

@@ -9,7 +9,8 @@
 // block is left. The first exception of a child cancels the rest. Cancelling wakes every blocked call of every child,
 // and of what children have in nurseries of their own: it throws `cancelled`, which ends the child and is no error of
 // the nursery. Children that have not started yet do not start. Locks are not interrupted; their owners are, and free
-// them. A child that computes sees it by its stop token or this_fiber::checkpoint(). Nesting: a nursery made by a child
+// them. A child that computes sees it by its stop token or this_fiber::checkpoint(); stop callbacks run in the
+// canceller and must not block (std::stop_callback knows threads, not fibers). Nesting: a nursery made by a child
 // belongs to it; a nursery made inside with_timeout or another nursery's child is cancelled with it. Destruction
 // without join cancels, waits, and drops errors if the block is left by an exception, else throws the first. Thread
 // safety: `start`, `cancel`, `cancelled` from anywhere while the nursery lives and is not yet joined; children may
@@ -76,12 +77,13 @@ private:
     struct child final : sched::fiber_block {
         template <class G>
         child(nursery& family, const fiber_attributes* how, const void* made_at, G&& given)
-            : fiber_block(detail::runtime_for(how), type, made_at), owner(family), scope(&family.scope_),
-              function(std::forward<G>(given)) {
+            : fiber_block(detail::runtime_for(how), type, made_at), owner(family), scope(&family.scope_) {
             if (how && !how->plain()) detail::apply_to(*this, *how);
             self().scope = &scope;
             other_token = [](fiber_block& me) { return static_cast<child&>(me).owner.get_stop_token(); };
+            std::construct_at(std::addressof(function), std::forward<G>(given));
         }
+        ~child() {}
         static void body(sched::fiber_block& block) noexcept {
             auto& me = static_cast<child&>(block);
             me.owner.run_child([&me] {
@@ -90,6 +92,7 @@ private:
                 else
                     me.function(me.owner.get_stop_token());
             });
+            std::destroy_at(std::addressof(me.function)); // as the child: it may use its fiber_locals
         }
         // The nursery may be gone as soon as it has been told.
         static void destroy(sched::fiber_block* block) noexcept {
@@ -102,7 +105,9 @@ private:
         static constexpr sched::fiber_type type{&body, &destroy, &typeid(F)};
         nursery& owner;
         sched::cancel_scope scope;
-        F function;
+        union {
+            F function; // until the body has run
+        };
     };
 
     template <class F>

@@ -6,6 +6,7 @@
 // The object may be destroyed when the last acquire has returned, as in std.
 #pragma once
 
+#include "sennit/base/check.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/wait.hpp"
 
@@ -22,7 +23,7 @@ struct semaphore_access;
 
 class semaphore_core {
 public:
-    explicit semaphore_core(std::ptrdiff_t tokens) noexcept : tokens_(tokens) {}
+    constexpr explicit semaphore_core(std::ptrdiff_t tokens) noexcept : tokens_(tokens) {}
     ~semaphore_core();
     semaphore_core(const semaphore_core&) = delete;
 
@@ -46,8 +47,11 @@ class counting_semaphore {
 public:
     static constexpr std::ptrdiff_t max() noexcept { return LeastMaxValue; }
 
-    // `desired` from 0 to max().
-    explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {}
+    // `desired` from 0 to max(), or the program ends with a message.
+    constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {
+        SENNIT_CHECK(desired >= 0 && desired <= max(),
+                     "a semaphore is made with less than no tokens, or more than max()");
+    }
 
     // Adds tokens and wakes as many. Throws std::system_error(value_too_large), and adds none, when there would be more
     // than max().

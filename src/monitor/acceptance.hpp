@@ -41,6 +41,18 @@ struct acceptance {
         claimant* arrival; // null: none
     };
     static found find(clause_list clauses, acceptance* for_whom) noexcept;
+    // The same for who comes back from a wait, and lacks nothing but some of `all`. `clause`: as which it is claimed,
+    // one behind the last.
+    static found find_returning(const monitor_set& all, std::size_t clause, acceptance* for_whom) noexcept;
+
+    // Whether somebody may wait to come back. A hint: who comes later meets the acceptance itself, or the next one.
+    static bool returning_to(const monitor_set& of) noexcept {
+        std::uint32_t any = 0;
+        std::size_t i = 0;                     // there is one at least
+        do any |= of[i].returning_.load_rlx(); // a hint
+        while (++i < of.size());
+        return any != 0;
+    }
 
     // The acceptor's. Lets one that waits already go first; and the same, of an acceptor that waits for that.
     void make_way(claimant& arrival) noexcept;

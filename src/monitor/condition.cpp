@@ -77,7 +77,7 @@ SENNIT_RETURNS_BY_JUMP bool condition::wait_until_ns(std::int64_t deadline_ns, s
         mine.self.wait_rest("condition", this);
         return true;
     }
-    detail::door::enter(of_, me);
+    detail::door::come_back(of_, me);
     if (mine.queued) all_.remove(mine);
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return false;

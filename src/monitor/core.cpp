@@ -110,6 +110,18 @@ void door::enter(const monitor_set& all, std::uintptr_t me) noexcept {
         if (!all[i].enter_now(me)) (void)all[i].enter_slowly(all, me, nullptr);
 }
 
+void door::come_back(const monitor_set& all, std::uintptr_t me) noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].enter_now(me)) continue;
+        monitor_set rest;
+        for (std::size_t k = i; k < all.size(); ++k) rest.add(all[k]);
+        (void)all[i].returning_.fetch_add(1);
+        const monitor::entered what = all[i].enter_slowly(rest, me, &key_of_return);
+        (void)all[i].returning_.fetch_sub(1);
+        if (what == monitor::entered::all) return;
+    }
+}
+
 void door::leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept {
     news passed_on(all[count - 1]->pass_on());
     for (std::size_t i = count - 1; i-- > 0;)

@@ -15,4 +15,11 @@ void monitor_set::add(monitor& one) noexcept {
     all_[place] = &one;
 }
 
+bool monitor_set::within(const monitor_set& other) const noexcept {
+    std::size_t found = 0; // both are in order
+    for (std::size_t k = 0; k < other.count_ && found < count_; ++k)
+        if (all_[found] == other.all_[k]) ++found;
+    return found == count_;
+}
+
 } // namespace sennit::detail

@@ -8,6 +8,7 @@
 #include "sennit/base/jump_return.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/monitor.hpp"
+#include "sys/mutant.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -33,6 +34,8 @@ bool acceptance::claimed(std::size_t clause) noexcept {
 }
 
 acceptance* acceptance::claim_by(const claimant& arrival) noexcept {
+    if (arrival.member == &key_of_return && !SENNIT_MUTANT("who comes back goes past an acceptor"))
+        return arrival.wanted->within(all) && claimed(clauses.size()) ? this : nullptr;
     for (std::size_t i = 0; i < clauses.size(); ++i)
         if (counts(*clauses[i]) && clauses[i]->member == arrival.member && clauses[i]->of == *arrival.wanted)
             return claimed(i) ? this : nullptr;
@@ -111,15 +114,36 @@ void acceptance::go_on() noexcept {
     return {clauses.size(), nullptr};
 }
 
+acceptance::found acceptance::find_returning(const monitor_set& all, std::size_t clause,
+                                             acceptance* for_whom) noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::unique_lock guard(all[i].lock_, std::defer_lock);
+        if (!for_whom) guard.lock();
+        for (turn* each = all[i].waiting_.front(); each; each = all[i].waiting_.after(*each)) {
+            claimant& arrival = *each->whose;
+            if (arrival.member != &key_of_return || !arrival.wanted->within(all) ||
+                SENNIT_MUTANT("who came back before an acceptor waits goes first"))
+                continue;
+            if (for_whom && !for_whom->claimed(clause)) return {clause, nullptr};
+            all[i].waiting_.remove(*each);
+            return {clause, &arrival};
+        }
+    }
+    return {clause, nullptr};
+}
+
 void acceptance::publish() noexcept {
     const monitor_set mine = all;                                       // who accepts may be gone when this ends
+    const clause_list given = clauses;                                  // as above
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i].lock_.lock(); // by address; nobody else holds two
-    const found ready = find(clauses, this);
+    found ready = find_returning(mine, given.size(), this);
+    const bool returns = ready.arrival != nullptr;
+    if (!returns) ready = find(clauses, this);
     if (!ready.arrival)
         for (std::size_t i = 0; i < mine.size(); ++i) mine[i].accepting_ = this;
     for (std::size_t i = mine.size(); i-- > 0;) mine[i].lock_.unlock();
     if (!ready.arrival) return;
-    if (clauses[ready.clause]->member == &key_of_destructor)
+    if (!returns && given[ready.clause]->member == &key_of_destructor)
         go_on();
     else
         make_way(*ready.arrival);
@@ -141,6 +165,43 @@ monitor_set all_of(acceptance::clause_list clauses) noexcept {
     return all;
 }
 
+// Until there is a call; who comes back from a wait goes before it, as often as that happens. `otherwise` and `late`:
+// those clauses, or none.
+[[gnu::noinline]] SENNIT_RETURNS_BY_JUMP std::size_t wait_for_calls(acceptance::clause_list clauses, std::uintptr_t me,
+                                                                    sched::activity& own, std::size_t otherwise,
+                                                                    std::size_t late) {
+    const monitor_set all = all_of(clauses);
+    if (all.size() == 0 && late == clauses.size()) return otherwise == clauses.size() ? no_clause : otherwise;
+    const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
+    for (;;) {
+        while (all.size() != 0 && acceptance::returning_to(all)) {
+            const acceptance::found one = acceptance::find_returning(all, clauses.size(), nullptr);
+            if (!one.arrival) break;
+            let_go_first(clauses, *one.arrival, me, own);
+        }
+        if (otherwise != clauses.size()) {
+            const acceptance::found ready = acceptance::find(clauses, nullptr);
+            if (!ready.arrival) return otherwise;
+            if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me, own);
+            return ready.clause;
+        }
+        sched::wait_point point(deadline_ns == sched::never && !own.scope);
+        acceptance mine(clauses, me, point);
+        mine.all = all;
+        const sched::wake_reason why =
+            sched::wait(point, [](void* self) noexcept { static_cast<acceptance*>(self)->publish(); }, &mine,
+                        {.deadline_ns = deadline_ns, .what = "waitfor"});
+        if (why < sched::wake_reason::source) {
+            mine.withdraw();
+            if (why == sched::wake_reason::cancelled) throw cancelled();
+            return late;
+        }
+        if (!point.sole) mine.self.wait_rest("waitfor", nullptr);
+        const std::size_t chosen = static_cast<std::uint32_t>(why) - first_source;
+        if (chosen != clauses.size()) return chosen;
+    }
+}
+
 } // namespace
 
 SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
@@ -148,6 +209,7 @@ SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* co
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     sched::activity& own = sched::activity_or_thread(running);
     std::size_t otherwise = clauses.size(), late = clauses.size();
+    bool somebody_returns = false;
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         const accept_clause& one = *clauses[i];
         if (!one.enabled) continue;
@@ -157,30 +219,17 @@ SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* co
             if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
         } else {
             SENNIT_CHECK(door::owned(one.of, me), "waitfor on a monitor that the caller is not in");
+            somebody_returns |= acceptance::returning_to(one.of);
         }
     }
-    if (const acceptance::found ready = acceptance::find(clauses, nullptr); ready.arrival) {
-        if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me, own);
-        return ready.clause;
+    if (!somebody_returns) [[likely]] {
+        if (const acceptance::found ready = acceptance::find(clauses, nullptr); ready.arrival) {
+            if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me, own);
+            return ready.clause;
+        }
+        if (otherwise != clauses.size()) return otherwise;
     }
-    if (otherwise != clauses.size()) return otherwise;
-    const monitor_set all = all_of(clauses);
-    if (all.size() == 0 && late == clauses.size()) return no_clause;
-
-    const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
-    sched::wait_point point(deadline_ns == sched::never && !own.scope);
-    acceptance mine(clauses, me, point);
-    mine.all = all;
-    const sched::wake_reason why =
-        sched::wait(point, [](void* self) noexcept { static_cast<acceptance*>(self)->publish(); }, &mine,
-                    {.deadline_ns = deadline_ns, .what = "waitfor"});
-    if (why < sched::wake_reason::source) {
-        mine.withdraw();
-        if (why == sched::wake_reason::cancelled) throw cancelled();
-        return late;
-    }
-    if (!point.sole) mine.self.wait_rest("waitfor", nullptr);
-    return static_cast<std::uint32_t>(why) - first_source;
+    return wait_for_calls(clauses, me, own, otherwise, late);
 }
 
 } // namespace sennit::detail

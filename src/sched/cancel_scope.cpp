@@ -26,13 +26,30 @@ cancel_scope::~cancel_scope() {
     parent_->children_.remove(*this);
 }
 
-// Locks are taken downwards, and a child leaves its parent's list under the parent's lock, so what we walk lives.
-void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
-    std::lock_guard guard(lock_);
-    if (cancelled_.load_rlx() != 0) return; // written under the lock
-    cancelled_.store_rel(1);                // pairs with cancel_called
+// With the lock held. The first of those below that have to be told; null: none.
+cancel_scope* cancel_scope::take_cancel(base::intrusive_queue<waiter>& woken) noexcept {
+    if (cancelled_.load_rlx() != 0) return nullptr; // written under the lock
+    cancelled_.store_rel(1);                        // pairs with cancel_called
     if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it) woken.push_back(*waits_);
-    for (cancel_scope* child = children_.front(); child; child = children_.after(*child)) child->cancel_into(woken);
+    return children_.front();
+}
+
+// This one and all below, depth first. Locks are taken downwards and held from here to where we are, and a child leaves
+// its parent's list under the parent's lock, so what we walk lives. No recursion: scopes may be nested deeper than the
+// caller's stack is.
+void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
+    for (cancel_scope* at = this;;) {
+        at->lock_.lock();
+        cancel_scope* below = at->take_cancel(woken);
+        while (!below) {
+            at->lock_.unlock();
+            if (at == this) return;
+            cancel_scope* const above = at->parent_; // locked
+            below = above->children_.after(*at);
+            if (!below) at = above;
+        }
+        at = below;
+    }
 }
 
 void cancel_scope::cancel() noexcept {

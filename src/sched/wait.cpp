@@ -42,11 +42,12 @@ struct pending : timer {
     // When the waiter is saved completely. False: it has been claimed already. Up to the last step nobody wakes it, so
     // this object lives; after it, it may be gone.
     bool begin() noexcept {
-        if (runtime && deadline_ns != never) arm(*this, *runtime);
-        if (scope && !scope->enter(*point)) {
-            scope = nullptr; // nothing to leave
+        if (scope && !scope->enter(*point)) { // before the timer, which may be due: a cancelled scope goes first
+            scope = nullptr;                  // nothing to leave, nor to disarm
+            deadline_ns = never;
             (void)claim(*point, wake_reason::cancelled);
         }
+        if (runtime && deadline_ns != never) arm(*this, *runtime);
         wait_point& mine = *point;
         if (publish) publish(argument);
         std::uint32_t expected = preparing;

@@ -19,6 +19,8 @@
 // An owner that waits for a call (waitfor) stays the owner; `accepting_` says which calls may go before it. Whoever
 // brings such a call claims the acceptance, once, and then has the acceptor's rights over its monitors: it takes
 // the acceptance back everywhere, and makes itself the owner of those it calls on, with the acceptor urgent behind it.
+// So does who comes back from a wait that nobody ended by a signal, if all that it lacks is the acceptor's: it was
+// inside, and an owner that accepts over and over never leaves. The acceptor waits on behind it.
 #pragma once
 
 #include "sennit/base/atomic.hpp"
@@ -45,6 +47,7 @@ using member_key = const void*; // which member a call is of; null: none that co
 template <auto Member>
 inline constexpr char key_of_member = 0;
 inline constexpr char key_of_destructor = 0;
+inline constexpr char key_of_return = 0; // of who has waited inside, and lacks what it wants
 
 inline std::uintptr_t self_identity() noexcept {
     return reinterpret_cast<std::uintptr_t>(sched::current_identity());
@@ -72,6 +75,7 @@ public:
     void add(monitor& one) noexcept;
     std::size_t size() const noexcept { return count_; }
     monitor& operator[](std::size_t i) const noexcept { return *all_[i]; }
+    bool within(const monitor_set& other) const noexcept; // each of these is one of those
     bool operator==(const monitor_set& other) const noexcept {
         bool same = count_ == other.count_;
         for (std::size_t i = 0; same && i < count_; ++i) same = all_[i] == other.all_[i];
@@ -160,6 +164,8 @@ struct door {
     // Leaves those of the first `count` whose bit is set, from the last one on, where somebody comes next.
     static void leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept;
     static void enter(const monitor_set& all, std::uintptr_t me) noexcept;
+    // The same after a wait that has ended by its limit or a cancellation.
+    static void come_back(const monitor_set& all, std::uintptr_t me) noexcept;
     static void leave(const monitor_set& all, std::uintptr_t me) noexcept;
     static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
     // Owned by nobody who runs, named by `key`, until somebody adopts it. Blocks while somebody is inside.
@@ -229,6 +235,8 @@ private:
     // and leaves it as it is.
     mutable base::atomic<std::uint32_t> taken_{0};
     mutable base::intrusive_queue<detail::turn> waiting_;
+    // How many come back from a wait and may be in it.
+    mutable base::atomic<std::uint32_t> returning_{0};
     mutable detail::acceptance* accepting_ = nullptr;
 };
 

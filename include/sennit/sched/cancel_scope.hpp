@@ -47,6 +47,7 @@ public:
 
 private:
     void cancel_into(base::intrusive_queue<waiter>& woken) noexcept;
+    cancel_scope* take_cancel(base::intrusive_queue<waiter>& woken) noexcept;
 
     cancel_scope* const parent_;
     const std::int64_t deadline_ns_;
