@@ -23,13 +23,16 @@
 
 #include <chrono>
 #include <concepts>
+#include <memory>
 #include <utility>
 
 namespace sennit {
 
 // `T` derives from monitor and has a member `run`.
-template <std::derived_from<monitor> T>
+template <class T>
 class active {
+    static_assert(std::derived_from<T, monitor>, "sennit: an active object's class derives from monitor");
+
 public:
     template <class... A>
     [[gnu::always_inline]] explicit active(A&&... arguments) : object_(std::forward<A>(arguments)...) {
@@ -41,7 +44,7 @@ public:
     active(const active&) = delete;
     active& operator=(const active&) = delete;
 
-    T* operator->() noexcept { return &object_; }
+    T* operator->() noexcept { return std::addressof(object_); }
     T& operator*() noexcept { return object_; }
 
     // Waits for the end of `run`; throws what that threw. At most once.

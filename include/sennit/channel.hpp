@@ -204,7 +204,7 @@ public:
         iterator& operator=(iterator&&) noexcept = default;
 
         T& operator*() const noexcept { return *value_; }
-        T* operator->() const noexcept { return &*value_; }
+        T* operator->() const noexcept { return std::addressof(*value_); }
         iterator& operator++() {
             value_.reset();
             (void)from_->pop_before(value_, sched::never);

@@ -117,8 +117,10 @@ private:
 // `In` and `Out` are objects that can be moved, or void.
 template <class In = void, class Out = void>
 class coroutine {
-    static_assert((std::is_void_v<In> || std::is_object_v<In>) && (std::is_void_v<Out> || std::is_object_v<Out>),
-                  "sennit: a coroutine takes and gives objects or void; for references use pointers");
+    static_assert(
+        (std::is_void_v<In> || (std::is_object_v<In> && !std::is_const_v<In>)) &&
+            (std::is_void_v<Out> || (std::is_object_v<Out> && !std::is_const_v<Out>)),
+        "sennit: a coroutine takes and gives objects that are not const, or void; for references use pointers");
 
 public:
     using suspender_type = suspender<In, Out>;
@@ -183,14 +185,14 @@ private:
         static void run(detail::coroutine_frame& frame) {
             auto& me = static_cast<block&>(frame);
             suspender<In, Out> self(frame);
-            const auto result = [&]() -> Out {
+            const auto result = [&]() -> decltype(auto) {
                 if constexpr (std::is_void_v<In>)
                     return std::invoke(me.call, self);
                 else
                     return std::invoke(me.call, self, self.take());
             };
             if constexpr (std::is_void_v<Out>) {
-                result();
+                (void)result();
             } else {
                 Out last = result(); // may suspend: only then is it known who gets it
                 // Who is destroyed, and has let that pass, has nobody to answer.

@@ -60,7 +60,8 @@ struct fiber_attributes {
     std::size_t stack_size = 0;
 
     // It shall run on one worker only, for the sake of what belongs to that thread: this one, or with `pinned` alone
-    // the one its maker runs on; one in turn, if its maker is none of the runtime's. What it forks may be stolen.
+    // the one its maker runs on; one in turn, if its maker is none of the runtime's first workers. What it forks may be
+    // stolen.
     std::optional<unsigned> worker = {};
     bool pinned = false;
 

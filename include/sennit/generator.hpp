@@ -97,6 +97,8 @@ public:
         Inner inner;
         bool await_ready() const noexcept { return false; }
         std::coroutine_handle<> await_suspend(handle self) noexcept {
+            SENNIT_CHECK(inner.handle_ && !inner.begun_, "elements_of a generator that was begun, or moved from");
+            inner.begun_ = true;
             generator_promise& me = self.promise();
             generator_promise& its = inner.handle_.promise();
             its.outer_ = &me;
@@ -119,7 +121,9 @@ public:
         return nested<generator<R, V>>{std::move(of.range)};
     }
     template <std::ranges::input_range Range>
-        requires std::convertible_to<std::ranges::range_reference_t<Range>, std::remove_reference_t<Yielded>>
+        requires(std::convertible_to<std::ranges::range_reference_t<Range>, Yielded> ||
+                 (std::is_rvalue_reference_v<Yielded> && // lvalues are copied, as above
+                  std::convertible_to<std::ranges::range_reference_t<Range>, std::remove_reference_t<Yielded>>))
     auto yield_value(elements_of<Range> of) {
         using all = generator<Yielded, std::ranges::range_value_t<Range>>;
         auto each = [](std::ranges::iterator_t<Range> at, std::ranges::sentinel_t<Range> end) -> all {
@@ -146,6 +150,13 @@ class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref
     using value = std::conditional_t<std::is_void_v<V>, std::remove_cvref_t<Ref>, V>;
     using reference = std::conditional_t<std::is_void_v<V>, Ref&&, Ref>;
 
+    static_assert(std::is_object_v<value> && std::same_as<std::remove_cv_t<value>, value>,
+                  "sennit: a generator's value is an object without const");
+    static_assert(std::is_reference_v<reference> ||
+                      (std::is_object_v<reference> && std::same_as<std::remove_cv_t<reference>, reference> &&
+                       std::copy_constructible<reference>),
+                  "sennit: a generator gives references, or objects that can be copied");
+
 public:
     using yielded = std::conditional_t<std::is_reference_v<reference>, reference, const reference&>;
     using promise_type = detail::generator_promise<yielded>;
@@ -171,7 +182,9 @@ public:
             handle_ = std::exchange(other.handle_, nullptr);
             return *this;
         }
-        reference operator*() const { return static_cast<reference>(*handle_.promise().value()); }
+        reference operator*() const noexcept(std::is_nothrow_copy_constructible_v<reference>) {
+            return static_cast<reference>(*handle_.promise().value());
+        }
         iterator& operator++() {
             handle_.promise().step();
             return *this;

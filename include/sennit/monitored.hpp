@@ -12,6 +12,7 @@
 #include "sennit/monitor.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -36,7 +37,7 @@ public:
     // Inside, for as long as it lives.
     class pointer {
     public:
-        T* operator->() const noexcept { return &value_; }
+        T* operator->() const noexcept { return std::addressof(value_); }
         T& operator*() const noexcept { return value_; }
 
     private:

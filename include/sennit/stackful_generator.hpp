@@ -8,6 +8,7 @@
 // on `coroutine`, whose guarantees and costs it has. Made of a function, begun by `begin`, gone through once.
 #pragma once
 
+#include "sennit/base/check.hpp"
 #include "sennit/coroutine.hpp"
 
 #include <concepts>
@@ -59,6 +60,7 @@ private:
               }) {}
         std::remove_reference_t<T>* place = nullptr; // of the present value, in the function's frame
         coroutine<> body;
+        bool begun = false;
     };
 
 public:
@@ -80,8 +82,10 @@ public:
         frame* whose_;
     };
 
-    // Runs up to the first value. Once.
+    // Runs up to the first value. Once: a second time ends the program.
     iterator begin() {
+        SENNIT_CHECK(frame_ && !frame_->begun, "a generator is begun twice, or after it was moved from");
+        frame_->begun = true;
         frame_->body.resume();
         return iterator(*frame_);
     }

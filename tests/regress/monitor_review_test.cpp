@@ -200,5 +200,75 @@ TEST(regress, an_active_object_begins_when_nobody_is_inside) {
     }
 }
 
+// Who came back from a wait by its limit, or cancelled, queued behind an owner that only accepts calls, for ever.
+struct mailroom : sennit::monitor {
+    sennit::condition arrived{*this};
+    bool take() {
+        auto in = sennit::enter<&mailroom::take>(*this);
+        return arrived.wait_for(1ms);
+    }
+    void take_whenever() {
+        auto in = sennit::enter<&mailroom::take_whenever>(*this);
+        arrived.wait();
+    }
+    void ping() { auto in = sennit::enter<&mailroom::ping>(*this); }
+    void run() {
+        while (sennit::waitfor(sennit::accept<&mailroom::take>(*this), sennit::accept<&mailroom::take_whenever>(*this),
+                               sennit::accept<&mailroom::ping>(*this), sennit::accept_destructor(*this)) != 3) {
+        }
+    }
+};
+TEST(regress, a_limited_wait_comes_back_to_an_object_that_only_accepts) {
+    for (unsigned workers = 1; workers <= 2; ++workers) {
+        sennit::runtime some({.workers = workers});
+        some.run([] {
+            sennit::active<mailroom> room;
+            std::atomic<bool> done{false};
+            sennit::fiber busy([&] {
+                while (!done) {
+                    room->ping();
+                    sennit::this_fiber::yield();
+                }
+            });
+            for (int i = 0; i < 5; ++i) EXPECT_FALSE(room->take());
+            for (int i = 0; i < 5; ++i)
+                EXPECT_THROW(sennit::with_timeout(1ms, [&] { room->take_whenever(); }), sennit::timed_out);
+            done = true;
+            busy.join();
+        });
+    }
+}
+
+// The same over two monitors, while the owner polls without ever waiting.
+void look_at_both(mailroom& a, mailroom& b, sennit::condition& changed, bool& told) {
+    auto in = sennit::enter<&look_at_both>(a, b);
+    told = changed.wait_for(1ms);
+}
+TEST(regress, a_limited_wait_comes_back_to_an_owner_that_polls) {
+    sennit::runtime two({.workers = 2});
+    two.run([] {
+        mailroom a, b;
+        sennit::condition changed{a, b};
+        std::atomic<bool> back{false};
+        bool told = true;
+        sennit::fiber looks;
+        {
+            auto inside = sennit::enter(a, b);
+            looks = sennit::fiber([&] {
+                look_at_both(b, a, changed, told);
+                back = true;
+            });
+            EXPECT_EQ(sennit::waitfor(sennit::accept<&look_at_both>(a, b)), 0U);
+            while (!back) {
+                sennit::waitfor(sennit::accept<&mailroom::ping>(a), sennit::accept<&mailroom::ping>(b),
+                                sennit::or_else());
+                sennit::this_fiber::yield();
+            }
+        }
+        looks.join();
+        EXPECT_FALSE(told);
+    });
+}
+
 } // namespace
 } // namespace monitor_review

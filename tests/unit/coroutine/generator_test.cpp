@@ -111,6 +111,63 @@ TEST(generator, destroys_what_it_holds_when_it_is_left) {
     EXPECT_EQ(alive.use_count(), 1);
 }
 
+struct shape {
+    virtual ~shape() = default;
+    virtual int corners() const = 0;
+};
+struct square : shape {
+    int corners() const override { return 4; }
+};
+sennit::generator<const shape&> as_shapes(const std::vector<square>& all) {
+    co_yield sennit::elements_of(all);
+}
+sennit::generator<std::unique_ptr<int>&> in_place(std::vector<std::unique_ptr<int>>& all) {
+    co_yield sennit::elements_of(all);
+}
+template <class Promise>
+concept yields_numbers = requires(Promise p) { p.yield_value(sennit::elements_of(std::views::iota(0, 1))); };
+static_assert(!yields_numbers<sennit::generator<int&>::promise_type> &&
+              yields_numbers<sennit::generator<int>::promise_type>);
+
+TEST(generator, yields_elements_that_cannot_be_copied_where_they_are) {
+    const std::vector<square> squares(3);
+    int corners = 0;
+    for (const shape& each : as_shapes(squares)) corners += each.corners();
+    EXPECT_EQ(corners, 12);
+    std::vector<std::unique_ptr<int>> all;
+    all.push_back(std::make_unique<int>(1));
+    for (std::unique_ptr<int>& each : in_place(all)) each = std::make_unique<int>(2);
+    EXPECT_EQ(*all.front(), 2);
+}
+
+TEST(generator_death, one_that_was_begun_or_moved_from_has_no_elements) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto outer = [](sennit::generator<int>& inner) -> sennit::generator<int> {
+        co_yield sennit::elements_of(inner);
+    };
+    EXPECT_DEATH(
+        {
+            auto begun = counting(3);
+            (void)begun.begin();
+            (void)outer(begun).begin();
+        },
+        "begun, or moved from");
+    EXPECT_DEATH(
+        {
+            auto one = counting(3);
+            auto taken = std::move(one);
+            (void)outer(one).begin();
+        },
+        "begun, or moved from");
+    EXPECT_DEATH(
+        {
+            sennit::stackful_generator<int> one([](auto& yield) { yield(1); });
+            (void)one.begin();
+            (void)one.begin();
+        },
+        "begun twice");
+}
+
 void walk(int depth, sennit::yielder<int>& yield) {
     if (depth == 0) return;
     walk(depth - 1, yield);
