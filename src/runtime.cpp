@@ -79,8 +79,11 @@ struct end_of_default {
     ~end_of_default() {
         default_slot* last = slot_here.load();
         if (!last || last->forks != sched::runtime_core::forks()) return;
-        // std::exit by a worker of it, which cannot wait for itself; the process ends anyway.
-        if (last->current && sched::current_runtime() == &last->current->core()) return;
+        // std::exit by a worker of it, or inside of `blocking`, who cannot wait for themselves; or a call that may not
+        // return. The process ends anyway.
+        if (last->current &&
+            (sched::current_runtime() == &last->current->core() || last->current->core().blocking_calls().busy()))
+            return;
         slot_here.store(nullptr);
         delete last;
     }

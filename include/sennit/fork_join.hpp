@@ -22,7 +22,8 @@
 // Called from a thread that is no worker, the whole call runs on the default runtime and blocks the thread.
 //
 // Cost of a fork that nobody takes: about 1 ns, no allocation, no locked instruction. A taken one: below 1 us.
-// Closures up to 48 bytes that are trivially copyable are copied; others are called where they are.
+// Small closures that are trivially copyable are copied: up to 48 bytes, but for the first one; up to 64, and that one,
+// too, where the call comes from a thread that is no worker. Others are called where they are.
 #pragma once
 
 #include "sennit/base/result.hpp"
@@ -107,7 +108,7 @@ struct child {
     // Destroys a result that nobody wants; `elsewhere` is where it lies if it is too large for the slot.
     static void drop(sched::fork_slot* slot, [[maybe_unused]] void* elsewhere) noexcept {
         if constexpr (result_in_slot)
-            std::destroy_at(&slot->as<stored>());
+            std::destroy_at(std::addressof(slot->as<stored>()));
         else
             std::destroy_at(static_cast<stored*>(elsewhere));
     }
@@ -129,7 +130,7 @@ struct spare_room<Stored, true> {
 template <class R>
 struct destroy_after {
     R& value;
-    ~destroy_after() { std::destroy_at(&value); }
+    ~destroy_after() { std::destroy_at(std::addressof(value)); }
 };
 
 // Calls `first`; if it throws, gives the slot up first.
@@ -210,7 +211,7 @@ template <class F, class G>
     if (slot->done.failed()) rethrow_from(slot);
     typename kid::stored* theirs;
     if constexpr (kid::result_in_slot)
-        theirs = &slot->as<typename kid::stored>();
+        theirs = std::addressof(slot->as<typename kid::stored>());
     else
         theirs = room.address();
     destroy_after<typename kid::stored> guard{*theirs};

@@ -76,7 +76,7 @@ template <class T, class Reduce, class F>
             if (slot->done.failed()) rethrow_from(slot);
             T* theirs;
             if constexpr (kid::result_in_slot)
-                theirs = &slot->as<T>();
+                theirs = std::addressof(slot->as<T>());
             else
                 theirs = room.address();
             destroy_after<T> guard{*theirs};

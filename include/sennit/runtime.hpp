@@ -40,7 +40,8 @@ public:
 
     // Ends and joins the workers, after the work that is ready. No `run` may be under way. Fibers that still wait or
     // sleep, or whose `blocking` call is under way, never go on: their destructors do not run, and what they wait in
-    // must not be used afterwards. Join them before.
+    // must not be used afterwards. Join them before. Blocks until `blocking` calls that are under way have returned;
+    // the default runtime alone does not wait for them at the end of the process.
     ~runtime();
 
     runtime(const runtime&) = delete;

@@ -33,6 +33,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     const base::atomic<std::uint32_t>* bed = nullptr; // of who is called; it may end when it has served this
     this_worker()->self().lent = true;
     calls_begun_.fetch_add(1);
+    (void)callers_.fetch_add(1);
     {
         std::unique_lock guard(mutex_);
         if (helper* chosen = idle_.pop_front()) {
@@ -43,6 +44,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
             waiting_.push_back(mine);
         } else if (!start_helper(mine)) { // those that there are may wait for what this call does
             calls_ended_.fetch_add(1);
+            (void)callers_.fetch_sub(1);
             this_worker()->self().lent = false;
             return false;
         }
@@ -50,6 +52,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     if (bed) sys::futex_wake(*bed, 1);
     mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
     this_worker()->self().lent = false; // the same context, on whatever worker
+    (void)callers_.fetch_sub(1);
     reap();
     return true;
 }
@@ -93,9 +96,7 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
         if (request* mine = std::exchange(me.next, nullptr)) return mine;
         if (request* oldest = waiting_.pop_front()) return oldest;
         if (ending_) {
-            --count_;
-            present_.remove(me.present);
-            ended_.push_back(me);
+            leave(me);
             return nullptr;
         }
         me.called.store(0);
@@ -108,10 +109,17 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
     std::lock_guard guard(mutex_);
     if (request* mine = std::exchange(me.next, nullptr)) return mine;
     if (!ending_) idle_.remove(me); // at the end it was taken off already
+    leave(me);
+    return nullptr;
+}
+
+// With the lock held, so that the pool cannot end before the wake-up.
+void blocking_pool::leave(helper& me) noexcept {
     --count_;
     present_.remove(me.present);
     ended_.push_back(me);
-    return nullptr;
+    (void)ends_.fetch_add(1);
+    if (ending_) sys::futex_wake(ends_, 1);
 }
 
 // Joins helpers that have ended: their threads are on their way out.
@@ -136,13 +144,15 @@ blocking_pool::~blocking_pool() {
             sys::futex_wake(one->called, 1);
         }
     }
-    for (bool all = false; !all;) {
+    for (;;) {
+        const std::uint32_t seen = ends_.load();
         reap();
         {
             std::lock_guard guard(mutex_);
-            all = count_ == 0 && ended_.empty();
+            if (count_ == 0 && ended_.empty()) return;
         }
-        if (!all) sys::yield_thread(); // without the lock, which the last ones want
+        base::leave_company();
+        sys::futex_wait(ends_, seen); // without the lock, which the last ones want
     }
 }
 

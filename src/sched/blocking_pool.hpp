@@ -21,7 +21,7 @@ namespace sennit::sched {
 class blocking_pool {
 public:
     blocking_pool() = default;
-    ~blocking_pool(); // no call is under way
+    ~blocking_pool(); // sleeps until calls that are under way have returned
     blocking_pool(const blocking_pool&) = delete;
 
     // Makes `function(argument)` on another thread and waits for it, as the running activity. False, without having
@@ -35,6 +35,9 @@ public:
         std::uint64_t ended; // of these
     };
     census count(std::vector<sys::task_id>& to);
+
+    // Whether a caller waits for one.
+    bool busy() const noexcept { return callers_.load() != 0; }
 
     // In a child of fork(): the threads are not here.
     void disown() noexcept;
@@ -59,6 +62,7 @@ private:
 
     static void thread_main(void* self) noexcept;
     request* next_for(helper& me) noexcept;
+    void leave(helper& me) noexcept;
     bool start_helper(request& first);
     void reap() noexcept;
 
@@ -68,9 +72,11 @@ private:
     base::intrusive_queue<presence> present_;
     base::intrusive_queue<helper> ended_; // to be joined and freed
     std::size_t count_ = 0;               // helpers not in `ended_`
+    base::atomic<std::uint32_t> ends_{0}; // how many have come to `ended_`; the destructor sleeps on it
     bool ending_ = false;
     base::atomic<std::uint64_t> calls_begun_{0};
     base::atomic<std::uint64_t> calls_ended_{0};
+    base::atomic<std::uint32_t> callers_{0}; // that wait
 };
 
 } // namespace sennit::sched

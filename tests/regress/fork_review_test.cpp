@@ -129,4 +129,39 @@ TEST(regress, a_scope_asks_to_stop_without_its_lock) {
     }
 }
 
+// What a stolen child gives was found by an `operator&` of its own.
+struct shy_result {
+    int value;
+    shy_result* operator&() { return nullptr; }
+};
+TEST(regress, results_with_an_address_operator_of_their_own_come_back) {
+    sennit::runtime two({.workers = 2});
+    two.run([] {
+        for (int i = 0; i < 200; ++i) {
+            std::atomic<bool> other{false};
+            auto [a, b] = sennit::fork_join(
+                [&] { // until somebody has taken the other one
+                    for (int looks = 0; !other && looks < 100'000; ++looks) sennit::checkpoint();
+                    return shy_result{1};
+                },
+                [&] {
+                    other = true;
+                    return shy_result{2};
+                });
+            ASSERT_EQ(a.value + b.value, 3);
+        }
+        EXPECT_EQ(sennit::fork_reduce(
+                      1000, shy_result{0}, [](shy_result x, shy_result y) { return shy_result{x.value + y.value}; },
+                      [](std::size_t j) { return shy_result{static_cast<int>(j)}; })
+                      .value,
+                  499'500);
+    });
+}
+
+// The end of the default runtime waited for the helper that had called it.
+TEST(regress_death, exit_inside_of_blocking_ends_the_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(sennit::run([] { sennit::blocking([] { std::exit(7); }); }), testing::ExitedWithCode(7), "");
+}
+
 } // namespace

@@ -58,7 +58,7 @@ struct visit_elements {
     [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first, std::size_t last) const {
         own_copy<F> f = function;
         Iterator at = advanced(begin, first);
-        for (std::size_t left = last - first; left != 0; --left, ++at) std::invoke(f, *at);
+        for (std::size_t left = last - first; left != 0; --left, (void)++at) std::invoke(f, *at);
     }
     no_value join(no_value, no_value) const noexcept { return {}; }
 };

@@ -49,7 +49,7 @@ struct fold_elements {
             --left;
         }
         T sum = std::move(*value); // a local: it can live in a register
-        for (; left != 0; --left, ++at)
+        for (; left != 0; --left, (void)++at)
             sum = static_cast<T>(std::invoke(add, std::move(sum), static_cast<T>(std::invoke(change, *at))));
         *value = std::move(sum);
     }
