@@ -120,6 +120,27 @@ TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_
 }
 
 TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
+// The call waits in the library, as the fiber that made it: what that one waits for is then the other thread's to say.
+TEST_F(trace_death_test, says_of_who_left_for_a_blocking_call_just_that) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 2});
+        runtime.run([] {
+            sennit::nursery all;
+            for (int i = 0; i < 200; ++i)
+                all.start([] {
+                    sennit::blocking([] {
+                        sennit::channel<int> nobody;
+                        int ignored = 0;
+                        (void)nobody.pop_for(ignored, std::chrono::microseconds(1));
+                    });
+                });
+            all.join();
+        });
+    });
+    EXPECT_GE(count(text, "\"name\":\"waits for blocking\""), 1u);
+    EXPECT_EQ(count(text, "waits for channel"), 0u) << "told by a thread that is no worker";
+}
+
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
