@@ -215,12 +215,15 @@ snapshot::result snapshot::collect_blocked() noexcept {
 
 // The innermost one, and those that go on with the stack after it.
 void snapshot::add_all_on(context& stack, activity* innermost, strand_state state) noexcept {
+    const activity* above = nullptr;
     for (activity* who = innermost; who; who = who->outer) {
         if (who == &stack.own && (who != innermost || state == strand_state::running || stack.lent || !who->waits_for))
             return;
         const bool lent = stack.lent && state == strand_state::blocked;
         strand_report* report = add(*who, who != innermost ? strand_state::below : lent ? strand_state::lent : state);
         if (!report) return;
+        if (above) report->holder = above;
+        above = who;
         report->context = stack.index;
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)

@@ -66,6 +66,39 @@ TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_
                 "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
+TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
+    const auto embrace = [] {
+        sennit::runtime one({.workers = 1}), other({.workers = 1});
+        sennit::mutex first, second;
+        sennit::latch both(2);
+        const auto hold = [&both](sennit::mutex& mine, sennit::mutex& wanted) {
+            std::lock_guard inside(mine);
+            both.arrive_and_wait();
+            std::lock_guard too(wanted);
+        };
+        sennit::fiber a({.name = "a", .runtime = &one}, hold, std::ref(first), std::ref(second));
+        sennit::fiber b({.name = "b", .runtime = &other}, hold, std::ref(second), std::ref(first));
+        a.join();
+    };
+    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
+}
+
+// The body waits for the fiber on top of it, which waits for the body.
+TEST_F(deadlock_death_test, of_two_on_one_stack_is_reported_with_its_circle) {
+    const auto embrace = [] {
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            sennit::mutex door;
+            std::lock_guard inside(door);
+            sennit::fiber guest({.name = "guest"}, [&] { std::lock_guard too(door); });
+            guest.join(); // runs it right here
+        });
+    };
+    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "circle: fiber [0-9]+ 'guest' waits for strand [0-9]+ waits for fiber [0-9]+ 'guest'");
+}
+
 TEST_F(deadlock_death_test, of_threads_is_reported_too) {
     const auto all = [] {
         sennit::runtime runtime({.workers = 3}), other({.workers = 1});
