@@ -46,6 +46,7 @@ struct recording {
     std::vector<std::unique_ptr<buffer>> buffers;
     std::string path;
     std::int64_t start_ns = sys::now_ns();
+    const sys::process_id process = sys::this_process();
 };
 recording* current = nullptr; // written before anybody is told of
 
@@ -116,7 +117,6 @@ std::string quoted(const char* text) {
     return result;
 }
 
-// One thread's events as lines of JSON.
 // In microseconds, with a point whatever the program's locale says.
 std::string in_us(std::int64_t ns) {
     char text[32];
@@ -124,6 +124,7 @@ std::string in_us(std::int64_t ns) {
     return text;
 }
 
+// One thread's events as lines of JSON.
 class writer {
 public:
     writer(std::FILE* to, const recording& of) noexcept : to_(to), of_(of) {}
@@ -219,8 +220,13 @@ void start_trace(const std::string& path) {
     sched::tracing::start(&record);
 }
 
+// A child of fork() has its parent's recording, and the name of its file; the lock may be held by nobody.
+void leave_trace_to_parent() noexcept {
+    if (current && current->process != sys::this_process()) sched::tracing::stop();
+}
+
 void write_trace() noexcept {
-    if (!current) return;
+    if (!current || current->process != sys::this_process()) return;
     std::lock_guard guard(current->mutex);
     std::FILE* file = std::fopen(current->path.c_str(), "we");
     if (!file) {

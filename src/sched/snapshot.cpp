@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/snapshot.hpp"
 
+#include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sennit/base/company.hpp"
 #include "sennit/sched/fiber_block.hpp"
@@ -20,11 +21,10 @@ constexpr std::size_t most_walks = 10'000;          // strands whose stacks are 
 constexpr std::int64_t patience_ns = 2'000'000'000; // for a worker to stop
 constexpr unsigned most_attempts = 1'000;           // to find no worker inside its queue
 constexpr unsigned looks_for_a_lock = 1'000;
-sys::mutex one_at_a_time;
 } // namespace
 
 runtime_report snapshot::take(runtime_core& of) {
-    std::lock_guard alone(one_at_a_time);
+    const auto alone = registry::lock_of_snapshots();
     sys::install_halt_handler();
     std::lock_guard same_crew(of.crew_mutex());
     snapshot mine(of);
