@@ -50,7 +50,7 @@ public:
 
     // With the locks held, which are free afterwards. Begins with a case at random: of several that wait in one channel
     // its partner takes the first.
-    std::size_t wait() {
+    std::size_t wait(const char* what) {
         std::int64_t deadline = sched::never;
         std::size_t timed = none;
         std::size_t next = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
@@ -67,7 +67,7 @@ public:
         }
         const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
         const sched::wake_reason why =
-            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = "select", .on = this});
+            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = what}); // on several: on none
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             select_case& one = *cases_[i];
             if (!one.enabled) continue;
@@ -109,7 +109,7 @@ private:
 };
 
 // The number of the case whose turn it is, of which `fallback` is the default one.
-std::size_t choose(std::span<select_case* const> cases, std::size_t fallback) {
+std::size_t choose(std::span<select_case* const> cases, std::size_t fallback, const char* what) {
     selection mine(cases);
     {
         sched::wake_ups woken;
@@ -120,12 +120,12 @@ std::size_t choose(std::span<select_case* const> cases, std::size_t fallback) {
             return which != selection::none ? which : fallback;
         }
     }
-    return mine.wait();
+    return mine.wait(what);
 }
 
 } // namespace
 
-std::size_t run_select(std::span<select_case* const> cases) {
+std::size_t run_select(std::span<select_case* const> cases, const char* what) {
     std::size_t fallback = selection::none;
     bool any = false;
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -135,7 +135,7 @@ std::size_t run_select(std::span<select_case* const> cases) {
     }
     if (!any) throw std::logic_error("sennit: select without an enabled case would wait for ever");
     for (;;) {
-        const std::size_t which = choose(cases, fallback);
+        const std::size_t which = choose(cases, fallback, what);
         select_case& chosen = *cases[which];
         if (chosen.by_another_clock && chosen.too_early()) [[unlikely]]
             continue;

@@ -68,7 +68,7 @@ std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wai
     while (!whole.holds(happened)) {
         const clause_bits needed = whole.needed(happened);
         for (std::size_t i = 0; i < count; ++i) clauses[i]->enabled = (needed >> i & 1) != 0;
-        const std::size_t which = run_select(clauses.first(fallback ? count + 1 : count));
+        const std::size_t which = run_select(clauses.first(fallback ? count + 1 : count), "waituntil");
         if (which == count) return happened;
         happened |= clause_bits{1} << which;
     }

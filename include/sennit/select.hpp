@@ -63,7 +63,8 @@ public:
 };
 
 inline constexpr std::size_t most_select_cases = 64;
-std::size_t run_select(std::span<select_case* const> cases);
+// The number of the case that has happened; `what` it waits in, for reports.
+std::size_t run_select(std::span<select_case* const> cases, const char* what = "select");
 
 template <class T>
 class receive_case : public select_case {

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <span>
+#include <vector>
 
 namespace sennit::obs {
 
@@ -50,8 +52,9 @@ void add_wait(std::string& text, const strand_report& one, const strands& known,
     }
     if (one.holder) {
         const auto whom = known.find(one.holder);
-        text += ", waits for " +
-                (whom == known.end() ? std::string("a thread, or a fiber of another runtime") : name_of(*whom->second));
+        text +=
+            ", waits for " + (whom == known.end() ? std::string("a thread, or a fiber of a runtime that is not shown")
+                                                  : name_of(*whom->second));
     }
     if (one.since_ns != 0) {
         text += ", for ";
@@ -110,11 +113,11 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
 }
 
 // Each circle of strands of which every one waits for the next, once.
-void add_circles(std::string& text, const sched::runtime_report& all, const strands& known) {
+void add_circles(std::string& text, const std::vector<const strand_report*>& all, const strands& known) {
     std::set<const strand_report*> done;
-    for (const strand_report& start : all.strands) {
+    for (const strand_report* start : all) {
         std::vector<const strand_report*> path;
-        for (const strand_report* at = &start; at && done.insert(at).second;) {
+        for (const strand_report* at = start; at && done.insert(at).second;) {
             path.push_back(at);
             const auto next = known.find(at->holder);
             at = next == known.end() ? nullptr : next->second;
@@ -127,23 +130,17 @@ void add_circles(std::string& text, const sched::runtime_report& all, const stra
     }
 }
 
-} // namespace
-
-std::string describe(const sched::runtime_report& report) {
-    std::string text;
+void add_runtime(std::string& text, const sched::runtime_report& report, const strands& known) {
     std::size_t counts[6] = {};
-    strands known;
-    for (const strand_report& one : report.strands) {
-        ++counts[static_cast<std::size_t>(one.state)];
-        known[one.identity] = &one;
-    }
+    for (const strand_report& one : report.strands) ++counts[static_cast<std::size_t>(one.state)];
     const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
     add(text, "sennit: runtime%s %p, %zu workers, ", name.c_str(), report.runtime, report.workers.size());
     if (!report.complete) {
         text += "whose fibers cannot be shown, because these do not stop:";
         for (std::size_t i = 0; i < report.workers.size(); ++i)
             if (!report.workers[i].halted) add(text, " worker %zu", i);
-        return text + "\n";
+        text += "\n";
+        return;
     }
     add(text, "%zu strands: %zu running, %zu ready, %zu blocked, %zu below others; %zu other pieces of work ready\n",
         report.strands.size(), counts[0], counts[1] + counts[2], counts[3] + counts[4], counts[5], report.other_ready);
@@ -154,15 +151,34 @@ std::string describe(const sched::runtime_report& report) {
         text += "\n";
     }
     for (const strand_report& one : report.strands) add_strand(text, one, report, known);
-    add_circles(text, report, known);
+}
+
+// Strands of one may wait for those of another.
+std::string describe_together(std::span<const sched::runtime_report> reports) {
+    std::string text;
+    strands known;
+    std::vector<const strand_report*> all;
+    for (const sched::runtime_report& report : reports)
+        for (const strand_report& one : report.strands) {
+            known[one.identity] = &one;
+            all.push_back(&one);
+        }
+    for (const sched::runtime_report& report : reports) add_runtime(text, report, known);
+    add_circles(text, all, known);
     return text;
 }
 
+} // namespace
+
+std::string describe(const sched::runtime_report& report) {
+    return describe_together(std::span(&report, 1));
+}
+
 std::string describe_all() {
-    std::string text;
+    std::vector<sched::runtime_report> reports;
     for (sched::runtime_core* one : sched::registry::all())
-        if (!one->lost_in_fork()) text += describe(sched::snapshot::take(*one));
-    return text;
+        if (!one->lost_in_fork()) reports.push_back(sched::snapshot::take(*one));
+    return describe_together(reports);
 }
 
 } // namespace sennit::obs

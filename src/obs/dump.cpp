@@ -74,6 +74,9 @@ void start() {
             dump_on_signal(signal);
         }
     });
+    // A child of fork() has neither the thread that waits for the signal nor a trace of its own.
+    leave_trace_to_parent();
+    if (sys::renew_signal_thread()) sched::standstill::set_harmless(sys::signal_thread_task());
 }
 
 } // namespace sennit::obs

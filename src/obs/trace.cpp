@@ -46,6 +46,7 @@ struct recording {
     std::vector<std::unique_ptr<buffer>> buffers;
     std::string path;
     std::int64_t start_ns = sys::now_ns();
+    const sys::process_id process = sys::this_process();
 };
 recording* current = nullptr; // written before anybody is told of
 
@@ -81,15 +82,46 @@ void record(trace_kind kind, activity* who, const char* what) noexcept {
     to->count.store_rel(number + 1); // pairs with write
 }
 
-// A JSON string's inside.
+// The bytes of the UTF-8 character that begins there; 0: none does. The Unicode Standard, table 3-7.
+std::size_t character_at(const char* text) noexcept {
+    const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return 1;
+    if (first < 0xc2 || first > 0xf4) return 0;
+    const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;  // or it were written too long
+    const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf; // surrogates; beyond U+10FFFF
+    if (byte(1) < low || byte(1) > high) return 0;
+    const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    for (std::size_t i = 2; i < length; ++i)
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    return length;
+}
+
+// A JSON string's inside. JSON is UTF-8, a name whatever its fiber was given.
 std::string quoted(const char* text) {
     std::string result;
-    for (; *text != '\0'; ++text) {
-        const char c = *text;
-        if (c == '"' || c == '\\') result += '\\';
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    while (*text != '\0') {
+        const std::size_t length = character_at(text);
+        if (length == 0) {
+            result += '?';
+            ++text;
+            continue;
+        }
+        if (*text == '"' || *text == '\\') result += '\\';
+        if (static_cast<unsigned char>(*text) < 0x20)
+            result += ' ';
+        else
+            result.append(text, length);
+        text += length;
     }
     return result;
+}
+
+// In microseconds, with a point whatever the program's locale says.
+std::string in_us(std::int64_t ns) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000), static_cast<int>(ns % 1000));
+    return text;
 }
 
 // One thread's events as lines of JSON.
@@ -106,9 +138,9 @@ public:
             separator(), track, from.worker >= 0 ? "worker" : "thread", from.worker >= 0 ? from.worker : from.task);
         if (kept != count)
             std::fprintf(to_,
-                         "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"name\":\"%llu older events "
+                         "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":0,\"name\":\"%llu older events "
                          "were dropped\"}",
-                         separator(), track, 0.0, static_cast<unsigned long long>(count - kept));
+                         separator(), track, static_cast<unsigned long long>(count - kept));
         open_ = false;
         for (std::uint64_t i = count - kept; i != count; ++i) add(from.events[i % events_of_a_thread]);
         if (open_) end(last_);
@@ -120,21 +152,22 @@ private:
         first_ = false;
         return now;
     }
-    double us(std::int64_t ns) const noexcept { return static_cast<double>(ns - of_.start_ns) / 1000; }
+    std::string us(std::int64_t when_ns) const { return in_us(when_ns - of_.start_ns); }
     void begin(const event& one, const char* name) {
-        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"name\":\"%s\"}", separator(), track_,
-                     us(one.when_ns), name);
+        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\"}", separator(), track_,
+                     us(one.when_ns).c_str(), name);
         open_ = true;
     }
     void end(std::int64_t when_ns) {
-        std::fprintf(to_, "%s{\"ph\":\"E\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f}", separator(), track_, us(when_ns));
+        std::fprintf(to_, "%s{\"ph\":\"E\",\"pid\":1,\"tid\":%zu,\"ts\":%s}", separator(), track_, us(when_ns).c_str());
         open_ = false;
     }
     void instant(const event& one, const std::string& name) {
         std::fprintf(to_,
-                     "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"name\":\"%s\",\"args\":{"
+                     "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\",\"args\":{"
                      "\"strand\":%llu}}",
-                     separator(), track_, us(one.when_ns), name.c_str(), static_cast<unsigned long long>(one.who));
+                     separator(), track_, us(one.when_ns).c_str(), name.c_str(),
+                     static_cast<unsigned long long>(one.who));
     }
     void add(const event& one) {
         last_ = one.when_ns;
@@ -187,8 +220,13 @@ void start_trace(const std::string& path) {
     sched::tracing::start(&record);
 }
 
+// A child of fork() has its parent's recording, and the name of its file; the lock may be held by nobody.
+void leave_trace_to_parent() noexcept {
+    if (current && current->process != sys::this_process()) sched::tracing::stop();
+}
+
 void write_trace() noexcept {
-    if (!current) return;
+    if (!current || current->process != sys::this_process()) return;
     std::lock_guard guard(current->mutex);
     std::FILE* file = std::fopen(current->path.c_str(), "we");
     if (!file) {

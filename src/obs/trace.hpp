@@ -15,8 +15,11 @@ inline constexpr unsigned events_of_a_thread = 1u << 17; // 7 MiB, touched as th
 // From now on, to be written to the file. Once in a process. Throws std::system_error when the file cannot be made.
 void start_trace(const std::string& path);
 
+// In a child of fork(), whose parent traces: records nothing from now on. Elsewhere it does nothing.
+void leave_trace_to_parent() noexcept;
+
 // Writes what was recorded so far, if a trace is under way; no worker is running. Called when a runtime has ended: the
-// last one writes it all.
+// last one writes it all. In a child of fork() it does nothing: the file is its parent's.
 void write_trace() noexcept;
 
 } // namespace sennit::obs

@@ -113,7 +113,7 @@ void fiber_block::move_to(runtime_core& there) noexcept {
     if (modes != 0) sys::write_fp_control(usual);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     const std::int32_t held = sys::exchange_held_mutexes(0);
-    if (held > 0) report_held_mutex(&self_, held);
+    if (held > 0) report_held_mutex(&self_, false, held);
 #endif
     way.stack->leave();
     if (modes != 0) sys::write_fp_control(modes);

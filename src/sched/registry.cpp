@@ -12,10 +12,11 @@ namespace sennit::sched {
 struct registry::state {
     sys::mutex mutex;
     std::vector<runtime_core*> runtimes;
+    sys::mutex one_snapshot;
 };
 
 // The address of the list, where a debugger finds it; never destroyed, since threads may look until the process ends.
-// In a child of fork() another thread may have held the lock: it gets a new one.
+// In a child of fork() another thread may have held a lock: it gets new ones.
 registry::state& registry::here() noexcept {
     static state* one = nullptr;
     static base::atomic<unsigned> generation{~0u}; // of the list
@@ -51,6 +52,10 @@ std::unique_lock<sys::mutex> registry::lock() {
 
 std::unique_lock<sys::mutex> registry::try_lock() {
     return std::unique_lock(here().mutex, std::try_to_lock);
+}
+
+std::unique_lock<sys::mutex> registry::lock_of_snapshots() {
+    return std::unique_lock(here().one_snapshot);
 }
 
 const std::vector<runtime_core*>& registry::all() noexcept {

@@ -2,6 +2,7 @@
 #include "sched/runtime_core.hpp"
 
 #include "sched/registry.hpp"
+#include "sched/standstill.hpp"
 #include "sched/watchdog.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/fiber_block.hpp"
@@ -202,6 +203,7 @@ runtime_core::~runtime_core() {
     }
     SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this, "a runtime is destroyed by its own worker");
     registry::remove(*this);
+    standstill::wait_for_callback(*this);
     if (watched_) watchdog::withdraw();
     end_workers(worker_count());
     while (!SENNIT_MUTANT("the end waits for visitors") && visitors_.load() != 0) sys::yield_thread();

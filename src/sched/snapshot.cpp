@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/snapshot.hpp"
 
+#include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sennit/base/company.hpp"
 #include "sennit/sched/fiber_block.hpp"
@@ -20,11 +21,10 @@ constexpr std::size_t most_walks = 10'000;          // strands whose stacks are 
 constexpr std::int64_t patience_ns = 2'000'000'000; // for a worker to stop
 constexpr unsigned most_attempts = 1'000;           // to find no worker inside its queue
 constexpr unsigned looks_for_a_lock = 1'000;
-sys::mutex one_at_a_time;
 } // namespace
 
 runtime_report snapshot::take(runtime_core& of) {
-    std::lock_guard alone(one_at_a_time);
+    const auto alone = registry::lock_of_snapshots();
     sys::install_halt_handler();
     std::lock_guard same_crew(of.crew_mutex());
     snapshot mine(of);
@@ -215,12 +215,15 @@ snapshot::result snapshot::collect_blocked() noexcept {
 
 // The innermost one, and those that go on with the stack after it.
 void snapshot::add_all_on(context& stack, activity* innermost, strand_state state) noexcept {
+    const activity* above = nullptr;
     for (activity* who = innermost; who; who = who->outer) {
         if (who == &stack.own && (who != innermost || state == strand_state::running || stack.lent || !who->waits_for))
             return;
         const bool lent = stack.lent && state == strand_state::blocked;
         strand_report* report = add(*who, who != innermost ? strand_state::below : lent ? strand_state::lent : state);
         if (!report) return;
+        if (above) report->holder = above;
+        above = who;
         report->context = stack.index;
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)

@@ -9,14 +9,18 @@
 #include "sys/futex.hpp"
 #include "sys/halt.hpp"
 #include "sys/membarrier.hpp"
+#include "sys/mutex.hpp"
 #include "sys/report.hpp"
 #include "sys/signal_thread.hpp"
+#include "sys/thread.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -33,23 +37,31 @@ struct sleeping_thread : base::list_node {
     const waiter& who;
     const sys::task_id task;
 };
-struct sleeping_threads {
+struct whole_process {
     base::spin_lock lock; // guards the two below
     base::intrusive_queue<sleeping_thread> list;
     std::uint64_t entered = 0;
+
+    sys::mutex one_looks;
+    // The runtime whose callback is being told; null: none. Others do not look meanwhile: they would find the same, and
+    // tell it after it has changed. Set under `one_looks` and the registry's lock, so that its destructor finds it.
+    base::atomic<const runtime_core*> told_for{nullptr};
+    base::atomic<sys::task_id> teller{0};       // the thread that runs that callback
+    base::atomic<std::uint32_t> tells_ended{0}; // counts them
+    sys::thread thread; // of the last callback that had one of its own; of who has set `told_for`
 };
 
 // A child of fork() has none of its parent's other threads, whose stacks it may use anew, and one of them may have held
-// the lock: it gets a new list. By the process' number, since such threads need no runtime, which would watch forks.
+// a lock: it gets a new one. By the process' number, since such threads need no runtime, which would watch forks.
 // Null when memory is refused.
-sleeping_threads* sleepers_of(sys::process_id process) noexcept {
-    static sleeping_threads* here = nullptr;
+whole_process* whole(sys::process_id process) noexcept {
+    static whole_process* here = nullptr;
     static base::atomic<sys::process_id> whose{0}; // 0: nobody's
     static base::spin_lock making;
     if (whose.load() == process) return here;
     std::lock_guard guard(making);
     if (whose.load() != process) {
-        here = new (std::nothrow) sleeping_threads;
+        here = new (std::nothrow) whole_process;
         if (here) whose.store(process);
     }
     return here;
@@ -61,7 +73,47 @@ base::atomic<sys::task_id> harmless_task{0};
 base::atomic<std::int64_t> rehearsed_pause_ns{0}; // 0: this is no rehearsal
 base::atomic<void (*)() noexcept> after_look{nullptr};
 
-sys::mutex one_looks; // also while it tells: others would find the same, and tell it after it has changed
+// A callback, and what it is told. Freed by whoever calls it.
+struct news {
+    std::function<void(std::string_view)> tell;
+    std::string report;
+    whole_process* all;
+};
+
+void tell_now(void* given) noexcept {
+    std::unique_ptr<news> what(static_cast<news*>(given));
+    whole_process& all = *what->all;
+    all.teller.store(sys::this_task());
+    what->tell(what->report);
+    what.reset(); // the callback's copies may refer to what ends with its runtime
+    all.teller.store(0);
+    all.told_for.store(nullptr);
+    all.tells_ended.fetch_add(1);
+    const base::atomic<std::uint32_t>& word = all.tells_ended;
+    sys::futex_wake(word, std::numeric_limits<int>::max());
+}
+
+// A callback may block in the library. A worker's context would then be left in the middle of going to sleep, so a
+// worker calls it on a thread of its own, and goes to sleep meanwhile: the callback may wait for what this worker does.
+// Where that thread is refused it is called here.
+void tell_beside(std::unique_ptr<news> what) noexcept {
+    if (this_worker()) {
+        sys::thread& thread = what->all->thread;
+        thread.join(); // an earlier callback, which has returned
+        try {
+            thread = sys::thread(
+                [](void* given) noexcept {
+                    sys::thread::set_name("sennit-deadlock");
+                    tell_now(given);
+                },
+                what.get());
+            (void)what.release(); // that thread's
+            return;
+        } catch (const std::exception&) {
+        }
+    }
+    tell_now(what.release());
+}
 
 [[maybe_unused]] std::int64_t rehearsed(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
     const std::int64_t other = rehearsed_pause_ns.load();
@@ -86,18 +138,22 @@ void sleep_for_good(waiter& who) noexcept {
 #ifndef SENNIT_SIMULATOR
     sleeping_thread me(who);
     const sys::process_id process = sys::this_process();
-    sleeping_threads* const all = sleepers_of(process); // without it nobody finds that all sleep
+    whole_process* all = whole(process); // without it nobody finds that all sleep
+    // Who tells of a standstill does not count: looks are refused until it is done, and that it has slept is no change.
+    if (all && all->teller.load() == me.task) all = nullptr;
     if (all) {
-        std::lock_guard guard(all->lock);
-        all->list.push_back(me);
-        ++all->entered;
-    }
-    look_between([&who](std::int64_t until) noexcept {
-        base::leave_company();
-        while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
+        {
+            std::lock_guard guard(all->lock);
+            all->list.push_back(me);
+            ++all->entered;
         }
-        return who.signal.load() != 0;
-    });
+        look_between([&who](std::int64_t until) noexcept {
+            base::leave_company();
+            while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
+            }
+            return who.signal.load() != 0;
+        });
+    }
 #endif
     base::leave_company();
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
@@ -167,7 +223,7 @@ bool standstill::take(picture& seen) {
         if (helpers.begun != helpers.ended) return false;
         seen.states.push_back(helpers.begun);
     }
-    sleeping_threads* const all = sleepers_of(sys::this_process());
+    whole_process* const all = whole(sys::this_process());
     if (!all) return false;
     std::lock_guard guard(all->lock);
     for (sleeping_thread* each = all->list.front(); each; each = all->list.after(*each)) {
@@ -196,10 +252,11 @@ bool standstill::found(picture& first) {
 }
 
 standstill::look_result standstill::look() noexcept {
-    const std::unique_lock alone(one_looks, std::try_to_lock);
-    if (!alone) return refused;
-    std::function<void(std::string_view)> tell;
-    std::string report;
+    whole_process* const all = whole(sys::this_process());
+    if (!all) return nothing;
+    std::unique_lock alone(all->one_looks, std::try_to_lock);
+    if (!alone || all->told_for.load()) return refused;
+    std::unique_ptr<news> what;
     try {
         const describer write = describe.load();
         if (!write) return nothing;
@@ -212,19 +269,39 @@ standstill::look_result standstill::look() noexcept {
             if (const auto tell_of_it = after_look.load()) tell_of_it();
             return nothing;
         }
+        const runtime_core* owner = nullptr;
+        what = std::make_unique<news>();
+        what->all = all;
         for (runtime_core* one : registry::all())
-            if (!tell) tell = one->options().on_deadlock;
-        report = write();
+            if (!what->tell && (what->tell = one->options().on_deadlock)) owner = one;
+        what->report = write();
         last_told = std::move(now);
+        all->told_for.store(owner);
     } catch (const std::exception&) {
         return nothing; // no memory, or no descriptor, to look
     }
-    if (tell) {
-        tell(report);
-        return told;
+    if (!what->tell) {
+        sys::report({what->report.c_str()});
+        sys::end_process(deadlock_exit_status);
     }
-    sys::report({report.c_str()});
-    sys::end_process(deadlock_exit_status);
+    alone.unlock(); // `told_for` keeps others away
+    tell_beside(std::move(what));
+    return told;
 }
+
+#ifdef SENNIT_SIMULATOR // nobody looks
+void standstill::wait_for_callback(const runtime_core&) noexcept {}
+#else
+void standstill::wait_for_callback(const runtime_core& of) noexcept {
+    whole_process* const all = whole(sys::this_process());
+    if (!all || all->teller.load() == sys::this_task()) return; // nobody was told; it is the callback that ends it
+    for (;;) {
+        const std::uint32_t before = all->tells_ended.load();
+        if (all->told_for.load() != &of) return;
+        base::leave_company();
+        sys::futex_wait(all->tells_ended, before);
+    }
+}
+#endif
 
 } // namespace sennit::sched

@@ -56,8 +56,11 @@ public:
 
     enum look_result : std::uint8_t { nothing, refused, told };
     // Looks once, and reports what it finds, each standstill once: calls on_deadlock of the oldest runtime that has one
-    // (`told`), else prints and ends the process. `refused`: another thread looks, tells, or changes the runtimes.
+    // (`told`; for a worker a thread of its own calls it, and may not be done), else prints and ends the process.
+    // `refused`: another thread looks, tells, or changes the runtimes.
     static look_result look() noexcept;
+    // Until nobody is in that runtime's on_deadlock, except the caller; it is in the registry no more.
+    static void wait_for_callback(const runtime_core& of) noexcept;
 
     // For tests: from now on the looks come `pause_ns` after each other, and `after_look` is called, with the
     // registry's lock held, after each that has found no deadlock.

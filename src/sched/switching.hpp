@@ -34,7 +34,7 @@ namespace sennit::sched {
     from.saved_activity = static_cast<activity*>(hot.activity);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
-    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.held_mutexes);
+    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.lent, from.held_mutexes);
 #endif
     hot.activity = target.saved_activity;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing

@@ -2,7 +2,8 @@
 // What the engine tells whoever traces it. Off: one load and one branch that is never taken, at a switch, a
 // suspension, a wake-up, a steal and where a fiber begins and ends; nothing in a fork or a join that nobody stole.
 //
-// Set once, before the first runtime starts, and never taken back; so `on` needs no order. Called on the thread on
+// Set once, before the first runtime starts, and taken back only in a child of fork(), before its first runtime starts;
+// so `on` needs no order. Called on the thread on
 // which it happens, by code that may hold a lock of any fiber or object; the receiver must take none of these, must not
 // suspend, and must be fast.
 #pragma once
@@ -32,6 +33,7 @@ public:
 #endif
     using receiver = void (*)(trace_kind kind, activity* who, const char* what) noexcept;
     static void start(receiver to) noexcept { receiver_.store(to); }
+    static void stop() noexcept { receiver_.store(nullptr); }
 
     static void tell(trace_kind kind, activity* who, const char* what = nullptr) noexcept {
         if (!compiled_in) return;

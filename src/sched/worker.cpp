@@ -122,9 +122,11 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     switch_now(self(), target);
 }
 
+// While a context is lent, what its activity waits for is the helper's to say.
 void worker::trace_leave() noexcept {
     activity* me = current_activity();
-    tracing::tell(trace_kind::suspends, me, me->waits_for ? me->waits_for->what : "its turn");
+    const char* why = self().lent ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
+    tracing::tell(trace_kind::suspends, me, why);
 }
 
 // What the context that was left asked for, on the stack that was switched to.

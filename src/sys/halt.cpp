@@ -12,12 +12,14 @@
 
 #include <cerrno>
 #include <limits>
+#include <mutex>
 
 namespace sennit::sys {
 
 namespace {
 
 struct sigaction previous;
+std::mutex loader_in_use;
 
 // ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes to only when its
 // system call is not restarted; and who was about to call the system when the signal came, only by another signal.
@@ -140,6 +142,7 @@ void with_loader_locked(void (*function)(void*), void* argument) noexcept {
         void (*function)(void*);
         void* argument;
     } what{function, argument};
+    std::lock_guard guard(loader_in_use);
     // The loader holds its lock around the callback, and its owner may come in again.
     ::dl_iterate_phdr(
         [](dl_phdr_info*, std::size_t, void* given) {
@@ -148,6 +151,13 @@ void with_loader_locked(void (*function)(void*), void* argument) noexcept {
             return 1; // once is enough
         },
         &what);
+}
+
+void begin_fork() noexcept {
+    loader_in_use.lock();
+}
+void end_fork() noexcept {
+    loader_in_use.unlock();
 }
 
 } // namespace sennit::sys

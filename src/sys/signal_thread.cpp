@@ -26,6 +26,7 @@ constexpr name_of_signal names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},       {"
 
 void (*wanted)() noexcept = nullptr; // written before the thread starts
 base::atomic<int> installed{0};      // changes under a lock
+process_id whose = 0;                // of the thread; under the same lock
 base::atomic<std::uint32_t> came{0}; // 1: the signal has come
 base::atomic<task_id> task{0};
 base::atomic<std::uint32_t> ready{0};
@@ -52,6 +53,25 @@ void wait_for_signals(void*) noexcept {
 
 } // namespace
 
+namespace {
+
+std::mutex& choosing() noexcept {
+    static std::mutex mutex;
+    return mutex;
+}
+
+// With that lock held.
+void start_thread() {
+    ready.store(0);
+    came.store(0); // a child's parent answers for what came before
+    thread waits(&wait_for_signals, nullptr);
+    waits.disown(); // it ends with the process
+    whose = this_process();
+    while (ready.load() == 0) futex_wait(ready, 0);
+}
+
+} // namespace
+
 int parse_signal(std::string_view name) noexcept {
     if (name.starts_with("SIG")) name.remove_prefix(3);
     for (const name_of_signal& one : names)
@@ -61,9 +81,11 @@ int parse_signal(std::string_view name) noexcept {
 }
 
 void call_on_signal(int signal, void (*function)() noexcept) {
-    static std::mutex mutex;
-    std::lock_guard guard(mutex);
-    if (installed.load() == signal && signal != 0) return;
+    std::lock_guard guard(choosing());
+    if (installed.load() == signal && signal != 0) {
+        if (whose != this_process()) start_thread();
+        return;
+    }
     if (installed.load() != 0) throw std::invalid_argument("sennit: another signal was chosen before");
     struct sigaction ours{};
     ours.sa_handler = &handle;
@@ -74,14 +96,20 @@ void call_on_signal(int signal, void (*function)() noexcept) {
         throw std::invalid_argument("sennit: this signal cannot be handled");
     wanted = function;
     try {
-        thread waits(&wait_for_signals, nullptr);
-        waits.disown(); // it ends with the process
+        start_thread();
     } catch (...) {
         ::sigaction(signal, &before, nullptr);
         throw;
     }
-    while (ready.load() == 0) futex_wait(ready, 0);
     installed.store(signal);
+}
+
+bool renew_signal_thread() {
+    if (installed.load() == 0) return false;
+    std::lock_guard guard(choosing());
+    if (whose == this_process()) return false;
+    start_thread();
+    return true;
 }
 
 int called_on_signal() noexcept {

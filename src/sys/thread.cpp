@@ -4,6 +4,7 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/company.hpp"
+#include "sys/halt.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -75,10 +76,11 @@ void watch_forks() {
     // A throw leaves the variable uninitialised, so that the next call asks again.
     [[maybe_unused]] static const bool registered = [] {
         const auto in_child = [] {
+            end_fork();
             generation.fetch_add(1);
             base::company_survived_fork();
         };
-        if (pthread_atfork(nullptr, nullptr, in_child) != 0) throw std::bad_alloc();
+        if (pthread_atfork(&begin_fork, &end_fork, in_child) != 0) throw std::bad_alloc();
         return true;
     }();
 }

@@ -24,9 +24,10 @@ namespace sennit::obs {
 void dump(std::ostream& out);
 
 // From now on the signal makes a thread of its own write a dump to standard error. Once in a process;
-// SENNIT_DUMP_SIGNAL (a name such as USR1 or SIGUSR1, or a number) does it at the start of the first runtime. Throws
-// std::invalid_argument for a signal that cannot be handled or when another one was given before, std::system_error
-// when the thread is refused.
+// SENNIT_DUMP_SIGNAL (a name such as USR1 or SIGUSR1, or a number) does it at the start of the first runtime. In a
+// child of fork() it works again from its first runtime, or the same call, on; until then the signal does nothing.
+// Throws std::invalid_argument for a signal that cannot be handled or when another one was given before,
+// std::system_error when the thread is refused.
 void dump_on_signal(int signal);
 
 } // namespace sennit::obs

@@ -42,8 +42,10 @@ struct runtime_options {
     // more. Off for one runtime: off for the process. SENNIT_DEADLOCK=off in the environment: off.
     bool watch_deadlocks = true;
 
-    // Called then with the report, once for each such standstill, on a thread that slept, with all else asleep; it must
-    // not throw. It may wake fibers.
+    // Called then with the report, once for each such standstill, with all else asleep, on a thread that is no worker;
+    // it must not throw. It may wake fibers, and wait for them; nobody looks for a deadlock meanwhile. The runtime's
+    // destructor waits until it has returned. Where the system refuses a thread for it, a worker calls it; it must not
+    // block there.
     // The oldest runtime that has one counts. Null: the report is printed to standard error and the process ends with
     // `deadlock_exit_status`, without destructors, after what C streams keep has been written.
     std::function<void(std::string_view report)> on_deadlock{};

@@ -66,6 +66,39 @@ TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_
                 "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
+TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
+    const auto embrace = [] {
+        sennit::runtime one({.workers = 1}), other({.workers = 1});
+        sennit::mutex first, second;
+        sennit::latch both(2);
+        const auto hold = [&both](sennit::mutex& mine, sennit::mutex& wanted) {
+            std::lock_guard inside(mine);
+            both.arrive_and_wait();
+            std::lock_guard too(wanted);
+        };
+        sennit::fiber a({.name = "a", .runtime = &one}, hold, std::ref(first), std::ref(second));
+        sennit::fiber b({.name = "b", .runtime = &other}, hold, std::ref(second), std::ref(first));
+        a.join();
+    };
+    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
+}
+
+// The body waits for the fiber on top of it, which waits for the body.
+TEST_F(deadlock_death_test, of_two_on_one_stack_is_reported_with_its_circle) {
+    const auto embrace = [] {
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            sennit::mutex door;
+            std::lock_guard inside(door);
+            sennit::fiber guest({.name = "guest"}, [&] { std::lock_guard too(door); });
+            guest.join(); // runs it right here
+        });
+    };
+    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "circle: fiber [0-9]+ 'guest' waits for strand [0-9]+ waits for fiber [0-9]+ 'guest'");
+}
+
 TEST_F(deadlock_death_test, of_threads_is_reported_too) {
     const auto all = [] {
         sennit::runtime runtime({.workers = 3}), other({.workers = 1});
@@ -203,6 +236,86 @@ TEST_F(deadlock_death_test, is_told_once) {
         sennit::sched::standstill::set_harmless(sennit::sys::this_task());
         while (told == 0) sennit::sched::standstill::look();
         for (int i = 0; i < 10; ++i) sennit::sched::standstill::look();
+        std::_Exit(told == 1 ? 0 : 1);
+    };
+    EXPECT_EXIT(looks_again(), testing::ExitedWithCode(0), "^$");
+}
+
+// Told by a worker: the main thread, which passes for one that wakes nobody until then, waits outside of the library.
+template <class Callback>
+void tell_a_worker(Callback callback, sennit::event& go) {
+    ::alarm(60); // a hang is a failure
+    static std::atomic<int> told;
+    told = 0;
+    sennit::runtime runtime({.workers = 1, .on_deadlock = [&](std::string_view) {
+                                 ++told;
+                                 callback(runtime);
+                             }});
+    sennit::fiber blocked({.runtime = &runtime}, [&] { go.wait(); });
+    sennit::sched::standstill::set_harmless(sennit::sys::this_task());
+    while (told == 0) std::this_thread::sleep_for(1ms);
+    sennit::sched::standstill::set_harmless(0);
+    blocked.join();
+    if (told != 1) std::_Exit(1);
+}
+
+TEST_F(deadlock_death_test, is_told_to_a_callback_that_may_block_in_the_library) {
+    const auto rescued = [] {
+        sennit::event go;
+        tell_a_worker(
+            [&](sennit::runtime& runtime) {
+                sennit::this_fiber::sleep_for(1ms);
+                sennit::fiber([] { sennit::this_fiber::yield(); }).join();
+                (void)sennit::async([] { return 1; }).get();
+                sennit::blocking([] {});
+                (void)sennit::fork_join([] { return 1; }, [] { return 2; });
+                runtime.run([] { sennit::this_fiber::yield(); }); // by the very worker that has looked
+                go.set();
+            },
+            go);
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(deadlock_death_test, ends_no_runtime_before_its_callback_has_returned) {
+    const auto rescued = [] {
+        sennit::event go;
+        std::atomic<bool> returned = false;
+        tell_a_worker(
+            [&](sennit::runtime&) {
+                go.set();
+                std::this_thread::sleep_for(100ms);
+                returned = true;
+            },
+            go);
+        std::_Exit(returned ? 0 : 1);
+    };
+    EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
+}
+
+// What the callback sleeps for is no change to those who look after it.
+TEST_F(deadlock_death_test, is_told_once_also_to_a_callback_that_has_slept) {
+    const auto looks_again = [] {
+        static std::atomic<int> told{0};
+        const auto sleeps = [](std::string_view) {
+            sennit::event soon;
+            std::thread other([&] {
+                std::this_thread::sleep_for(20ms);
+                soon.set();
+            });
+            soon.wait();
+            other.join();
+            ++told;
+        };
+        sennit::runtime runtime({.workers = 2, .on_deadlock = sleeps});
+        sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
+        sennit::sched::standstill::set_harmless(sennit::sys::this_task());
+        while (told == 0) sennit::sched::standstill::look();
+        for (int i = 0; i < 10; ++i) {
+            sennit::sched::standstill::look();
+            std::this_thread::sleep_for(10ms);
+        }
         std::_Exit(told == 1 ? 0 : 1);
     };
     EXPECT_EXIT(looks_again(), testing::ExitedWithCode(0), "^$");

@@ -172,16 +172,19 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
         start("j", [&] { (void)future.get(); });
         start("k", [&] { sennit::select(sennit::on_pop(channel, [](int) {})); });
         start("m", [&] { all[3].join(); });
+        start("n", [&] { sennit::waituntil(sennit::on_pop(channel, [](int) {}) && sennit::on_set(event, [] {})); });
         sennit::nursery sleepers;
         sleepers.start({.name = "l"}, [] { sennit::this_fiber::sleep_for(1h); });
         const std::pair<const char*, const char*> expected[] = {
             {"a", "mutex"},        {"b", "channel::pop"}, {"c", "channel::push"}, {"d", "event"},
             {"e", "latch"},        {"f", "barrier"},      {"g", "semaphore"},     {"h", "condition_variable"},
-            {"i", "shared_mutex"}, {"k", "select"},       {"l", "sleep"},         {"m", "fiber::join"}};
+            {"i", "shared_mutex"}, {"k", "select"},       {"l", "sleep"},         {"m", "fiber::join"},
+            {"n", "waituntil"}};
         for (const auto& [name, what] : expected) {
             const std::string text = entry_when_blocked(runtime, name);
-            EXPECT_NE(text.find(std::string("blocked in ") + what + (std::string(what) == "sleep" ? "" : " at 0x")),
-                      std::string::npos)
+            const bool on_one =
+                std::string(what) != "sleep" && std::string(what) != "select" && std::string(what) != "waituntil";
+            EXPECT_NE(text.find(std::string("blocked in ") + what + (on_one ? " at 0x" : ", for ")), std::string::npos)
                 << text;
         }
         EXPECT_TRUE(matches(entry_when_blocked(runtime, "a"), "waits for strand [0-9]+")); // this body has the mutex
@@ -201,6 +204,7 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
         }
         condition.notify_all();
         promise.set_value(1);
+        channel.push(1);
         channel.push(1);
         channel.push(1);
         sleepers.cancel();

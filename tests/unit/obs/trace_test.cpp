@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <clocale>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -119,6 +120,27 @@ TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_
     for (const auto& [tid, left] : open) EXPECT_EQ(left, 0) << "track " << tid;
 }
 
+// The call waits in the library, as the fiber that made it: what that one waits for is then the other thread's to say.
+TEST_F(trace_death_test, says_of_who_left_for_a_blocking_call_just_that) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 2});
+        runtime.run([] {
+            sennit::nursery all;
+            for (int i = 0; i < 200; ++i)
+                all.start([] {
+                    sennit::blocking([] {
+                        sennit::channel<int> nobody;
+                        int ignored = 0;
+                        (void)nobody.pop_for(ignored, std::chrono::microseconds(1));
+                    });
+                });
+            all.join();
+        });
+    });
+    EXPECT_GE(count(text, "\"name\":\"waits for blocking\""), 1u);
+    EXPECT_EQ(count(text, "waits for channel"), 0u) << "told by a thread that is no worker";
+}
+
 TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 1});
@@ -129,6 +151,24 @@ TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
     });
     EXPECT_EQ(count(text, "older events were dropped"), 1u);
     EXPECT_EQ(count(text, "\"name\":\"last "), 1u);
+}
+
+TEST_F(trace_death_test, is_json_whatever_the_locale_and_the_names) {
+    const std::string text = trace_of([] {
+        for (const char* comma : {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"}) // whichever the system has
+            if (std::setlocale(LC_ALL, comma)) break;
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            for (const char* name :
+                 {"caf\xe9", "\xc3\xa9t\xc3\xa9", "\xe2\x82", "\xc0\x80\xed\xa0\x80", "\xf0\x9f\xa7\xb6!"})
+                sennit::fiber({.name = name}, [] {}).join();
+        });
+    });
+    EXPECT_FALSE(std::regex_search(text, std::regex("\"ts\":[0-9.]*,[0-9]"))) << text;
+    EXPECT_EQ(count(text, "\"name\":\"caf? "), 1u) << text;
+    EXPECT_EQ(count(text, "\"name\":\"\xc3\xa9t\xc3\xa9 "), 1u) << text;
+    EXPECT_EQ(count(text, "\"name\":\"????? "), 1u) << text;
+    EXPECT_EQ(count(text, "\"name\":\"\xf0\x9f\xa7\xb6! "), 1u) << text;
 }
 
 TEST_F(trace_death_test, into_a_place_that_cannot_be_written_is_refused_at_the_start) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A std::mutex that is held while its holder is left is told of, in builds that count them.
+#include <sennit/blocking.hpp>
 #include <sennit/event.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/runtime.hpp>
@@ -58,6 +59,13 @@ TEST(held_mutex_death_test, tells_of_a_yield) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event&) { sennit::this_fiber::yield(); }, nothing_else),
                 testing::ExitedWithCode(fine), "^sennit: fiber [0-9]+ 'holder' yields while it holds a std::mutex");
+}
+
+TEST(held_mutex_death_test, tells_of_a_blocking_call_by_its_name_whatever_that_waits_for) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_EXIT(hold_over([](sennit::event& gate) { sennit::blocking([&] { gate.wait(); }); }, nothing_else),
+                testing::ExitedWithCode(fine),
+                "^sennit: fiber [0-9]+ 'holder' blocks in blocking while it holds a std::mutex");
 }
 
 TEST(held_mutex_death_test, blames_nobody_else_for_it) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What looks inside a process, in a child of fork(). Each test has a process of its own.
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+class fork_death_test : public testing::Test {
+protected:
+    void SetUp() override {
+#ifdef SENNIT_THREAD_SANITIZER
+        GTEST_SKIP() << "ThreadSanitizer allows no new threads in a child of fork()";
+#endif
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+    }
+};
+
+// The status of a child that runs `body`, and is ended if that hangs; -1: it did not end by itself.
+template <class Body>
+int status_of(Body body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(60);
+        std::_Exit(body());
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) != child) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dumps) {
+    const auto forks = [] {
+        std::atomic<bool> stop = false;
+        sennit::runtime runtime({.workers = 2});
+        std::thread dumps([&] {
+            while (!stop) {
+                std::ostringstream ignored;
+                runtime.dump(ignored);
+            }
+        });
+        int failed = 0;
+        for (int i = 0; i < 20 && failed == 0; ++i)
+            failed = status_of([] {
+                sennit::runtime mine({.workers = 1});
+                std::ostringstream text;
+                mine.dump(text);
+                return text.str().find("1 workers") != std::string::npos ? 0 : 1;
+            });
+        stop = true;
+        dumps.join();
+        std::_Exit(failed == 0 ? 0 : 1);
+    };
+    EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
+}
+
+// True when the child's signal has made it write a dump.
+bool child_dumps_on_signal() {
+    int ends[2];
+    if (::pipe(ends) != 0) return false;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(60);
+        ::dup2(ends[1], 2);
+        ::close(ends[0]);
+        sennit::runtime mine({.workers = 1, .name = "of the child"});
+        ::raise(SIGUSR1);
+        for (;;) ::pause();
+    }
+    ::close(ends[1]);
+    std::string text;
+    char some[256];
+    while (text.find("runtime 'of the child'") == std::string::npos) {
+        const ssize_t size = ::read(ends[0], some, sizeof some);
+        if (size <= 0) break; // it was ended by the alarm
+        text.append(some, static_cast<std::size_t>(size));
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    return text.find("runtime 'of the child'") != std::string::npos;
+}
+
+TEST_F(fork_death_test, leaves_a_child_with_a_runtime_its_dumps_on_a_signal) {
+    const auto forks = [] {
+        sennit::obs::dump_on_signal(SIGUSR1);
+        sennit::run([] {});
+        std::_Exit(child_dumps_on_signal() ? 0 : 1);
+    };
+    EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(fork_death_test, leaves_a_child_the_signal_that_the_environment_chose) {
+    const auto forks = [] {
+        ::setenv("SENNIT_DUMP_SIGNAL", "USR1", 1);
+        sennit::run([] {});
+        std::_Exit(child_dumps_on_signal() ? 0 : 1);
+    };
+    EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(fork_death_test, leaves_the_trace_to_the_parent) {
+#ifdef SENNIT_NO_TRACE_HOOKS
+    GTEST_SKIP() << "this library cannot trace";
+#endif
+    const auto forks = [] {
+        const std::string path =
+            (std::filesystem::temp_directory_path() / ("sennit-trace-" + std::to_string(::getpid()) + ".json"))
+                .string();
+        ::setenv("SENNIT_TRACE", path.c_str(), 1);
+        const auto run = [](const char* name) {
+            sennit::runtime runtime({.workers = 1});
+            runtime.run([&] { sennit::fiber({.name = name}, [] {}).join(); });
+        };
+        run("of the parent");
+        const int failed = status_of([&] {
+            run("of the child");
+            return 0;
+        });
+        std::ifstream file(path);
+        std::stringstream text;
+        text << file.rdbuf();
+        std::filesystem::remove(path);
+        const bool whole = text.str().find("of the parent") != std::string::npos && text.str().ends_with("\n]}\n");
+        const bool alone = text.str().find("of the child") == std::string::npos;
+        std::_Exit(failed == 0 && whole && alone ? 0 : 1);
+    };
+    EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
+}
+
+} // namespace
