@@ -12,7 +12,7 @@ from statistics import median
 
 from .bench import LEAST, MOST_PER_LEAST, PRECISION, Cell, Plan, Run, jobs_for, run_plan
 from .build import OUT, ROOT, NotInstalled, default_compiler
-from .catalogue import FIBERS, MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
+from .catalogue import MAIN_JOB, RUNTIMES, UsageError, thread_count, usable_cpus, workloads_named
 from .document import load, restore
 from .limits import TIME_LIMIT
 from .options import REFUSED, Parser, number, seconds
@@ -106,9 +106,11 @@ def pairs_of_files(first: Run, second: Run) -> Iterator[Pair]:
 
 def measure(given: Namespace) -> Run:
     """A run of both builds, in the same blocks."""
-    plan = Plan(["sennit", "sennit-fiber"], list(jobs_for(given.workloads, given.quick, False)), given.threads, given.reps, given.seed,
+    ours = {workload: next(one.name for one in RUNTIMES.values() if one.ours and not one.program and workload in one.offers)
+            for workload in given.workloads}
+    plan = Plan(list(dict.fromkeys(ours.values())), list(jobs_for(given.workloads, given.quick, False)), given.threads, given.reps, given.seed,
                 given.time_limit, least=LEAST, most=LEAST * MOST_PER_LEAST, precision=PRECISION)
-    cells = [Cell(("sennit-fiber" if workload in FIBERS else "sennit") + f"@{build}", workload, size, threads)
+    cells = [Cell(f"{ours[workload]}@{build}", workload, size, threads)
              for workload, size in plan.jobs for threads in plan.threads for build in "ab"]
     run = Run(cells)
     run_plan(plan, Builds([Path(given.a).resolve(), Path(given.b).resolve()]), run)
@@ -150,7 +152,7 @@ def act(given: Namespace) -> int:
     print(f"A: {given.a}\nB: {given.b}\n")
     if pairs:
         print("\n".join(aligned(list(rows(pairs)))))
-        how = "the ratio within blocks" if pairs[0][2].paired else "the ratio of the medians; for a sharper answer measure both builds together"
+        how = "the ratio of the medians; for a sharper answer measure both builds together" if given.files[0] else "the ratio within blocks"
         print(f"\n{how}; 'no difference shown' where its 95 % interval holds 1, which takes {FEWEST} samples of both")
     for line in dict.fromkeys(missing):
         print(line)

@@ -86,6 +86,10 @@ def load(path: str | Path) -> dict:
         raise UsageError(f"{path} has version {results.get('version')} of the results; this lab reads version {VERSION}")
     for problem in problems(results, json.loads(SCHEMA.read_text(encoding="utf-8"))):
         raise UsageError(f"{path} is broken: {problem.replace('the file', 'it', 1)}")
+    for number, cell in enumerate(results["cells"]):
+        seconds, tasks = ([sample[key] for sample in cell["samples"]] for key in ("seconds", "tasks"))
+        if cell["median"] is not None and not (seconds and min(seconds) > 0 and max(seconds) < 1e9 and min(tasks) > 0):
+            raise UsageError(f"{path} is broken: cells[{number}] has a median, and not the samples for it")
     for cell in results["cells"]:  # older files have intervals of fewer samples than that takes
         cell["interval"] = median_interval([sample["seconds"] for sample in cell["samples"]] if cell["median"] is not None else [])
     return results

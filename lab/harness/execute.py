@@ -55,7 +55,7 @@ def run_once(command: list[str], runtime: str, workload: str,
         answer = found["answer"]
         numbers = {key: _number(found, key) for key in BESIDES if key in found}
         numbers |= {key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")}
-        if not numbers["seconds"] or not numbers["tasks"]:
+        if not 1e-9 <= numbers["seconds"] < 1e6 or not numbers["tasks"]:
             raise ValueError("nothing was done, or in no time")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Failed(f"printed no result: {lines[0][:160]}") from None

@@ -75,7 +75,7 @@ def _flags_of(cache: Path) -> str | None:
 
 def differences(then: dict, now: dict) -> str | None:
     """Which of what every sample depends on is not as it was, in words; None where nothing is known to differ."""
-    for key in ("commit", "compiler", "cpu", "kernel"):
+    for key in ("commit", "compiler", "flags", "allocator", "cpu", "cores", "kernel"):
         if then.get(key) and now.get(key) and then[key] != now[key]:
             return f"{key} {then[key]}, and this is {now[key]}"
     return None

@@ -26,7 +26,7 @@ class Figures:
     to_peer: float | None
     same_as_peer: bool | None  # None: too few samples to tell
     is_best_peer: bool
-    interval_to_peer: Interval | None  # of the ratio within blocks, which to_peer is not
+    interval_to_peer: Interval | None  # of the ratio within blocks, which to_peer is where there is one
     interval: Interval | None  # of the median seconds
 
 
@@ -69,7 +69,7 @@ class Results:
         return Figures(
             seconds,
             seconds / median(serial.seconds()) if serial else None,
-            seconds / median(best.seconds()) if best else None,
+            against.ratio if against and against.paired and against.interval else seconds / median(best.seconds()) if best else None,
             against.same if against else None,
             best is cell,
             against.interval if against else None,

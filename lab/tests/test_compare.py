@@ -90,6 +90,13 @@ class Command(unittest.TestCase):
         self.assertEqual((status, err[-1]), (1, "sennit: A and B have no result in common"))
         self.assertTrue(any("Sennit of b" in line and "Segmentation fault" in line for line in out), out)
 
+    def test_each_workload_is_measured_in_the_program_that_has_it(self):
+        first, second = self.build("a", "good"), self.build("b", "good")
+        _, out, _ = call("bench", "compare", first, second, "--workloads", "cycle,thread-ring,fib", "--quick", "--reps", "1", "--threads", "1")
+        for program in ("lab-sennit-fiber", "lab-sennit-actor"):
+            self.assertTrue(any(f"holds neither {program}" in line for line in out), out)
+        self.assertFalse(any("holds neither lab-sennit nor" in line for line in out), out)
+
     def test_a_folder_with_neither_program_nor_package_is_a_reason(self):
         with self.assertRaisesRegex(NotInstalled, "holds neither lab-sennit nor an installed Sennit"):
             programs(self.folder, "sennit")

@@ -120,6 +120,8 @@ class File(unittest.TestCase):
                  "seconds is not more than 0": broken(lambda results: results["cells"][0]["samples"][0].update(seconds=0)),
                  "it.machine.cores is no integer": broken(lambda results: results["machine"].update(cores="2")),
                  "cores is no integer": broken(lambda results: results["machine"].update(cores=None)),
+                 "cells[0] has a median, and not the samples for it": broken(lambda results: results["cells"][0].update(samples=[])),
+                 "cells[0] has a median": broken(lambda results: [sample.update(tasks=0) for sample in results["cells"][0]["samples"]]),
                  "unknown 'colour'": broken(lambda results: results["plan"].update(colour=1))}
         for message, text in cases.items():
             with self.subTest(message):
@@ -271,7 +273,7 @@ class Interruption(unittest.TestCase):
             run, plan = example()
             run.state = "interrupted"
             about = machine.machine("g++") | {"seed": 1}
-            for key in ("commit", "compiler", "cpu", "kernel"):
+            for key in ("commit", "compiler", "flags", "allocator", "cpu", "kernel"):
                 with self.subTest(key):
                     save(document(run, plan, about | {key: "another"}), Path(folder, "RESULTS.json"))
                     with mock.patch("harness.bench_verbs.machine", lambda _: about | {key: about[key] or "this one"}):
