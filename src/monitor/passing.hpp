@@ -4,7 +4,6 @@
 
 #include "sennit/base/company.hpp"
 #include "sennit/monitor/core.hpp"
-#include "sys/mutant.hpp"
 
 #include <mutex>
 
@@ -14,7 +13,7 @@ namespace sennit {
 // told. Whoever enters meanwhile and sees the old owner must not overwrite this: it comes by a compare-and-swap.
 [[gnu::always_inline]] inline void monitor::pass_to(identity next) noexcept {
     // Orders nothing: who tells `next` does.
-    word_.store_rlx(SENNIT_MUTANT("handed over with attention") ? next : next | attention);
+    word_.store_rlx(next | attention);
 }
 
 // The owner goes, and somebody may be waiting. Null: nobody is.

@@ -8,7 +8,6 @@
 #include "sennit/base/jump_return.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/monitor.hpp"
-#include "sys/mutant.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -34,7 +33,7 @@ bool acceptance::claimed(std::size_t clause) noexcept {
 }
 
 acceptance* acceptance::claim_by(const claimant& arrival) noexcept {
-    if (arrival.member == &key_of_return && !SENNIT_MUTANT("who comes back goes past an acceptor"))
+    if (arrival.member == &key_of_return)
         return arrival.wanted->within(all) && claimed(clauses.size()) ? this : nullptr;
     for (std::size_t i = 0; i < clauses.size(); ++i)
         if (counts(*clauses[i]) && clauses[i]->member == arrival.member && clauses[i]->of == *arrival.wanted)
@@ -121,9 +120,7 @@ acceptance::found acceptance::find_returning(const monitor_set& all, std::size_t
         if (!for_whom) guard.lock();
         for (turn* each = all[i].waiting_.front(); each; each = all[i].waiting_.after(*each)) {
             claimant& arrival = *each->whose;
-            if (arrival.member != &key_of_return || !arrival.wanted->within(all) ||
-                SENNIT_MUTANT("who came back before an acceptor waits goes first"))
-                continue;
+            if (arrival.member != &key_of_return || !arrival.wanted->within(all)) continue;
             if (for_whom && !for_whom->claimed(clause)) return {clause, nullptr};
             all[i].waiting_.remove(*each);
             return {clause, &arrival};
