@@ -24,6 +24,8 @@ except ImportError:
 CHROMIUM = shutil.which("chromium")
 WANTED = os.environ.get("SENNIT_BROWSER_TESTS") == "1"
 FLAGS = ["--no-sandbox", "--allow-file-access-from-files"]
+BARS = """() => [...document.querySelectorAll('#charts svg path')].filter(path => /^#(?!000)/.test(path.getAttribute('fill'))
+    && path.getAttribute('d').endsWith('Z')).map(path => path.getBoundingClientRect().width)"""  # their lengths, from the bottom
 
 
 class File(unittest.TestCase):
@@ -195,6 +197,16 @@ class Browser(unittest.TestCase):
         self.assertFalse(again.get_by_label("Go", exact=True).is_checked())
         tab.go_back()
         tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+
+    def test_on_a_logarithmic_axis_a_longer_time_is_a_longer_bar(self):
+        tab = self.open("#view=time&log=1&threads=1&threads=2&workload=fib")
+        tab.wait_for_selector("#charts svg")
+        lengths = tab.evaluate(BARS)
+        times = tab.evaluate("() => all.rows.filter(row => row.workload === 'fib' && row.threads < 4 && row.seconds !== null).map(row => row.seconds)")
+        self.assertLess(min(times), 1)
+        self.assertEqual(len(lengths), len(times))
+        self.assertEqual(lengths, sorted(lengths, reverse=True))  # the shortest time comes first, at the bottom the longest
+        self.assertGreater(lengths[-1], 20)
 
     def test_nothing_chosen_is_said(self):
         self.assertIn("Nothing is chosen", self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text())

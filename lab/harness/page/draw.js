@@ -39,12 +39,18 @@ function intervals(points, horizontal) { // points: [position, low, high]; witho
     } };
 }
 
+// Where the bars of a logarithmic axis start: the power of ten below all of them. On its own ECharts starts them at 1.
+function startOfBars(rows, view) {
+  const least = Math.min(...rows.map(row => (view.spread ? row.low : undefined) ?? row[view.field]).filter(value => value > 0));
+  return Number.isFinite(least) ? { startValue: 10 ** Math.floor(Math.log10(least)) } : {};
+}
+
 // rows: of one job. `value` is the field; `spread` says that low and high belong to it.
 function bars(title, rows, view, names, log) {
   const colour = colours(), sorted = [...rows].sort((a, b) => b[view.field] - a[view.field]);
   const label = row => row.label, kind = log ? "log" : "value";
   return { height: 70 + 24 * sorted.length, option: { ...frame(title, colour), grid: { left: 8, right: 60, top: 30, bottom: 40, containLabel: true },
-    xAxis: { ...axis(kind, view.unit, colour), scale: false }, yAxis: { ...axis("category", "", colour), data: sorted.map(label) },
+    xAxis: { ...axis(kind, view.unit, colour), scale: false, ...(log ? startOfBars(sorted, view) : {}) }, yAxis: { ...axis("category", "", colour), data: sorted.map(label) },
     series: [{ type: "bar", data: sorted.map(row => ({ value: row[view.field], itemStyle: { color: lookOf(row.runtime, names).color } })),
       label: { show: true, position: "right", color: colour.text, formatter: one => digits(one.value) } },
       ...(view.spread ? [intervals(sorted.map((row, index) => [index, row.low, row.high]), true)] : [])] } };
