@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from . import charts, seed_tables
-from .catalogue import UsageError
+from .catalogue import FAMILIES, UsageError
 from .document import load, write_whole
 from .options import Parser
 
@@ -38,6 +38,7 @@ def page(documents: list[dict], echarts: str | None) -> str:
     """The text of the page; `echarts` is its text, or None for tables only."""
     parts = {name: (FOLDER / name).read_text(encoding="utf-8") for name in PARTS}
     parts["data"] = _json([_compact(results) for results in documents])
+    parts["models"] = _json({family: list(workloads) for family, workloads in FAMILIES.items()})
     parts["seeds"] = _json(seed_tables.for_page(documents))
     parts["echarts"] = (echarts or "").replace("</script", "<\\/script")
     template = (FOLDER / "template.html").read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ class File(unittest.TestCase):
         text = page([example()], "/* library */ '</script>'")
         self.assertNotRegex(text, r"/\*\{")
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
-        self.assertEqual(len(re.findall("</script>", text)), 6)
+        self.assertEqual(len(re.findall("</script>", text)), 7)
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
         self.assertEqual(data[0]["cells"][0]["samples"][0][3:], [0, 0, 0])
 
@@ -197,6 +197,22 @@ class Browser(unittest.TestCase):
         self.assertFalse(again.get_by_label("Go", exact=True).is_checked())
         tab.go_back()
         tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+
+    def test_a_filter_by_model(self):
+        jobs = (("fib", "39"), ("thread-ring", "1000"))
+        strange = example(cpu="Another CPU")
+        for cell in strange["cells"]:
+            cell["workload"] = "of-later"
+        path = self.folder / "models.html"
+        write_page([example(jobs=jobs), strange], path)
+        tab = self.open()
+        tab.goto(path.as_uri() + "#view=time")
+        self.assertEqual(tab.locator("fieldset", has=tab.locator("legend", has_text="Model")).locator("label").all_inner_texts(),
+                         [" actors", " forks", " other"])
+        for model in ("forks", "other"):
+            tab.get_by_label(model, exact=True).uncheck()
+        tab.wait_for_function("!location.hash.includes('forks') && document.querySelectorAll('#table tbody tr').length === 13")
+        self.assertEqual(set(tab.locator("#table tbody tr td:nth-child(2)").all_inner_texts()), {"thread-ring(1000)"})
 
     def test_on_a_logarithmic_axis_a_longer_time_is_a_longer_bar(self):
         tab = self.open("#view=time&log=1&threads=1&threads=2&workload=fib")

@@ -27,13 +27,13 @@ function nameOfRun(results) { // the same in each file that one run wrote
   return JSON.stringify([cpu, cores, date, seed]);
 }
 
-// Adds results to { files, rows, names }, or throws and leaves those as they were.
+// Adds results to { files, rows, names, models }, or throws and leaves those as they were.
 function admit(all, results) {
   checkResults(results);
   if (all.files.some(file => nameOfRun(file.results) === nameOfRun(results))) throw new Error("its run is shown already");
   const machine = machineName(results, new Set(all.files.map(file => file.machine)));
   const noisy = results.blocks.flatMap((block, number) => block.noisy ? [number] : []);
-  const rows = rowsOf(results, machine).map(row => ({ ...row, noisy, count: row.samples.length }));
+  const rows = rowsOf(results, machine, all.models).map(row => ({ ...row, noisy, count: row.samples.length }));
   rows.forEach(checkRow);
   all.files.push({ machine, results });
   all.rows.push(...rows);
@@ -54,10 +54,12 @@ function machineName(results, taken) {
   return unique;
 }
 
-function rowsOf(results, machine) {
+// models: family of workloads -> their names. Files of another version of the lab may have workloads of no family that is known here.
+function rowsOf(results, machine, models = {}) {
+  const modelOf = new Map(Object.entries(models).flatMap(([model, workloads]) => workloads.map(workload => [workload, model])));
   return results.cells.map(cell => {
     const samples = cell.samples.map(compactSample);
-    const row = { machine, runtime: cell.title, workload: cell.workload, job: `${cell.workload}(${cell.size})`, threads: cell.threads,
+    const row = { machine, runtime: cell.title, workload: cell.workload, model: modelOf.get(cell.workload) ?? "other", job: `${cell.workload}(${cell.size})`, threads: cell.threads,
       ours: cell.ours, serial: cell.runtime === "serial", status: cell.status, reason: cell.reason, samples, seconds: cell.median };
     if (cell.median === null) return row;
     const tasks = cell.tasks ?? cell.samples[0].tasks;
@@ -102,7 +104,7 @@ function ranking(rows) {
   return ranked.sort((a, b) => b.results - a.results || a.mean - b.mean);
 }
 
-const FIELDS = { machine: "Machine", workload: "Workload", job: "Size", threads: "Threads", runtime: "Runtime" };
+const FIELDS = { machine: "Machine", model: "Model", workload: "Workload", job: "Size", threads: "Threads", runtime: "Runtime" };
 
 function chosen(rows, state) {
   return rows.filter(row => Object.keys(FIELDS).every(field => !state[field] || state[field].has(String(row[field]))));

@@ -16,7 +16,7 @@ const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "
   toBest: "÷ best", toSerial: "÷ plain", memory: "MiB", throughput: "Tasks/s", count: "Samples", outliers: "Outliers", machine: "Machine" };
 const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
-const all = { files: [], rows: [], names: [], charts: [], shown: [] };
+const all = { files: [], rows: [], names: [], charts: [], shown: [], models: {} };
 let state = {};
 const $ = id => document.getElementById(id);
 
@@ -212,6 +212,7 @@ async function addFiles(files) {
 }
 
 function start() {
+  all.models = JSON.parse($("models").textContent);
   const said = JSON.parse($("data").textContent).map((results, number) => {
     try {
       return void admit(all, results);
