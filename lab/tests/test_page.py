@@ -182,7 +182,7 @@ class Browser(unittest.TestCase):
             with self.subTest(name):
                 tab.get_by_role("link", name=name, exact=True).click()
                 tab.wait_for_function("name => document.querySelector('[aria-current]').textContent === name", arg=name)
-                self.assertGreater(tab.locator("#charts svg path").count(), 5)
+                tab.wait_for_function("document.querySelectorAll('#charts svg path').length > 5")
                 self.assertGreater(self.rows(tab), 3)
 
     def test_filters_change_what_is_shown_and_the_address_keeps_them(self):
@@ -281,6 +281,27 @@ class Browser(unittest.TestCase):
         for part in ("other.json added", "old.json: it has version 0 of the results; this page reads version 1", "broken.json: it is not JSON"):
             self.assertIn(part, said)
         self.assertTrue(tab.get_by_label("Another CPU, 4 CPUs").is_checked())
+
+    def test_charts_far_away_are_drawn_late_but_exported(self):
+        path = self.folder / "many.html"
+        write_page([example(jobs=[("fib", str(size)) for size in range(20, 40)])], path)
+        tab = self.open()
+        tab.goto(path.as_uri() + "#view=time")
+        tab.wait_for_selector(".chart svg")
+        self.assertEqual(tab.locator(".chart").count(), 20)
+        self.assertLess(tab.locator(".chart svg").count(), 8)
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name="SVG", exact=True).click()
+        self.assertEqual(Path(download.value.path()).read_text().count("<svg y="), 20)
+        tab.locator(".chart").last.scroll_into_view_if_needed()
+        tab.locator(".chart").last.locator("svg").wait_for()
+
+    def test_sorting_leaves_the_charts_alone(self):
+        tab = self.open("#view=time")
+        tab.evaluate("document.querySelector('.chart').dataset.kept = 'yes'")
+        tab.get_by_role("button", name="Median s").click()
+        tab.wait_for_selector("th[aria-sort=ascending]")
+        self.assertEqual(tab.locator("[data-kept]").count(), 1)
 
     def test_light_and_dark(self):
         back = "getComputedStyle(document.body).backgroundColor"

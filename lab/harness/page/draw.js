@@ -39,6 +39,14 @@ function intervals(points, horizontal) { // points: [position, low, high]; witho
     } };
 }
 
+const BIG = 5000; // samples; so many are painted, since as SVG they are slow
+const samplesIn = rows => rows.reduce((sum, row) => sum + row.samples.length, 0);
+
+// How high a chart of these rows is, and what draws it.
+function sizeOf(shape, rows) {
+  return { height: shape === bars ? 70 + 24 * rows.length : 420, renderer: shape === scatter && samplesIn(rows) > BIG ? "canvas" : "svg" };
+}
+
 // Where the bars of a logarithmic axis start: the power of ten below all of them. On its own ECharts starts them at 1.
 function startOfBars(rows, view) {
   const least = Math.min(...rows.map(row => (view.spread ? row.low : undefined) ?? row[view.field]).filter(value => value > 0));
@@ -49,11 +57,11 @@ function startOfBars(rows, view) {
 function bars(title, rows, view, names, log) {
   const colour = colours(), sorted = [...rows].sort((a, b) => b[view.field] - a[view.field]);
   const label = row => row.label, kind = log ? "log" : "value";
-  return { height: 70 + 24 * sorted.length, option: { ...frame(title, colour), grid: { left: 8, right: 60, top: 30, bottom: 40, containLabel: true },
+  return { ...frame(title, colour), grid: { left: 8, right: 60, top: 30, bottom: 40, containLabel: true },
     xAxis: { ...axis(kind, view.unit, colour), scale: false, ...(log ? startOfBars(sorted, view) : {}) }, yAxis: { ...axis("category", "", colour), data: sorted.map(label) },
     series: [{ type: "bar", data: sorted.map(row => ({ value: row[view.field], itemStyle: { color: lookOf(row.runtime, names).color } })),
       label: { show: true, position: "right", color: colour.text, formatter: one => digits(one.value) } },
-      ...(view.spread ? [intervals(sorted.map((row, index) => [index, row.low, row.high]), true)] : [])] } };
+      ...(view.spread ? [intervals(sorted.map((row, index) => [index, row.low, row.high]), true)] : [])] };
 }
 
 function lines(title, rows, view, names, log) {
@@ -64,18 +72,18 @@ function lines(title, rows, view, names, log) {
       itemStyle: { color: look.color }, lineStyle: { color: look.color, width: group[0].ours ? 3 : 1.5 } });
     if (view.spread) series.push(intervals(sorted.map(row => [row.threads, row.low, row.high]), false));
   }
-  return { height: 420, option: { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 }, legend: { type: "scroll", top: 26, textStyle: { color: colour.text } },
-    xAxis: { ...axis("value", "threads", colour), minInterval: 1 }, yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series } };
+  return { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 }, legend: { type: "scroll", top: 26, textStyle: { color: colour.text } },
+    xAxis: { ...axis("value", "threads", colour), minInterval: 1 }, yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series };
 }
 
 function scatter(title, rows, view, names, log) {
-  const colour = colours(), many = rows.reduce((sum, row) => sum + row.samples.length, 0) > 5000;
+  const colour = colours(), many = samplesIn(rows) > BIG;
   const series = rows.map(row => ({ type: "scatter", name: row.label, large: many, largeThreshold: 1000, symbolSize: many ? 3 : 7, itemStyle: { color: lookOf(row.runtime, names).color },
     data: row.samples.map(sample => many ? [sample[BLOCK] + 1, sample[SECONDS]] : { value: [sample[BLOCK] + 1, sample[SECONDS]],
       symbol: sample[OUTLIER] ? "emptyTriangle" : lookOf(row.runtime, names).symbol, symbolSize: sample[OUTLIER] ? 11 : 7 }) }));
   const noisy = [...new Set(rows.flatMap(row => row.noisy))];
   if (series.length) series[0].markArea = { silent: true, itemStyle: { color: "rgba(128,128,128,.2)" }, data: noisy.map(number => [{ xAxis: number + .5 }, { xAxis: number + 1.5 }]) };
-  return { height: 420, renderer: many ? "canvas" : "svg", option: { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 },
+  return { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 },
     legend: { type: "scroll", top: 26, textStyle: { color: colour.text } }, xAxis: { ...axis("value", "block (grey: noisy)", colour), minInterval: 1 },
-    yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series } };
+    yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series };
 }

@@ -16,7 +16,7 @@ const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "
   toBest: "÷ best", toSerial: "÷ plain", memory: "MiB", throughput: "Tasks/s", count: "Samples", outliers: "Outliers", machine: "Machine" };
 const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
-const all = { files: [], rows: [], names: [], charts: [], shown: [], models: {} };
+const all = { files: [], rows: [], names: [], plots: [], shown: [], models: {} };
 let state = {};
 const $ = id => document.getElementById(id);
 
@@ -102,31 +102,48 @@ function labelled(rows) {
     label: row.serial ? row.runtime : `${row.runtime}, ${row.threads}` + (machines ? ` (${row.machine})` : "") }));
 }
 
+// A plot: its height, how it is painted, and `option`, which makes what ECharts draws.
 function plotsOf(rows, view) {
   if (state.view === "ranking") {
     const ranked = labelled(ranking(rows));
-    return ranked.length ? [bars(view.title, ranked, { ...view, field: "mean" }, all.names, state.log)] : [];
+    return ranked.length ? [{ ...sizeOf(bars, ranked), option: () => bars(view.title, ranked, { ...view, field: "mean" }, all.names, state.log) }] : [];
   }
   const shape = state.view === "samples" ? scatter : new Set(rows.map(row => row.threads)).size > 2 ? lines : bars;
   return [...Map.groupBy(labelled(rows.filter(row => row[view.field] !== undefined && row[view.field] !== null)), row => row.job)]
-    .map(([job, group]) => shape(job, group, view, all.names, state.log));
+    .map(([job, group]) => ({ ...sizeOf(shape, group), option: () => shape(job, group, view, all.names, state.log) }));
 }
 
+function draw(plot) {
+  plot.chart?.dispose();
+  plot.chart = echarts.init(plot.box, null, { renderer: plot.renderer });
+  plot.chart.setOption(plot.option());
+}
+
+// Each chart is drawn when it comes near what is seen: there are as many as jobs, and each takes a while.
+const near = new IntersectionObserver(entries => {
+  for (const { target } of entries.filter(entry => entry.isIntersecting)) {
+    near.unobserve(target);
+    draw(all.plots.find(plot => plot.box === target));
+  }
+}, { rootMargin: "300px" });
+
 function showCharts(rows, view) {
-  all.charts.forEach(chart => chart.dispose());
-  all.charts = [];
   if (typeof echarts === "undefined") {
     $("charts").replaceChildren(element("p", { textContent: "This page was made without ECharts, so it has tables only." }));
     return;
   }
-  const plots = plotsOf(rows, view);
-  const boxes = plots.map(plot => element("div", { className: "chart", style: `height:${plot.height}px` }));
-  $("charts").replaceChildren(...boxes);
-  plots.forEach((plot, index) => {
-    const chart = echarts.init(boxes[index], null, { renderer: plot.renderer ?? "svg" });
-    chart.setOption(plot.option);
-    all.charts.push(chart);
-  });
+  const drawn = JSON.stringify([state.view, state.log, all.files.length, ...Object.keys(FIELDS).map(field => state[field] ? [...state[field]] : null)]);
+  const theme = document.documentElement.dataset.theme;
+  if (drawn === all.drawn) {
+    if (theme !== all.theme) all.plots.filter(plot => plot.chart).forEach(draw);
+  } else {
+    near.disconnect();
+    all.plots.forEach(plot => plot.chart?.dispose());
+    all.plots = plotsOf(rows, view).map(plot => ({ ...plot, box: element("div", { className: "chart", style: `height:${plot.height}px` }) }));
+    $("charts").replaceChildren(...all.plots.map(plot => plot.box));
+    all.plots.forEach(plot => near.observe(plot.box));
+  }
+  Object.assign(all, { drawn, theme });
 }
 
 function showRest(rows) {
@@ -159,7 +176,7 @@ function show() {
   if (state.view === "samples") all.shown = tableOfSamples(good);
   showRest(rows);
   if (focus) [...document.querySelectorAll("[data-key]")].find(one => one.dataset.key === focus)?.focus(); // its element is a new one
-  for (const id of ["png", "svg"]) $(id).disabled = !all.charts.length;
+  for (const id of ["png", "svg"]) $(id).disabled = !all.plots.length;
 }
 
 function download(name, blob) {
@@ -168,19 +185,16 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function chartsAsSvg() { // all charts below each other; one drawn on a canvas is drawn anew
-  const width = Math.max(...all.charts.map(chart => chart.getWidth()));
+function chartsAsSvg() { // all charts below each other; one that is not drawn yet, or on a canvas, is drawn anew
+  const width = Math.max(...all.plots.map(plot => plot.box.clientWidth));
   let top = 0, inside = "";
-  for (const chart of all.charts) {
-    let drawn = chart, own = null;
-    if (chart.getDom().querySelector("canvas")) {
-      own = element("div");
-      drawn = echarts.init(own, null, { renderer: "svg", width: chart.getWidth(), height: chart.getHeight() });
-      drawn.setOption(chart.getOption());
-    }
+  for (const { box, chart, height, option, renderer } of all.plots) {
+    const anew = !chart || renderer === "canvas";
+    const drawn = anew ? echarts.init(element("div"), null, { renderer: "svg", width: box.clientWidth, height }) : chart;
+    if (anew) drawn.setOption(chart?.getOption() ?? option());
     inside += drawn.renderToSVGString().replace("<svg ", `<svg y="${top}" `);
-    if (own) drawn.dispose();
-    top += chart.getHeight();
+    if (anew) drawn.dispose();
+    top += height;
   }
   return { text: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top}">${inside}</svg>`, width, height: top };
 }
@@ -230,7 +244,8 @@ function start() {
   addEventListener("dragleave", () => document.body.classList.remove("dropping"));
   addEventListener("drop", event => { event.preventDefault(); document.body.classList.remove("dropping"); addFiles(event.dataTransfer.files); });
   addEventListener("hashchange", show);
-  addEventListener("resize", () => all.charts.forEach(chart => chart.resize()));
+  addEventListener("resize", () => all.plots.forEach(plot => plot.chart?.resize()));
+  addEventListener("beforeprint", () => all.plots.filter(plot => !plot.chart).forEach(draw));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   showSeeds();
   show();
