@@ -12,10 +12,10 @@ from pathlib import Path
 from unittest import mock
 
 from lab_case import ROOT, call
-from example_results import example
+from example_results import example, example_of_everything
 from harness import charts
 from harness.document import save
-from harness.page import page, write_page
+from harness.page import _compact, page, write_page
 
 try:
     from playwright.sync_api import sync_playwright
@@ -35,12 +35,14 @@ class File(unittest.TestCase):
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
         self.assertEqual(len(re.findall("</script>", text)), 7)
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
-        self.assertEqual(data[0]["cells"][0]["samples"][0][3:], [0, 0, 0])
+        self.assertEqual(data[0]["cells"][0]["columns"][3:], [[], [0] * 6, []])
+        self.assertEqual(data[0]["cells"][1]["columns"][5], [5])
 
     def test_fifty_thousand_samples_stay_under_three_megabytes(self):
-        big = example(blocks=2000)
-        self.assertGreater(sum(len(cell["samples"]) for cell in big["cells"]), 50_000)
-        self.assertLess(len(page([big], "x" * 1_130_000).encode()), 3_000_000)
+        for threads in ((1, 2), (1, 2, 4, 8)):
+            big = example_of_everything(threads)
+            self.assertGreaterEqual(sum(len(cell["samples"]) for cell in big["cells"]), 50_000)
+            self.assertLess(len(page([big], "x" * 1_130_000).encode()), 3_000_000)
 
     def test_merging_by_command(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +119,21 @@ class Data(unittest.TestCase):
         self.assertEqual([line[head.index("Seconds")] for line in lines],
                          [one["seconds"] for cell in results["cells"] for one in cell["samples"]])
         self.assertEqual({len(line) for line in lines}, {len(head)})
+
+    def test_the_columns_of_the_page_say_what_the_file_says(self):
+        results = example()
+        results["cells"][2]["samples"].pop(3)  # no longer each block
+        script = """
+            const [file, page] = data.map(results => { const all = { files: [], rows: [], names: [] }; admit(all, results); return all.rows; });
+            console.log(JSON.stringify([file, page].map(rows => [tableOfSamples(rows).lines, rows.map(row => [row.job, row.status, row.low, row.seconds,
+                row.high, row.memory, row.outliers, row.count, row.throughput, row.toBest, row.toSerial, row.speedup, row.reason ?? null])])));"""
+        file, page = self.said(script, [results, _compact(results)])
+        for wanted, got in zip(file[0] + file[1], page[0] + page[1], strict=True):
+            for one, other in zip(wanted, got, strict=True):
+                if isinstance(one, float):
+                    self.assertLess(abs(one - other), 1e-4 * abs(one))
+                else:
+                    self.assertEqual(one, other)
 
     def test_a_picture_of_many_charts_is_smaller(self):
         script = "console.log(JSON.stringify([scaleOfPicture(1000, 2000), scaleOfPicture(1000, 160000)]));"

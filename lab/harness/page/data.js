@@ -41,9 +41,11 @@ function admit(all, results) {
   all.names = [...new Set(all.rows.map(row => row.runtime))].sort();
 }
 
-function compactSample(sample) { // RESULTS.json names each field; the page's own data do not
-  if (Array.isArray(sample)) return sample;
-  return [sample.seconds, sample.cpu_seconds, sample.peak_rss_kib, sample.block, sample.position, sample.outlier ? 1 : 0];
+// The samples of a cell as lists. RESULTS.json has an object for each; the page's own data have columns, see page.py.
+function samplesOf(cell) {
+  if (!cell.columns) return cell.samples.map(one => [one.seconds, one.cpu_seconds, one.peak_rss_kib, one.block, one.position, one.outlier ? 1 : 0]);
+  const [seconds, cpu, rss, blocks, positions, outliers] = cell.columns, far = new Set(outliers);
+  return seconds.map((value, place) => [value, cpu[place], rss[place], blocks.length ? blocks[place] : place, positions[place], far.has(place) ? 1 : 0]);
 }
 
 function machineName(results, taken) {
@@ -58,7 +60,7 @@ function machineName(results, taken) {
 function rowsOf(results, machine, models = {}) {
   const modelOf = new Map(Object.entries(models).flatMap(([model, workloads]) => workloads.map(workload => [workload, model])));
   return results.cells.map(cell => {
-    const samples = cell.samples.map(compactSample);
+    const samples = samplesOf(cell);
     const row = { machine, runtime: cell.title, workload: cell.workload, model: modelOf.get(cell.workload) ?? "other", job: `${cell.workload}(${cell.size})`, threads: cell.threads,
       ours: cell.ours, serial: cell.runtime === "serial", status: cell.status, reason: cell.reason, samples, seconds: cell.median };
     if (cell.median === null) return row;
