@@ -135,6 +135,20 @@ class Data(unittest.TestCase):
                 else:
                     self.assertEqual(one, other)
 
+    def test_outliers_are_marked_in_a_chart_of_many_samples_too(self):
+        results = example(blocks=1000, jobs=(("fib", "39"),))
+        draw = (ROOT / "lab" / "harness" / "page" / "draw.js").read_text()
+        script = draw + """
+            globalThis.document = {}; globalThis.getComputedStyle = () => ({ getPropertyValue: () => "" });
+            const all = { files: [], rows: [], names: [] };
+            admit(all, data);
+            const rows = all.rows.filter(row => row.seconds !== null), { series } = scatter("fib", rows, VIEW, all.names, false);
+            const marked = series.filter(one => one.symbol === "triangle").flatMap(one => one.data);
+            console.log(JSON.stringify([samplesIn(rows) > BIG, marked.length, rows.reduce((sum, row) => sum + row.outliers, 0)]));"""
+        many, marked, outliers = self.said(script.replace("VIEW", '{ unit: "seconds" }'), results)
+        self.assertTrue(many and outliers)
+        self.assertEqual(marked, outliers)
+
     def test_a_picture_of_many_charts_is_smaller(self):
         script = "console.log(JSON.stringify([scaleOfPicture(1000, 2000), scaleOfPicture(1000, 160000)]));"
         self.assertEqual(self.said(script, None), [2, 0.1])

@@ -81,6 +81,11 @@ function scatter(title, rows, view, names, log) {
   const series = rows.map(row => ({ type: "scatter", name: row.label, large: many, largeThreshold: 1000, symbolSize: many ? 3 : 7, itemStyle: { color: lookOf(row.runtime, names).color },
     data: row.samples.map(sample => many ? [sample[BLOCK] + 1, sample[SECONDS]] : { value: [sample[BLOCK] + 1, sample[SECONDS]],
       symbol: sample[OUTLIER] ? "emptyTriangle" : lookOf(row.runtime, names).symbol, symbolSize: sample[OUTLIER] ? 11 : 7 }) }));
+  if (many) { // dots of a large series are all alike, so those far off are drawn over them
+    for (const row of rows.filter(row => row.outliers)) series.push({ type: "scatter", name: row.label, symbol: "triangle", symbolSize: 11, z: 5,
+      itemStyle: { color: "transparent", borderColor: lookOf(row.runtime, names).color, borderWidth: 2 },
+      data: row.samples.filter(sample => sample[OUTLIER]).map(sample => [sample[BLOCK] + 1, sample[SECONDS]]) });
+  }
   const noisy = [...new Set(rows.flatMap(row => row.noisy))];
   if (series.length) series[0].markArea = { silent: true, itemStyle: { color: "rgba(128,128,128,.2)" }, data: noisy.map(number => [{ xAxis: number + .5 }, { xAxis: number + 1.5 }]) };
   return { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 },
