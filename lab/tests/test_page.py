@@ -342,6 +342,12 @@ class Browser(unittest.TestCase):
         light.wait_for_function("document.documentElement.dataset.theme === 'dark'")
         self.assertEqual(light.evaluate(back), dark.evaluate(back))
 
+    def test_heads_stand_above_their_text(self):
+        tab = self.open("#view=time")
+        tab.wait_for_selector("#table td")
+        align = "index => ['th', 'td'].map(name => getComputedStyle(document.querySelectorAll(`#table ${name}`)[index]).textAlign)"
+        self.assertEqual([tab.evaluate(align, index) for index in (0, 1, 2)], [["left", "left"], ["left", "left"], ["right", "right"]])
+
     def test_it_fits_a_phone(self):
         tab = self.open("#view=time", viewport={"width": 360, "height": 740}, has_touch=True)
         self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 360)

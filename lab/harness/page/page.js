@@ -16,6 +16,7 @@ const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "
   toBest: "÷ best", toSerial: "÷ plain", memory: "MiB", throughput: "Tasks/s", count: "Samples", outliers: "Outliers", machine: "Machine" };
 const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
+const TEXTS = new Set(["runtime", "job", "machine"]);
 const all = { files: [], rows: [], names: [], plots: [], shown: [], models: {} };
 let state = {};
 const $ = id => document.getElementById(id);
@@ -87,7 +88,7 @@ function showTable(rows, columns) {
   const head = element("tr", {}, ...names.map(name => {
     const button = element("button", { textContent: columns[name], onclick: () => writeState({ sort: name, down: sort === name && !state.down }) });
     button.dataset.key = `sort=${name}`;
-    const cell = element("th", { scope: "col" }, button);
+    const cell = element("th", { scope: "col", className: TEXTS.has(name) ? "text" : "" }, button);
     if (sort === name) cell.ariaSort = state.down ? "descending" : "ascending";
     return cell;
   }));
@@ -160,7 +161,7 @@ function showSeeds() {
   const tables = JSON.parse($("seed-data").textContent);
   $("seeds").hidden = !tables.length;
   $("seeds").querySelector("div").replaceChildren(...tables.map(table => element("div", {}, element("h2", { textContent: table.title }), element("p", { textContent: table.source }),
-    element("table", {}, ...[table.head, ...table.rows].map((row, index) => element("tr", {}, ...row.map(text => element(index ? "td" : "th", { className: "text", textContent: text }))))))));
+    element("table", {}, ...[table.head, ...table.rows].map((row, index) => element("tr", {}, ...row.map(text => element(index ? "td" : "th", { className: text.length > 50 ? "text long" : "text", textContent: text }))))))));
 }
 
 function show() {
