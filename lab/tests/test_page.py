@@ -255,6 +255,22 @@ class Browser(unittest.TestCase):
         self.assertEqual(lengths, sorted(lengths, reverse=True))  # the shortest time comes first, at the bottom the longest
         self.assertGreater(lengths[-1], 20)
 
+    def test_the_chart_of_the_ranking_has_the_order_of_its_table(self):
+        results = example()
+        results["cells"] = [cell for cell in results["cells"] if (cell["runtime"], cell["workload"]) != ("sennit", "skynet")]
+        path = self.folder / "ranking.html"
+        write_page([results], path)
+        tab = self.open()
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("#charts svg")
+        self.assertTrue(tab.get_by_label("logarithmic").is_checked())
+        table = [f"{name}, {threads}" for name, threads in zip(*(
+            tab.locator(f"#table tbody tr td:nth-child({column})").all_inner_texts() for column in (1, 2)))]
+        names = tab.evaluate("all.plots[0].chart.getOption().yAxis[0].data")
+        self.assertEqual(names[::-1], table)
+        tab.get_by_label("logarithmic").uncheck()
+        tab.wait_for_function("location.hash.includes('log=0') && all.plots[0].chart?.getOption().xAxis[0].type === 'value'")
+
     def test_nothing_chosen_is_said(self):
         self.assertIn("Nothing is chosen", self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text())
 

@@ -53,9 +53,9 @@ function startOfBars(rows, view) {
   return Number.isFinite(least) ? { startValue: 10 ** Math.floor(Math.log10(least)) } : {};
 }
 
-// rows: of one job. `value` is the field; `spread` says that low and high belong to it.
+// rows: of one job. `value` is the field; `spread` says that low and high belong to it, `ordered` that the first row belongs at the top.
 function bars(title, rows, view, names, log) {
-  const colour = colours(), sorted = [...rows].sort((a, b) => b[view.field] - a[view.field]);
+  const colour = colours(), sorted = view.ordered ? [...rows].reverse() : [...rows].sort((a, b) => b[view.field] - a[view.field]);
   const label = row => row.label, kind = log ? "log" : "value";
   return { ...frame(title, colour), grid: { left: 8, right: 60, top: 30, bottom: 40, containLabel: true },
     xAxis: { ...axis(kind, view.unit, colour), scale: false, ...(log ? startOfBars(sorted, view) : {}) }, yAxis: { ...axis("category", "", colour), data: sorted.map(label) },

@@ -2,7 +2,7 @@
 "use strict";
 
 const VIEWS = {
-  ranking: { title: "Ranking", unit: "geometric mean of time ÷ best", explanation: "Geometric mean, over the jobs that are shown, of a runtime's time divided by the best one's at the same number of threads. Runtimes with most results come first." },
+  ranking: { title: "Ranking", ordered: true, log: true, unit: "geometric mean of time ÷ best", explanation: "Geometric mean, over the jobs that are shown, of a runtime's time divided by the best one's at the same number of threads. Runtimes with most results come first." },
   time: { title: "Time", field: "seconds", unit: "seconds", spread: true, explanation: `Median seconds; the whiskers are the 95 % interval, which takes ${FEWEST} samples. Medians of fewer have none: a difference between them may be chance.` },
   speedup: { title: "Speed-up", field: "speedup", unit: "own time with 1 thread ÷ time", explanation: "The runtime's own time with one thread divided by its time." },
   efficiency: { title: "Efficiency", field: "efficiency", unit: "speed-up ÷ threads", explanation: "Speed-up divided by the number of threads." },
@@ -29,8 +29,12 @@ function element(name, attributes = {}, ...children) {
 
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
-  state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log") === "1", sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
+  state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log"), sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
   for (const field of Object.keys(FIELDS)) if (given.has(field)) state[field] = new Set(given.getAll(field).filter(value => value !== ""));
+}
+
+function isLog() { // what the address says, else as the view is by default
+  return state.log ? state.log === "1" : Boolean(VIEWS[state.view].log);
 }
 
 function writeState(changes) {
@@ -76,7 +80,7 @@ function showFilters() {
     }
     groups.push(box);
   }
-  const log = element("input", { type: "checkbox", checked: state.log, onchange: () => writeState({ log: log.checked }) });
+  const log = element("input", { type: "checkbox", checked: isLog(), onchange: () => writeState({ log: log.checked === Boolean(VIEWS[state.view].log) ? null : log.checked ? "1" : "0" }) });
   log.dataset.key = "log";
   $("filters").replaceChildren(element("label", {}, log, " logarithmic"), ...groups);
 }
@@ -107,11 +111,11 @@ function labelled(rows) {
 function plotsOf(rows, view) {
   if (state.view === "ranking") {
     const ranked = labelled(ranking(rows));
-    return ranked.length ? [{ ...sizeOf(bars, ranked), option: () => bars(view.title, ranked, { ...view, field: "mean" }, all.names, state.log) }] : [];
+    return ranked.length ? [{ ...sizeOf(bars, ranked), option: () => bars(view.title, ranked, { ...view, field: "mean" }, all.names, isLog()) }] : [];
   }
   const shape = state.view === "samples" ? scatter : new Set(rows.map(row => row.threads)).size > 2 ? lines : bars;
   return [...Map.groupBy(labelled(rows.filter(row => row[view.field] !== undefined && row[view.field] !== null)), row => row.job)]
-    .map(([job, group]) => ({ ...sizeOf(shape, group), option: () => shape(job, group, view, all.names, state.log) }));
+    .map(([job, group]) => ({ ...sizeOf(shape, group), option: () => shape(job, group, view, all.names, isLog()) }));
 }
 
 function draw(plot) {
@@ -133,7 +137,7 @@ function showCharts(rows, view) {
     $("charts").replaceChildren(element("p", { textContent: "This page was made without ECharts, so it has tables only." }));
     return;
   }
-  const drawn = JSON.stringify([state.view, state.log, all.files.length, ...Object.keys(FIELDS).map(field => state[field] ? [...state[field]] : null)]);
+  const drawn = JSON.stringify([state.view, isLog(), all.files.length, ...Object.keys(FIELDS).map(field => state[field] ? [...state[field]] : null)]);
   const theme = document.documentElement.dataset.theme;
   if (drawn === all.drawn) {
     if (theme !== all.theme) all.plots.filter(plot => plot.chart).forEach(draw);
