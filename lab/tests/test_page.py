@@ -343,6 +343,21 @@ class Browser(unittest.TestCase):
         tab.locator(".chart").last.scroll_into_view_if_needed()
         tab.locator(".chart").last.locator("svg").wait_for()
 
+    def test_a_long_table_grows_and_is_exported_whole(self):
+        path = self.folder / "long.html"
+        write_page([example(jobs=[("fib", str(size)) for size in range(20, 60)])], path)
+        tab = self.open()
+        tab.goto(path.as_uri() + "#view=time")
+        tab.wait_for_selector(".chart svg")
+        self.assertEqual(self.rows(tab), 200)
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name="CSV", exact=True).click()
+        self.assertEqual(len(Path(download.value.path()).read_text().splitlines()), 1 + 40 * 13)
+        tab.locator("#table tbody tr").last.scroll_into_view_if_needed()
+        tab.wait_for_function("document.querySelectorAll('#table tbody tr').length >= 400")
+        tab.evaluate("document.querySelector('#table > button').click()")
+        tab.wait_for_function("document.querySelectorAll('#table tbody tr').length === 520")
+
     def test_sorting_leaves_the_charts_alone(self):
         tab = self.open("#view=time")
         tab.evaluate("document.querySelector('.chart').dataset.kept = 'yes'")

@@ -17,7 +17,7 @@ const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "
 const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
 const TEXTS = new Set(["runtime", "job", "machine"]);
-const all = { files: [], rows: [], names: [], plots: [], shown: [], models: {} };
+const all = { files: [], rows: [], names: [], addRows: null, plots: [], shown: null, models: {} };
 let state = {};
 const $ = id => document.getElementById(id);
 
@@ -85,10 +85,27 @@ function showFilters() {
   $("filters").replaceChildren(element("label", {}, log, " logarithmic"), ...groups);
 }
 
+// Rows are added as the end of the table comes near: a browser takes a second to lay out a thousand.
+const ROWS = 200;
+const end = new IntersectionObserver(entries => { if (entries.some(entry => entry.isIntersecting)) all.addRows(ROWS); }, { rootMargin: "600px" });
+
+function showRows(rows, lineOf) {
+  const body = element("tbody"), more = element("button", { textContent: `all ${rows.length} rows`, onclick: () => all.addRows(rows.length) });
+  all.addRows = count => {
+    const from = body.rows.length;
+    body.append(...rows.slice(from, from + count).map(lineOf));
+    more.hidden = body.rows.length === rows.length;
+    end.disconnect();
+    if (!more.hidden) end.observe(more); // anew, since it tells only of changes
+  };
+  all.addRows(ROWS);
+  return [body, more];
+}
+
 function showTable(rows, columns) {
   const names = Object.keys(columns), sort = columns[state.sort] ? state.sort : null;
   const sorted = sort ? [...rows].sort((a, b) => (typeof a[sort] === "string" ? a[sort].localeCompare(b[sort]) : (a[sort] ?? Infinity) - (b[sort] ?? Infinity)) * (state.down ? -1 : 1)) : rows;
-  all.shown = { head: names.map(name => columns[name]), lines: sorted.map(row => names.map(name => row[name])) };
+  all.shown = () => ({ head: names.map(name => columns[name]), lines: sorted.map(row => names.map(name => row[name])) });
   const head = element("tr", {}, ...names.map(name => {
     const button = element("button", { textContent: columns[name], onclick: () => writeState({ sort: name, down: sort === name && !state.down }) });
     button.dataset.key = `sort=${name}`;
@@ -96,9 +113,9 @@ function showTable(rows, columns) {
     if (sort === name) cell.ariaSort = state.down ? "descending" : "ascending";
     return cell;
   }));
-  const body = sorted.map(row => element("tr", { className: row.ours ? "ours" : "" }, ...names.map(name =>
+  const [body, more] = showRows(sorted, row => element("tr", { className: row.ours ? "ours" : "" }, ...names.map(name =>
     element("td", typeof row[name] === "string" ? { className: "text", textContent: row[name] } : { textContent: COUNTS.has(name) ? row[name] ?? "" : digits(row[name]) }))));
-  $("table").replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+  $("table").replaceChildren(element("table", {}, element("thead", {}, head), body), more);
 }
 
 function labelled(rows) {
@@ -178,7 +195,7 @@ function show() {
   $("explanation").textContent = good.length ? view.explanation : "Nothing is chosen, or nothing of it has a result.";
   showCharts(good, view);
   state.view === "ranking" ? showTable(ranking(good), RANKS) : showTable(good, COLUMNS);
-  if (state.view === "samples") all.shown = tableOfSamples(good);
+  if (state.view === "samples") all.shown = () => tableOfSamples(good);
   showRest(rows);
   if (focus) [...document.querySelectorAll("[data-key]")].find(one => one.dataset.key === focus)?.focus(); // its element is a new one
   for (const id of ["png", "svg"]) $(id).disabled = !all.plots.length;
@@ -242,7 +259,10 @@ function start() {
   $("message").textContent = said.filter(text => text).join("; ");
   $("png").onclick = downloadPng;
   $("svg").onclick = () => download(`${state.view}.svg`, new Blob([chartsAsSvg().text], { type: "image/svg+xml" }));
-  $("csv").onclick = () => download(`${state.view}.csv`, new Blob([csvOf(all.shown.head, all.shown.lines)], { type: "text/csv" }));
+  $("csv").onclick = () => {
+    const { head, lines } = all.shown();
+    download(`${state.view}.csv`, new Blob([csvOf(head, lines)], { type: "text/csv" }));
+  };
   $("theme").onclick = () => writeState({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
   $("add").onchange = event => addFiles(event.target.files);
   addEventListener("dragover", event => { event.preventDefault(); document.body.classList.add("dropping"); });
@@ -250,7 +270,10 @@ function start() {
   addEventListener("drop", event => { event.preventDefault(); document.body.classList.remove("dropping"); addFiles(event.dataTransfer.files); });
   addEventListener("hashchange", show);
   addEventListener("resize", () => all.plots.forEach(plot => plot.chart?.resize()));
-  addEventListener("beforeprint", () => all.plots.filter(plot => !plot.chart).forEach(draw));
+  addEventListener("beforeprint", () => {
+    all.plots.filter(plot => !plot.chart).forEach(draw);
+    all.addRows(Infinity);
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   showSeeds();
   show();
