@@ -1,4 +1,4 @@
-// Draws rows with ECharts, as SVG.
+// Draws rows with ECharts, as SVG, and many samples on a canvas.
 "use strict";
 
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f", "#9467bd", "#bcbd22", "#17becf", "#e377c2",
@@ -39,12 +39,12 @@ function intervals(points, horizontal) { // points: [position, low, high]; witho
     } };
 }
 
-const BIG = 5000; // samples; so many are painted, since as SVG they are slow
+const BIG = 5000, PAINTED = 500; // samples: of more than BIG ECharts draws plain dots; as SVG more than PAINTED are slow
 const samplesIn = rows => rows.reduce((sum, row) => sum + row.samples.length, 0);
 
 // How high a chart of these rows is, and what draws it.
 function sizeOf(shape, rows) {
-  return { height: shape === bars ? 70 + 24 * rows.length : 420, renderer: shape === scatter && samplesIn(rows) > BIG ? "canvas" : "svg" };
+  return { height: shape === bars ? 70 + 24 * rows.length : 420, renderer: shape === scatter && samplesIn(rows) > PAINTED ? "canvas" : "svg" };
 }
 
 // Where the bars of a logarithmic axis start: the power of ten below all of them. On its own ECharts starts them at 1.
