@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from . import charts, seed_tables
-from .catalogue import UsageError
+from .catalogue import FAMILIES, UsageError
 from .document import load, write_whole
 from .options import Parser
 
@@ -15,19 +15,35 @@ FOLDER = Path(__file__).with_name("page")
 PARTS = ("page.css", "data.js", "draw.js", "page.js")
 
 
-def _number(value: object) -> object:
-    """Six significant digits are more than any clock gives; they keep a page of 50,000 samples small."""
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+def _number(value: object, digits: int = 6) -> object:
+    """As many significant digits, which keeps a page of 50,000 samples small. Whole numbers lose their `.0`."""
+    if not isinstance(value, float):
+        return value
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 2**53 else short
+
+
+def _columns(samples: list[dict]) -> list[list]:
+    """Samples by column, in the order that data.js names: blocks are left out where they are 0, 1, 2 and so on, and of the outliers
+    only their places are named."""
+    blocks = [one["block"] for one in samples]
+    return [[_number(one["seconds"], 5) for one in samples], [_number(one["cpu_seconds"], 4) for one in samples],
+            [one["peak_rss_kib"] for one in samples], [] if blocks == list(range(len(samples))) else blocks,
+            [one["position"] for one in samples], [place for place, one in enumerate(samples) if one["outlier"]]]
+
+
+def _cell(cell: dict) -> dict:
+    """What the page shows of a cell; what is null or false is left out."""
+    shown = {key: cell[key] for key in ("runtime", "title", "ours", "workload", "size", "threads", "status", "reason")}
+    return {key: value for key, value in shown.items() if value is not None and value is not False} | {
+        "median": _number(cell["median"]), "interval": cell["interval"] and [_number(end) for end in cell["interval"]],
+        "tasks": cell["samples"][0]["tasks"] if cell["samples"] else 0, "columns": _columns(cell["samples"])}
 
 
 def _compact(results: dict) -> dict:
-    """The same document with samples as lists, in the order that data.js names."""
-    cells = []
-    for cell in results["cells"]:
-        samples = [[_number(one["seconds"]), _number(one["cpu_seconds"]), one["peak_rss_kib"], one["block"], one["position"],
-                    int(one["outlier"])] for one in cell["samples"]]
-        cells.append(cell | {"samples": samples, "tasks": cell["samples"][0]["tasks"] if cell["samples"] else 0})
-    return results | {"cells": cells}
+    """What the page shows of a document, in fewer bytes: data.js reads it as it reads RESULTS.json."""
+    return {key: results[key] for key in ("format", "version", "state", "machine")} | {
+        "blocks": [{"noisy": block["noisy"]} for block in results["blocks"]], "cells": [_cell(cell) for cell in results["cells"]]}
 
 
 def _json(data: object) -> str:
@@ -38,6 +54,7 @@ def page(documents: list[dict], echarts: str | None) -> str:
     """The text of the page; `echarts` is its text, or None for tables only."""
     parts = {name: (FOLDER / name).read_text(encoding="utf-8") for name in PARTS}
     parts["data"] = _json([_compact(results) for results in documents])
+    parts["models"] = _json({family: list(workloads) for family, workloads in FAMILIES.items()})
     parts["seeds"] = _json(seed_tables.for_page(documents))
     parts["echarts"] = (echarts or "").replace("</script", "<\\/script")
     template = (FOLDER / "template.html").read_text(encoding="utf-8")

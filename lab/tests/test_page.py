@@ -12,10 +12,10 @@ from pathlib import Path
 from unittest import mock
 
 from lab_case import ROOT, call
-from example_results import example
+from example_results import example, example_of_everything
 from harness import charts
 from harness.document import save
-from harness.page import page, write_page
+from harness.page import _compact, page, write_page
 
 try:
     from playwright.sync_api import sync_playwright
@@ -24,6 +24,8 @@ except ImportError:
 CHROMIUM = shutil.which("chromium")
 WANTED = os.environ.get("SENNIT_BROWSER_TESTS") == "1"
 FLAGS = ["--no-sandbox", "--allow-file-access-from-files"]
+BARS = """() => [...document.querySelectorAll('#charts svg path')].filter(path => /^#(?!000)/.test(path.getAttribute('fill'))
+    && path.getAttribute('d').endsWith('Z')).map(path => path.getBoundingClientRect().width)"""  # their lengths, from the bottom
 
 
 class File(unittest.TestCase):
@@ -31,14 +33,16 @@ class File(unittest.TestCase):
         text = page([example()], "/* library */ '</script>'")
         self.assertNotRegex(text, r"/\*\{")
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
-        self.assertEqual(len(re.findall("</script>", text)), 6)
+        self.assertEqual(len(re.findall("</script>", text)), 7)
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
-        self.assertEqual(data[0]["cells"][0]["samples"][0][3:], [0, 0, 0])
+        self.assertEqual(data[0]["cells"][0]["columns"][3:], [[], [0] * 6, []])
+        self.assertEqual(data[0]["cells"][1]["columns"][5], [5])
 
     def test_fifty_thousand_samples_stay_under_three_megabytes(self):
-        big = example(blocks=2000)
-        self.assertGreater(sum(len(cell["samples"]) for cell in big["cells"]), 50_000)
-        self.assertLess(len(page([big], "x" * 1_130_000).encode()), 3_000_000)
+        for threads in ((1, 2), (1, 2, 4, 8)):
+            big = example_of_everything(threads)
+            self.assertGreaterEqual(sum(len(cell["samples"]) for cell in big["cells"]), 50_000)
+            self.assertLess(len(page([big], "x" * 1_130_000).encode()), 3_000_000)
 
     def test_merging_by_command(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +120,35 @@ class Data(unittest.TestCase):
                          [one["seconds"] for cell in results["cells"] for one in cell["samples"]])
         self.assertEqual({len(line) for line in lines}, {len(head)})
 
+    def test_the_columns_of_the_page_say_what_the_file_says(self):
+        results = example()
+        results["cells"][2]["samples"].pop(3)  # no longer each block
+        script = """
+            const [file, page] = data.map(results => { const all = { files: [], rows: [], names: [] }; admit(all, results); return all.rows; });
+            console.log(JSON.stringify([file, page].map(rows => [tableOfSamples(rows).lines, rows.map(row => [row.job, row.status, row.low, row.seconds,
+                row.high, row.memory, row.outliers, row.count, row.throughput, row.toBest, row.toSerial, row.speedup, row.reason ?? null])])));"""
+        file, page = self.said(script, [results, _compact(results)])
+        for wanted, got in zip(file[0] + file[1], page[0] + page[1], strict=True):
+            for one, other in zip(wanted, got, strict=True):
+                if isinstance(one, float):
+                    self.assertLess(abs(one - other), 1e-4 * abs(one))
+                else:
+                    self.assertEqual(one, other)
+
+    def test_outliers_are_marked_in_a_chart_of_many_samples_too(self):
+        results = example(blocks=1000, jobs=(("fib", "39"),))
+        draw = (ROOT / "lab" / "harness" / "page" / "draw.js").read_text()
+        script = draw + """
+            globalThis.document = {}; globalThis.getComputedStyle = () => ({ getPropertyValue: () => "" });
+            const all = { files: [], rows: [], names: [] };
+            admit(all, data);
+            const rows = all.rows.filter(row => row.seconds !== null), { series } = scatter("fib", rows, VIEW, all.names, false);
+            const marked = series.filter(one => one.symbol === "triangle").flatMap(one => one.data);
+            console.log(JSON.stringify([samplesIn(rows) > BIG, marked.length, rows.reduce((sum, row) => sum + row.outliers, 0)]));"""
+        many, marked, outliers = self.said(script.replace("VIEW", '{ unit: "seconds" }'), results)
+        self.assertTrue(many and outliers)
+        self.assertEqual(marked, outliers)
+
     def test_a_picture_of_many_charts_is_smaller(self):
         script = "console.log(JSON.stringify([scaleOfPicture(1000, 2000), scaleOfPicture(1000, 160000)]));"
         self.assertEqual(self.said(script, None), [2, 0.1])
@@ -180,7 +213,7 @@ class Browser(unittest.TestCase):
             with self.subTest(name):
                 tab.get_by_role("link", name=name, exact=True).click()
                 tab.wait_for_function("name => document.querySelector('[aria-current]').textContent === name", arg=name)
-                self.assertGreater(tab.locator("#charts svg path").count(), 5)
+                tab.wait_for_function("document.querySelectorAll('#charts svg path').length > 5")
                 self.assertGreater(self.rows(tab), 3)
 
     def test_filters_change_what_is_shown_and_the_address_keeps_them(self):
@@ -195,6 +228,48 @@ class Browser(unittest.TestCase):
         self.assertFalse(again.get_by_label("Go", exact=True).is_checked())
         tab.go_back()
         tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+
+    def test_a_filter_by_model(self):
+        jobs = (("fib", "39"), ("thread-ring", "1000"))
+        strange = example(cpu="Another CPU")
+        for cell in strange["cells"]:
+            cell["workload"] = "of-later"
+        path = self.folder / "models.html"
+        write_page([example(jobs=jobs), strange], path)
+        tab = self.open()
+        tab.goto(path.as_uri() + "#view=time")
+        self.assertEqual(tab.locator("fieldset", has=tab.locator("legend", has_text="Model")).locator("label").all_inner_texts(),
+                         [" actors", " forks", " other"])
+        for model in ("forks", "other"):
+            tab.get_by_label(model, exact=True).uncheck()
+        tab.wait_for_function("!location.hash.includes('forks') && document.querySelectorAll('#table tbody tr').length === 13")
+        self.assertEqual(set(tab.locator("#table tbody tr td:nth-child(2)").all_inner_texts()), {"thread-ring(1000)"})
+
+    def test_on_a_logarithmic_axis_a_longer_time_is_a_longer_bar(self):
+        tab = self.open("#view=time&log=1&threads=1&threads=2&workload=fib")
+        tab.wait_for_selector("#charts svg")
+        lengths = tab.evaluate(BARS)
+        times = tab.evaluate("() => all.rows.filter(row => row.workload === 'fib' && row.threads < 4 && row.seconds !== null).map(row => row.seconds)")
+        self.assertLess(min(times), 1)
+        self.assertEqual(len(lengths), len(times))
+        self.assertEqual(lengths, sorted(lengths, reverse=True))  # the shortest time comes first, at the bottom the longest
+        self.assertGreater(lengths[-1], 20)
+
+    def test_the_chart_of_the_ranking_has_the_order_of_its_table(self):
+        results = example()
+        results["cells"] = [cell for cell in results["cells"] if (cell["runtime"], cell["workload"]) != ("sennit", "skynet")]
+        path = self.folder / "ranking.html"
+        write_page([results], path)
+        tab = self.open()
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("#charts svg")
+        self.assertTrue(tab.get_by_label("logarithmic").is_checked())
+        table = [f"{name}, {threads}" for name, threads in zip(*(
+            tab.locator(f"#table tbody tr td:nth-child({column})").all_inner_texts() for column in (1, 2)))]
+        names = tab.evaluate("all.plots[0].chart.getOption().yAxis[0].data")
+        self.assertEqual(names[::-1], table)
+        tab.get_by_label("logarithmic").uncheck()
+        tab.wait_for_function("location.hash.includes('log=0') && all.plots[0].chart?.getOption().xAxis[0].type === 'value'")
 
     def test_nothing_chosen_is_said(self):
         self.assertIn("Nothing is chosen", self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text())
@@ -254,6 +329,42 @@ class Browser(unittest.TestCase):
             self.assertIn(part, said)
         self.assertTrue(tab.get_by_label("Another CPU, 4 CPUs").is_checked())
 
+    def test_charts_far_away_are_drawn_late_but_exported(self):
+        path = self.folder / "many.html"
+        write_page([example(jobs=[("fib", str(size)) for size in range(20, 40)])], path)
+        tab = self.open()
+        tab.goto(path.as_uri() + "#view=time")
+        tab.wait_for_selector(".chart svg")
+        self.assertEqual(tab.locator(".chart").count(), 20)
+        self.assertLess(tab.locator(".chart svg").count(), 8)
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name="SVG", exact=True).click()
+        self.assertEqual(Path(download.value.path()).read_text().count("<svg y="), 20)
+        tab.locator(".chart").last.scroll_into_view_if_needed()
+        tab.locator(".chart").last.locator("svg").wait_for()
+
+    def test_a_long_table_grows_and_is_exported_whole(self):
+        path = self.folder / "long.html"
+        write_page([example(jobs=[("fib", str(size)) for size in range(20, 60)])], path)
+        tab = self.open()
+        tab.goto(path.as_uri() + "#view=time")
+        tab.wait_for_selector(".chart svg")
+        self.assertEqual(self.rows(tab), 200)
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name="CSV", exact=True).click()
+        self.assertEqual(len(Path(download.value.path()).read_text().splitlines()), 1 + 40 * 13)
+        tab.locator("#table tbody tr").last.scroll_into_view_if_needed()
+        tab.wait_for_function("document.querySelectorAll('#table tbody tr').length >= 400")
+        tab.evaluate("document.querySelector('#table > button').click()")
+        tab.wait_for_function("document.querySelectorAll('#table tbody tr').length === 520")
+
+    def test_sorting_leaves_the_charts_alone(self):
+        tab = self.open("#view=time")
+        tab.evaluate("document.querySelector('.chart').dataset.kept = 'yes'")
+        tab.get_by_role("button", name="Median s").click()
+        tab.wait_for_selector("th[aria-sort=ascending]")
+        self.assertEqual(tab.locator("[data-kept]").count(), 1)
+
     def test_light_and_dark(self):
         back = "getComputedStyle(document.body).backgroundColor"
         light, dark = (self.open(color_scheme=scheme) for scheme in ("light", "dark"))
@@ -261,6 +372,12 @@ class Browser(unittest.TestCase):
         light.get_by_role("button", name="Dark or light").click()
         light.wait_for_function("document.documentElement.dataset.theme === 'dark'")
         self.assertEqual(light.evaluate(back), dark.evaluate(back))
+
+    def test_heads_stand_above_their_text(self):
+        tab = self.open("#view=time")
+        tab.wait_for_selector("#table td")
+        align = "index => ['th', 'td'].map(name => getComputedStyle(document.querySelectorAll(`#table ${name}`)[index]).textAlign)"
+        self.assertEqual([tab.evaluate(align, index) for index in (0, 1, 2)], [["left", "left"], ["left", "left"], ["right", "right"]])
 
     def test_it_fits_a_phone(self):
         tab = self.open("#view=time", viewport={"width": 360, "height": 740}, has_touch=True)

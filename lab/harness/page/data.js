@@ -27,13 +27,13 @@ function nameOfRun(results) { // the same in each file that one run wrote
   return JSON.stringify([cpu, cores, date, seed]);
 }
 
-// Adds results to { files, rows, names }, or throws and leaves those as they were.
+// Adds results to { files, rows, names, models }, or throws and leaves those as they were.
 function admit(all, results) {
   checkResults(results);
   if (all.files.some(file => nameOfRun(file.results) === nameOfRun(results))) throw new Error("its run is shown already");
   const machine = machineName(results, new Set(all.files.map(file => file.machine)));
   const noisy = results.blocks.flatMap((block, number) => block.noisy ? [number] : []);
-  const rows = rowsOf(results, machine).map(row => ({ ...row, noisy, count: row.samples.length }));
+  const rows = rowsOf(results, machine, all.models).map(row => ({ ...row, noisy, count: row.samples.length }));
   rows.forEach(checkRow);
   all.files.push({ machine, results });
   all.rows.push(...rows);
@@ -41,9 +41,11 @@ function admit(all, results) {
   all.names = [...new Set(all.rows.map(row => row.runtime))].sort();
 }
 
-function compactSample(sample) { // RESULTS.json names each field; the page's own data do not
-  if (Array.isArray(sample)) return sample;
-  return [sample.seconds, sample.cpu_seconds, sample.peak_rss_kib, sample.block, sample.position, sample.outlier ? 1 : 0];
+// The samples of a cell as lists. RESULTS.json has an object for each; the page's own data have columns, see page.py.
+function samplesOf(cell) {
+  if (!cell.columns) return cell.samples.map(one => [one.seconds, one.cpu_seconds, one.peak_rss_kib, one.block, one.position, one.outlier ? 1 : 0]);
+  const [seconds, cpu, rss, blocks, positions, outliers] = cell.columns, far = new Set(outliers);
+  return seconds.map((value, place) => [value, cpu[place], rss[place], blocks.length ? blocks[place] : place, positions[place], far.has(place) ? 1 : 0]);
 }
 
 function machineName(results, taken) {
@@ -54,10 +56,12 @@ function machineName(results, taken) {
   return unique;
 }
 
-function rowsOf(results, machine) {
+// models: family of workloads -> their names. Files of another version of the lab may have workloads of no family that is known here.
+function rowsOf(results, machine, models = {}) {
+  const modelOf = new Map(Object.entries(models).flatMap(([model, workloads]) => workloads.map(workload => [workload, model])));
   return results.cells.map(cell => {
-    const samples = cell.samples.map(compactSample);
-    const row = { machine, runtime: cell.title, workload: cell.workload, job: `${cell.workload}(${cell.size})`, threads: cell.threads,
+    const samples = samplesOf(cell);
+    const row = { machine, runtime: cell.title, workload: cell.workload, model: modelOf.get(cell.workload) ?? "other", job: `${cell.workload}(${cell.size})`, threads: cell.threads,
       ours: cell.ours, serial: cell.runtime === "serial", status: cell.status, reason: cell.reason, samples, seconds: cell.median };
     if (cell.median === null) return row;
     const tasks = cell.tasks ?? cell.samples[0].tasks;
@@ -102,7 +106,7 @@ function ranking(rows) {
   return ranked.sort((a, b) => b.results - a.results || a.mean - b.mean);
 }
 
-const FIELDS = { machine: "Machine", workload: "Workload", job: "Size", threads: "Threads", runtime: "Runtime" };
+const FIELDS = { machine: "Machine", model: "Model", workload: "Workload", job: "Size", threads: "Threads", runtime: "Runtime" };
 
 function chosen(rows, state) {
   return rows.filter(row => Object.keys(FIELDS).every(field => !state[field] || state[field].has(String(row[field]))));

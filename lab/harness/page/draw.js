@@ -1,4 +1,4 @@
-// Draws rows with ECharts, as SVG.
+// Draws rows with ECharts, as SVG, and many samples on a canvas.
 "use strict";
 
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f", "#9467bd", "#bcbd22", "#17becf", "#e377c2",
@@ -39,15 +39,29 @@ function intervals(points, horizontal) { // points: [position, low, high]; witho
     } };
 }
 
-// rows: of one job. `value` is the field; `spread` says that low and high belong to it.
+const BIG = 5000, PAINTED = 500; // samples: of more than BIG ECharts draws plain dots; as SVG more than PAINTED are slow
+const samplesIn = rows => rows.reduce((sum, row) => sum + row.samples.length, 0);
+
+// How high a chart of these rows is, and what draws it.
+function sizeOf(shape, rows) {
+  return { height: shape === bars ? 70 + 24 * rows.length : 420, renderer: shape === scatter && samplesIn(rows) > PAINTED ? "canvas" : "svg" };
+}
+
+// Where the bars of a logarithmic axis start: the power of ten below all of them. On its own ECharts starts them at 1.
+function startOfBars(rows, view) {
+  const least = Math.min(...rows.map(row => (view.spread ? row.low : undefined) ?? row[view.field]).filter(value => value > 0));
+  return Number.isFinite(least) ? { startValue: 10 ** Math.floor(Math.log10(least)) } : {};
+}
+
+// rows: of one job. `value` is the field; `spread` says that low and high belong to it, `ordered` that the first row belongs at the top.
 function bars(title, rows, view, names, log) {
-  const colour = colours(), sorted = [...rows].sort((a, b) => b[view.field] - a[view.field]);
+  const colour = colours(), sorted = view.ordered ? [...rows].reverse() : [...rows].sort((a, b) => b[view.field] - a[view.field]);
   const label = row => row.label, kind = log ? "log" : "value";
-  return { height: 70 + 24 * sorted.length, option: { ...frame(title, colour), grid: { left: 8, right: 60, top: 30, bottom: 40, containLabel: true },
-    xAxis: { ...axis(kind, view.unit, colour), scale: false }, yAxis: { ...axis("category", "", colour), data: sorted.map(label) },
+  return { ...frame(title, colour), grid: { left: 8, right: 60, top: 30, bottom: 40, containLabel: true },
+    xAxis: { ...axis(kind, view.unit, colour), scale: false, ...(log ? startOfBars(sorted, view) : {}) }, yAxis: { ...axis("category", "", colour), data: sorted.map(label) },
     series: [{ type: "bar", data: sorted.map(row => ({ value: row[view.field], itemStyle: { color: lookOf(row.runtime, names).color } })),
       label: { show: true, position: "right", color: colour.text, formatter: one => digits(one.value) } },
-      ...(view.spread ? [intervals(sorted.map((row, index) => [index, row.low, row.high]), true)] : [])] } };
+      ...(view.spread ? [intervals(sorted.map((row, index) => [index, row.low, row.high]), true)] : [])] };
 }
 
 function lines(title, rows, view, names, log) {
@@ -58,18 +72,23 @@ function lines(title, rows, view, names, log) {
       itemStyle: { color: look.color }, lineStyle: { color: look.color, width: group[0].ours ? 3 : 1.5 } });
     if (view.spread) series.push(intervals(sorted.map(row => [row.threads, row.low, row.high]), false));
   }
-  return { height: 420, option: { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 }, legend: { type: "scroll", top: 26, textStyle: { color: colour.text } },
-    xAxis: { ...axis("value", "threads", colour), minInterval: 1 }, yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series } };
+  return { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 }, legend: { type: "scroll", top: 26, textStyle: { color: colour.text } },
+    xAxis: { ...axis("value", "threads", colour), minInterval: 1 }, yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series };
 }
 
 function scatter(title, rows, view, names, log) {
-  const colour = colours(), many = rows.reduce((sum, row) => sum + row.samples.length, 0) > 5000;
+  const colour = colours(), many = samplesIn(rows) > BIG;
   const series = rows.map(row => ({ type: "scatter", name: row.label, large: many, largeThreshold: 1000, symbolSize: many ? 3 : 7, itemStyle: { color: lookOf(row.runtime, names).color },
     data: row.samples.map(sample => many ? [sample[BLOCK] + 1, sample[SECONDS]] : { value: [sample[BLOCK] + 1, sample[SECONDS]],
       symbol: sample[OUTLIER] ? "emptyTriangle" : lookOf(row.runtime, names).symbol, symbolSize: sample[OUTLIER] ? 11 : 7 }) }));
+  if (many) { // dots of a large series are all alike, so those far off are drawn over them
+    for (const row of rows.filter(row => row.outliers)) series.push({ type: "scatter", name: row.label, symbol: "triangle", symbolSize: 11, z: 5,
+      itemStyle: { color: "transparent", borderColor: lookOf(row.runtime, names).color, borderWidth: 2 },
+      data: row.samples.filter(sample => sample[OUTLIER]).map(sample => [sample[BLOCK] + 1, sample[SECONDS]]) });
+  }
   const noisy = [...new Set(rows.flatMap(row => row.noisy))];
   if (series.length) series[0].markArea = { silent: true, itemStyle: { color: "rgba(128,128,128,.2)" }, data: noisy.map(number => [{ xAxis: number + .5 }, { xAxis: number + 1.5 }]) };
-  return { height: 420, renderer: many ? "canvas" : "svg", option: { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 },
+  return { ...frame(title, colour), grid: { left: 60, right: 20, top: 90, bottom: 45 },
     legend: { type: "scroll", top: 26, textStyle: { color: colour.text } }, xAxis: { ...axis("value", "block (grey: noisy)", colour), minInterval: 1 },
-    yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series } };
+    yAxis: { ...axis(log ? "log" : "value", view.unit, colour), nameGap: 45 }, series };
 }

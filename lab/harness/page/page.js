@@ -2,7 +2,7 @@
 "use strict";
 
 const VIEWS = {
-  ranking: { title: "Ranking", unit: "geometric mean of time ÷ best", explanation: "Geometric mean, over the jobs that are shown, of a runtime's time divided by the best one's at the same number of threads. Runtimes with most results come first." },
+  ranking: { title: "Ranking", ordered: true, log: true, unit: "geometric mean of time ÷ best", explanation: "Geometric mean, over the jobs that are shown, of a runtime's time divided by the best one's at the same number of threads. Runtimes with most results come first." },
   time: { title: "Time", field: "seconds", unit: "seconds", spread: true, explanation: `Median seconds; the whiskers are the 95 % interval, which takes ${FEWEST} samples. Medians of fewer have none: a difference between them may be chance.` },
   speedup: { title: "Speed-up", field: "speedup", unit: "own time with 1 thread ÷ time", explanation: "The runtime's own time with one thread divided by its time." },
   efficiency: { title: "Efficiency", field: "efficiency", unit: "speed-up ÷ threads", explanation: "Speed-up divided by the number of threads." },
@@ -16,7 +16,8 @@ const COLUMNS = { runtime: "Runtime", job: "Job", threads: "Threads", seconds: "
   toBest: "÷ best", toSerial: "÷ plain", memory: "MiB", throughput: "Tasks/s", count: "Samples", outliers: "Outliers", machine: "Machine" };
 const RANKS = { runtime: "Runtime", threads: "Threads", mean: "Mean ÷ best", results: "Jobs", machine: "Machine" };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
-const all = { files: [], rows: [], names: [], charts: [], shown: [] };
+const TEXTS = new Set(["runtime", "job", "machine"]);
+const all = { files: [], rows: [], names: [], addRows: null, plots: [], shown: null, models: {} };
 let state = {};
 const $ = id => document.getElementById(id);
 
@@ -28,8 +29,12 @@ function element(name, attributes = {}, ...children) {
 
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
-  state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log") === "1", sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
+  state = { view: VIEWS[given.get("view")] ? given.get("view") : "ranking", log: given.get("log"), sort: given.get("sort"), down: given.get("down") === "1", theme: given.get("theme") };
   for (const field of Object.keys(FIELDS)) if (given.has(field)) state[field] = new Set(given.getAll(field).filter(value => value !== ""));
+}
+
+function isLog() { // what the address says, else as the view is by default
+  return state.log ? state.log === "1" : Boolean(VIEWS[state.view].log);
 }
 
 function writeState(changes) {
@@ -75,25 +80,42 @@ function showFilters() {
     }
     groups.push(box);
   }
-  const log = element("input", { type: "checkbox", checked: state.log, onchange: () => writeState({ log: log.checked }) });
+  const log = element("input", { type: "checkbox", checked: isLog(), onchange: () => writeState({ log: log.checked === Boolean(VIEWS[state.view].log) ? null : log.checked ? "1" : "0" }) });
   log.dataset.key = "log";
   $("filters").replaceChildren(element("label", {}, log, " logarithmic"), ...groups);
+}
+
+// Rows are added as the end of the table comes near: a browser takes a second to lay out a thousand.
+const ROWS = 200;
+const end = new IntersectionObserver(entries => { if (entries.some(entry => entry.isIntersecting)) all.addRows(ROWS); }, { rootMargin: "600px" });
+
+function showRows(rows, lineOf) {
+  const body = element("tbody"), more = element("button", { textContent: `all ${rows.length} rows`, onclick: () => all.addRows(rows.length) });
+  all.addRows = count => {
+    const from = body.rows.length;
+    body.append(...rows.slice(from, from + count).map(lineOf));
+    more.hidden = body.rows.length === rows.length;
+    end.disconnect();
+    if (!more.hidden) end.observe(more); // anew, since it tells only of changes
+  };
+  all.addRows(ROWS);
+  return [body, more];
 }
 
 function showTable(rows, columns) {
   const names = Object.keys(columns), sort = columns[state.sort] ? state.sort : null;
   const sorted = sort ? [...rows].sort((a, b) => (typeof a[sort] === "string" ? a[sort].localeCompare(b[sort]) : (a[sort] ?? Infinity) - (b[sort] ?? Infinity)) * (state.down ? -1 : 1)) : rows;
-  all.shown = { head: names.map(name => columns[name]), lines: sorted.map(row => names.map(name => row[name])) };
+  all.shown = () => ({ head: names.map(name => columns[name]), lines: sorted.map(row => names.map(name => row[name])) });
   const head = element("tr", {}, ...names.map(name => {
     const button = element("button", { textContent: columns[name], onclick: () => writeState({ sort: name, down: sort === name && !state.down }) });
     button.dataset.key = `sort=${name}`;
-    const cell = element("th", { scope: "col" }, button);
+    const cell = element("th", { scope: "col", className: TEXTS.has(name) ? "text" : "" }, button);
     if (sort === name) cell.ariaSort = state.down ? "descending" : "ascending";
     return cell;
   }));
-  const body = sorted.map(row => element("tr", { className: row.ours ? "ours" : "" }, ...names.map(name =>
+  const [body, more] = showRows(sorted, row => element("tr", { className: row.ours ? "ours" : "" }, ...names.map(name =>
     element("td", typeof row[name] === "string" ? { className: "text", textContent: row[name] } : { textContent: COUNTS.has(name) ? row[name] ?? "" : digits(row[name]) }))));
-  $("table").replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+  $("table").replaceChildren(element("table", {}, element("thead", {}, head), body), more);
 }
 
 function labelled(rows) {
@@ -102,31 +124,48 @@ function labelled(rows) {
     label: row.serial ? row.runtime : `${row.runtime}, ${row.threads}` + (machines ? ` (${row.machine})` : "") }));
 }
 
+// A plot: its height, how it is painted, and `option`, which makes what ECharts draws.
 function plotsOf(rows, view) {
   if (state.view === "ranking") {
     const ranked = labelled(ranking(rows));
-    return ranked.length ? [bars(view.title, ranked, { ...view, field: "mean" }, all.names, state.log)] : [];
+    return ranked.length ? [{ ...sizeOf(bars, ranked), option: () => bars(view.title, ranked, { ...view, field: "mean" }, all.names, isLog()) }] : [];
   }
   const shape = state.view === "samples" ? scatter : new Set(rows.map(row => row.threads)).size > 2 ? lines : bars;
   return [...Map.groupBy(labelled(rows.filter(row => row[view.field] !== undefined && row[view.field] !== null)), row => row.job)]
-    .map(([job, group]) => shape(job, group, view, all.names, state.log));
+    .map(([job, group]) => ({ ...sizeOf(shape, group), option: () => shape(job, group, view, all.names, isLog()) }));
 }
 
+function draw(plot) {
+  plot.chart?.dispose();
+  plot.chart = echarts.init(plot.box, null, { renderer: plot.renderer });
+  plot.chart.setOption(plot.option());
+}
+
+// Each chart is drawn when it comes near what is seen: there are as many as jobs, and each takes a while.
+const near = new IntersectionObserver(entries => {
+  for (const { target } of entries.filter(entry => entry.isIntersecting)) {
+    near.unobserve(target);
+    draw(all.plots.find(plot => plot.box === target));
+  }
+}, { rootMargin: "300px" });
+
 function showCharts(rows, view) {
-  all.charts.forEach(chart => chart.dispose());
-  all.charts = [];
   if (typeof echarts === "undefined") {
     $("charts").replaceChildren(element("p", { textContent: "This page was made without ECharts, so it has tables only." }));
     return;
   }
-  const plots = plotsOf(rows, view);
-  const boxes = plots.map(plot => element("div", { className: "chart", style: `height:${plot.height}px` }));
-  $("charts").replaceChildren(...boxes);
-  plots.forEach((plot, index) => {
-    const chart = echarts.init(boxes[index], null, { renderer: plot.renderer ?? "svg" });
-    chart.setOption(plot.option);
-    all.charts.push(chart);
-  });
+  const drawn = JSON.stringify([state.view, isLog(), all.files.length, ...Object.keys(FIELDS).map(field => state[field] ? [...state[field]] : null)]);
+  const theme = document.documentElement.dataset.theme;
+  if (drawn === all.drawn) {
+    if (theme !== all.theme) all.plots.filter(plot => plot.chart).forEach(draw);
+  } else {
+    near.disconnect();
+    all.plots.forEach(plot => plot.chart?.dispose());
+    all.plots = plotsOf(rows, view).map(plot => ({ ...plot, box: element("div", { className: "chart", style: `height:${plot.height}px` }) }));
+    $("charts").replaceChildren(...all.plots.map(plot => plot.box));
+    all.plots.forEach(plot => near.observe(plot.box));
+  }
+  Object.assign(all, { drawn, theme });
 }
 
 function showRest(rows) {
@@ -143,7 +182,7 @@ function showSeeds() {
   const tables = JSON.parse($("seed-data").textContent);
   $("seeds").hidden = !tables.length;
   $("seeds").querySelector("div").replaceChildren(...tables.map(table => element("div", {}, element("h2", { textContent: table.title }), element("p", { textContent: table.source }),
-    element("table", {}, ...[table.head, ...table.rows].map((row, index) => element("tr", {}, ...row.map(text => element(index ? "td" : "th", { className: "text", textContent: text }))))))));
+    element("table", {}, ...[table.head, ...table.rows].map((row, index) => element("tr", {}, ...row.map(text => element(index ? "td" : "th", { className: text.length > 50 ? "text long" : "text", textContent: text }))))))));
 }
 
 function show() {
@@ -156,10 +195,10 @@ function show() {
   $("explanation").textContent = good.length ? view.explanation : "Nothing is chosen, or nothing of it has a result.";
   showCharts(good, view);
   state.view === "ranking" ? showTable(ranking(good), RANKS) : showTable(good, COLUMNS);
-  if (state.view === "samples") all.shown = tableOfSamples(good);
+  if (state.view === "samples") all.shown = () => tableOfSamples(good);
   showRest(rows);
   if (focus) [...document.querySelectorAll("[data-key]")].find(one => one.dataset.key === focus)?.focus(); // its element is a new one
-  for (const id of ["png", "svg"]) $(id).disabled = !all.charts.length;
+  for (const id of ["png", "svg"]) $(id).disabled = !all.plots.length;
 }
 
 function download(name, blob) {
@@ -168,19 +207,16 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function chartsAsSvg() { // all charts below each other; one drawn on a canvas is drawn anew
-  const width = Math.max(...all.charts.map(chart => chart.getWidth()));
+function chartsAsSvg() { // all charts below each other; one that is not drawn yet, or on a canvas, is drawn anew
+  const width = Math.max(...all.plots.map(plot => plot.box.clientWidth));
   let top = 0, inside = "";
-  for (const chart of all.charts) {
-    let drawn = chart, own = null;
-    if (chart.getDom().querySelector("canvas")) {
-      own = element("div");
-      drawn = echarts.init(own, null, { renderer: "svg", width: chart.getWidth(), height: chart.getHeight() });
-      drawn.setOption(chart.getOption());
-    }
+  for (const { box, chart, height, option, renderer } of all.plots) {
+    const anew = !chart || renderer === "canvas";
+    const drawn = anew ? echarts.init(element("div"), null, { renderer: "svg", width: box.clientWidth, height }) : chart;
+    if (anew) drawn.setOption(chart?.getOption() ?? option());
     inside += drawn.renderToSVGString().replace("<svg ", `<svg y="${top}" `);
-    if (own) drawn.dispose();
-    top += chart.getHeight();
+    if (anew) drawn.dispose();
+    top += height;
   }
   return { text: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top}">${inside}</svg>`, width, height: top };
 }
@@ -212,6 +248,7 @@ async function addFiles(files) {
 }
 
 function start() {
+  all.models = JSON.parse($("models").textContent);
   const said = JSON.parse($("data").textContent).map((results, number) => {
     try {
       return void admit(all, results);
@@ -222,14 +259,21 @@ function start() {
   $("message").textContent = said.filter(text => text).join("; ");
   $("png").onclick = downloadPng;
   $("svg").onclick = () => download(`${state.view}.svg`, new Blob([chartsAsSvg().text], { type: "image/svg+xml" }));
-  $("csv").onclick = () => download(`${state.view}.csv`, new Blob([csvOf(all.shown.head, all.shown.lines)], { type: "text/csv" }));
+  $("csv").onclick = () => {
+    const { head, lines } = all.shown();
+    download(`${state.view}.csv`, new Blob([csvOf(head, lines)], { type: "text/csv" }));
+  };
   $("theme").onclick = () => writeState({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
   $("add").onchange = event => addFiles(event.target.files);
   addEventListener("dragover", event => { event.preventDefault(); document.body.classList.add("dropping"); });
   addEventListener("dragleave", () => document.body.classList.remove("dropping"));
   addEventListener("drop", event => { event.preventDefault(); document.body.classList.remove("dropping"); addFiles(event.dataTransfer.files); });
   addEventListener("hashchange", show);
-  addEventListener("resize", () => all.charts.forEach(chart => chart.resize()));
+  addEventListener("resize", () => all.plots.forEach(plot => plot.chart?.resize()));
+  addEventListener("beforeprint", () => {
+    all.plots.filter(plot => !plot.chart).forEach(draw);
+    all.addRows(Infinity);
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   showSeeds();
   show();
