@@ -13,8 +13,8 @@ namespace sennit::sched {
 class counter {
 public:
     [[gnu::always_inline]] void add(std::uint64_t n = 1) noexcept {
-        value_.store_rlx(value_.load_rlx() + n);
-    } // single writer: the owner
+        value_.store_rlx(value_.load_rlx() + n); // single writer: the owner
+    }
     std::uint64_t read() const noexcept { return value_.load_rlx(); } // a counter orders nothing
 
 private:
