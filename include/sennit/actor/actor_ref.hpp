@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -88,10 +89,15 @@ Mail* make_mail(Args&&... args) {
     return ::new (take_memory_for<typename carried<Mail>::type, Mail>()) Mail(std::forward<Args>(args)...);
 }
 
+template <class M>
+std::span<const std::byte> bytes_of(const M& message) noexcept {
+    return std::as_bytes(std::span(std::addressof(message), 1));
+}
+
 template <class Mail, class M>
 bool nobody(Mail& one, void* object) noexcept {
     if (object) return false;
-    note_dead_letter(one, typeid(M), std::as_bytes(std::span(&one.message, 1)));
+    note_dead_letter(one, typeid(M), bytes_of(one.message));
     if constexpr (requires { one.answer; })
         if (one.fate == sched::delivery::full) one.answer.fail(error_of(ask_error::full));
     destroy_mail(one);
@@ -170,11 +176,11 @@ void handle_open(sched::mail& raw, void* object) noexcept {
         reply_to<reply_of<M>> answer;
         if constexpr (Asked) answer = std::move(one.answer);
         const kept_duty<reply_of<M>> kept(answer, me.address());
-        error = me.handle({&message_tag<M>,
-                           &one.message,
-                           &answer,
-                           {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
-                            std::as_bytes(std::span(&one.message, 1))}});
+        error =
+            me.handle({&message_tag<M>,
+                       std::addressof(one.message),
+                       &answer,
+                       {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)}});
     }
     destroy_mail(one);
     if (error) return me.end(std::move(error));
@@ -198,8 +204,7 @@ void handle_found(sched::mail& raw, void* object) noexcept {
     if (!me.type_->find) return handle_open<M, Asked>(raw, object);
     if (const auto handle = me.type_->find(&message_tag<M>, Asked)) return handle(raw, object);
     // An address that was given a wrong protocol.
-    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
-                        std::as_bytes(std::span(&one.message, 1))});
+    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)});
     destroy_mail(one);
 }
 
@@ -314,10 +319,11 @@ public:
             return result::none(ask_error::cancelled);
         }
     }
-    // Passes a question on, with the duty to answer it.
+    // Passes a question on, with the duty to answer it. If this actor waits, perhaps by others, for the asker, the
+    // answer is ask_error::cycle.
     template <class M>
     void forward(M message, reply_to<reply_of<M>> answer) const {
-        answer.passed_to(address_);
+        if (!answer.passed_to(address_)) return answer.fail(detail::error_of(ask_error::cycle));
         deliver_question(std::move(message), std::move(answer));
     }
 
