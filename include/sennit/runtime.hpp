@@ -40,7 +40,8 @@ public:
 
     // Ends and joins the workers, after the work that is ready. No `run` may be under way. Fibers that still wait or
     // sleep, or whose `blocking` call is under way, never go on: their destructors do not run, and what they wait in
-    // must not be used afterwards. Join them before.
+    // must not be used afterwards. Join them before. End actors before, too: a group does when it is destroyed. To
+    // send to an actor that lives while its runtime is destroyed is not allowed; to one that has ended it is, always.
     ~runtime();
 
     runtime(const runtime&) = delete;

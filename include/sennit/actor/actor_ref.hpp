@@ -4,7 +4,8 @@
 // A value of 8 bytes that keeps nothing alive: copying costs nothing, a reference to an actor that has ended reaches
 // nobody, never a new actor. `actor_ref<counter>` is for all of counter's protocol; `actor_ref<accepts<inc, get>>` for
 // any actor that has these messages, and is made from a reference to one.
-// Thread safety: everything, from any thread, also from one that is no worker.
+// Thread safety: everything, from any thread, also from one that is no worker. A reference may outlive its actor, its
+// group and its runtime; but nobody may use one to an actor that lives while its runtime is destroyed.
 // Order: messages from one sender to one receiver arrive in the order in which they were sent.
 // Cost: a `tell` and the handler's turn some 10 to 25 ns on the receiver's worker; see docs/performance.md.
 #pragma once
@@ -20,8 +21,11 @@
 #include "sennit/sched/mail.hpp"
 
 #include <chrono>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -335,6 +339,7 @@ public:
     explicit operator bool() const noexcept { return static_cast<bool>(address_); } // not nobody
 
     friend bool operator==(const actor_ref&, const actor_ref&) noexcept = default;
+    friend auto operator<=>(const actor_ref&, const actor_ref&) noexcept = default; // some order, for maps
 
     template <class M>
     static constexpr bool detail_accepts() {
@@ -387,3 +392,10 @@ void actor_ref<A>::kill() const {
 }
 
 } // namespace sennit
+
+template <class A>
+struct std::hash<sennit::actor_ref<A>> {
+    std::size_t operator()(const sennit::actor_ref<A>& which) const noexcept {
+        return std::hash<sennit::sched::address>()(which.address());
+    }
+};
