@@ -52,9 +52,7 @@ bool runtime::inside() const noexcept {
 }
 
 void runtime::check_not_lost() const {
-    if (core_->lost_in_fork())
-        throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
-                                "sennit: this runtime was made before fork() and has no threads in the child");
+    core_->check_not_lost();
 }
 
 void runtime::submit(sched::runnable& work) {

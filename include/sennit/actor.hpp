@@ -53,6 +53,8 @@ public:
         constexpr bool plain = requires { me.on(std::move(message)); };
         constexpr bool deferred = requires { me.on(std::move(message), std::move(answer)); };
         static_assert(plain || deferred, "sennit: a message of the protocol has no handler: write `on(M)`");
+        static_assert(plain || !deferred || detail::has_reply<M>,
+                      "sennit: a handler takes the duty to answer, but the message has no `using reply = …`");
         if constexpr (deferred && detail::has_reply<M>) {
             const detail::kept_duty<reply_of<M>> kept(answer, static_cast<const actor_base&>(me).address());
             me.on(std::move(message), std::move(answer));

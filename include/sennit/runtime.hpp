@@ -40,8 +40,10 @@ public:
 
     // Ends and joins the workers, after the work that is ready. No `run` may be under way. Fibers that still wait or
     // sleep, or whose `blocking` call is under way, never go on: their destructors do not run, and what they wait in
-    // must not be used afterwards. Join them before. Blocks until `blocking` calls that are under way have returned;
-    // the default runtime alone does not wait for them at the end of the process.
+    // must not be used afterwards. Join them before. End actors before, too: a group does when it is destroyed. To
+    // send to an actor that lives while its runtime is destroyed is not allowed; to one that has ended it is, always.
+    // Blocks until `blocking` calls that are under way have returned; the default runtime alone does not wait for them
+    // at the end of the process.
     ~runtime();
 
     runtime(const runtime&) = delete;

@@ -79,6 +79,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
 
 actor_group::making::making(actor_group& group, const detail::actor_type& type, const spawn_options* how)
     : group_(group), type_(type), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
+    group.runtime_.check_not_lost();
     std::uint16_t home = 0;
     if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
     const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
@@ -183,6 +184,7 @@ actor_group::actor_group(sennit::runtime& where) : life_owner{&left}, runtime_(w
 }
 
 actor_group::~actor_group() {
+    if (runtime_.lost_in_fork()) return; // its actors never end
     stop();
     (void)wait_for_all(true);
 }
@@ -233,6 +235,7 @@ bool actor_group::wait_for_all(bool at_the_end) noexcept {
 }
 
 void actor_group::join() {
+    runtime_.check_not_lost();
     if (!wait_for_all(false)) throw cancelled();
     std::exception_ptr error;
     {

@@ -80,8 +80,21 @@ void stop_actor(sched::address whom, exit_reason why, bool at_once) {
 // Each asker writes down whom it waits for, then follows the chain. Of those that close a circle, the last to write
 // sees all the others (sequentially consistent). Who answers rubs it out before the answer can be seen, and so before
 // whatever it asks next: a chain leads over none that has its answer and has yet to run. Who forwards the question
-// writes down the new one, and who keeps the duty behind its handler's end, or gives it away in a message, nobody: such
-// circles end by the asker's limit.
+// writes down the new one, and follows the chain from there; who keeps the duty behind its handler's end, or gives it
+// away in a message, nobody: such circles end by the asker's limit.
+namespace {
+// Whether who asks or waits for `whom` waits for `mine`.
+bool leads_to(sched::address whom, sched::address mine) noexcept {
+    for (int steps = 0; steps < 1000 && whom; ++steps) {
+        if (whom == mine) return true;
+        const sched::mailbox* box = sched::mailbox_table::find(whom.slot);
+        if (!box || box->generation() != whom.generation) return false;
+        whom = std::bit_cast<sched::address>(box->asks.load());
+    }
+    return false;
+}
+} // namespace
+
 asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     sched::worker* me = sched::this_worker();
     sched::mailbox* const asker = me ? me->self().serves : nullptr;
@@ -90,24 +103,22 @@ asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     noted.slot = mine.slot; // nobody else has it yet
     noted.still = true;
     asker->asks.store(std::bit_cast<std::uint64_t>(whom));
-    for (int steps = 0; steps < 1000 && whom; ++steps) {
-        if (whom == mine) {
-            cycle_ = true;
-            return;
-        }
-        const sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (!box || box->generation() != whom.generation) return;
-        whom = std::bit_cast<sched::address>(box->asks.load());
-    }
+    cycle_ = leads_to(whom, mine);
 }
 asking::~asking() {
     noted_.answered(); // or given up: a late answer rubs out nothing that this one asks later
 }
 
-void awaits::passed_to(sched::address whom) noexcept {
-    if (slot == 0) return;
+bool awaits::passed_to(sched::address whom) noexcept {
+    if (slot == 0) return true;
     std::lock_guard guard(extra_lock(slot));
-    if (still) sched::mailbox_table::find(slot)->asks.store(std::bit_cast<std::uint64_t>(whom));
+    sched::mailbox* const asker = sched::mailbox_table::find(slot);
+    if (!still || !asker) return true;
+    const std::uint64_t before = asker->asks.load();
+    asker->asks.store(std::bit_cast<std::uint64_t>(whom));
+    if (!leads_to(whom, asker->self())) return true;
+    asker->asks.store(before);
+    return false;
 }
 
 void awaits::left_by(sched::address who) noexcept {

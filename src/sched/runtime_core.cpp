@@ -18,6 +18,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace sennit::sched {
 
@@ -253,6 +254,12 @@ bool runtime_core::lost_in_fork() const noexcept {
     return fork_generation_ != sys::fork_generation();
 }
 
+void runtime_core::check_not_lost() const {
+    if (lost_in_fork())
+        throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                                "sennit: this runtime was made before fork() and has no threads in the child");
+}
+
 void runtime_core::adopt_orphan(context& one) noexcept {
     std::lock_guard guard(orphan_lock_);
     if (one.orphaned.load_rlx()) return; // under the lock, as all below
@@ -295,7 +302,8 @@ context* runtime_core::find_orphan(std::uint16_t home) noexcept {
 
 std::uint16_t runtime_core::home_at(unsigned index) const {
     if (index >= worker_count())
-        reject("a fiber cannot be pinned to worker " + std::to_string(index) + " of " + std::to_string(worker_count()));
+        reject("there is no worker " + std::to_string(index) + ", the runtime has begun with " +
+               std::to_string(worker_count()));
     return static_cast<std::uint16_t>(index + 1);
 }
 

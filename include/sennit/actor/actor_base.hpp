@@ -127,7 +127,7 @@ std::exception_ptr destroy_actor(actor_base& ended, exit_reason why) noexcept {
         }
     }
     me.~Self();
-    give_memory_for<Self, Self>(&me);
+    give_memory_for<Self, Self>(std::addressof(me));
     return error;
 }
 

@@ -10,8 +10,8 @@
 // and belongs to one runtime, which must outlive it.
 // Guarantees. When `join` or the destructor returns, all its actors have ended, their destructors have run, and so have
 // those of the messages that were left in their mailboxes. The destructor stops those that still live
-// (exit_reason::shutdown), each after the message that it handles, and waits. Thread safety: all members but the
-// destructor from anywhere. Blocking: join, and the destructor.
+// (exit_reason::shutdown), each after the message that it handles, and waits; but leaves them in a child of fork().
+// Thread safety: all members but the destructor from anywhere. Blocking: join, and the destructor.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -53,7 +53,8 @@ public:
     actor_group& operator=(const actor_group&) = delete;
 
     // Makes an actor; in a group that is stopped it ends at once, and so does one whose constructor calls `stop`.
-    // Throws std::bad_alloc and what its constructor throws.
+    // Throws std::bad_alloc and what its constructor throws; std::system_error in a child of a fork() since which the
+    // runtime has no threads, as `join` does.
     template <class A, class... Args>
         requires(!detail::begins_with_options<Args...>)
     actor_ref<A> spawn(Args&&... args) {

@@ -4,7 +4,8 @@
 // A value of 8 bytes that keeps nothing alive: copying costs nothing, a reference to an actor that has ended reaches
 // nobody, never a new actor. `actor_ref<counter>` is for all of counter's protocol; `actor_ref<accepts<inc, get>>` for
 // any actor that has these messages, and is made from a reference to one.
-// Thread safety: everything, from any thread, also from one that is no worker.
+// Thread safety: everything, from any thread, also from one that is no worker. A reference may outlive its actor, its
+// group and its runtime; but nobody may use one to an actor that lives while its runtime is destroyed.
 // Order: messages from one sender to one receiver arrive in the order in which they were sent.
 // Cost: a `tell` and the handler's turn some 10 to 25 ns on the receiver's worker; see docs/performance.md.
 #pragma once
@@ -20,8 +21,12 @@
 #include "sennit/sched/mail.hpp"
 
 #include <chrono>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -88,10 +93,15 @@ Mail* make_mail(Args&&... args) {
     return ::new (take_memory_for<typename carried<Mail>::type, Mail>()) Mail(std::forward<Args>(args)...);
 }
 
+template <class M>
+std::span<const std::byte> bytes_of(const M& message) noexcept {
+    return std::as_bytes(std::span(std::addressof(message), 1));
+}
+
 template <class Mail, class M>
 bool nobody(Mail& one, void* object) noexcept {
     if (object) return false;
-    note_dead_letter(one, typeid(M), std::as_bytes(std::span(&one.message, 1)));
+    note_dead_letter(one, typeid(M), bytes_of(one.message));
     if constexpr (requires { one.answer; })
         if (one.fate == sched::delivery::full) one.answer.fail(error_of(ask_error::full));
     destroy_mail(one);
@@ -170,11 +180,11 @@ void handle_open(sched::mail& raw, void* object) noexcept {
         reply_to<reply_of<M>> answer;
         if constexpr (Asked) answer = std::move(one.answer);
         const kept_duty<reply_of<M>> kept(answer, me.address());
-        error = me.handle({&message_tag<M>,
-                           &one.message,
-                           &answer,
-                           {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
-                            std::as_bytes(std::span(&one.message, 1))}});
+        error =
+            me.handle({&message_tag<M>,
+                       std::addressof(one.message),
+                       &answer,
+                       {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)}});
     }
     destroy_mail(one);
     if (error) return me.end(std::move(error));
@@ -198,8 +208,7 @@ void handle_found(sched::mail& raw, void* object) noexcept {
     if (!me.type_->find) return handle_open<M, Asked>(raw, object);
     if (const auto handle = me.type_->find(&message_tag<M>, Asked)) return handle(raw, object);
     // An address that was given a wrong protocol.
-    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
-                        std::as_bytes(std::span(&one.message, 1))});
+    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)});
     destroy_mail(one);
 }
 
@@ -314,10 +323,11 @@ public:
             return result::none(ask_error::cancelled);
         }
     }
-    // Passes a question on, with the duty to answer it.
+    // Passes a question on, with the duty to answer it. If this actor waits, perhaps by others, for the asker, the
+    // answer is ask_error::cycle.
     template <class M>
     void forward(M message, reply_to<reply_of<M>> answer) const {
-        answer.passed_to(address_);
+        if (!answer.passed_to(address_)) return answer.fail(detail::error_of(ask_error::cycle));
         deliver_question(std::move(message), std::move(answer));
     }
 
@@ -329,6 +339,7 @@ public:
     explicit operator bool() const noexcept { return static_cast<bool>(address_); } // not nobody
 
     friend bool operator==(const actor_ref&, const actor_ref&) noexcept = default;
+    friend auto operator<=>(const actor_ref&, const actor_ref&) noexcept = default; // some order, for maps
 
     template <class M>
     static constexpr bool detail_accepts() {
@@ -381,3 +392,10 @@ void actor_ref<A>::kill() const {
 }
 
 } // namespace sennit
+
+template <class A>
+struct std::hash<sennit::actor_ref<A>> {
+    std::size_t operator()(const sennit::actor_ref<A>& which) const noexcept {
+        return std::hash<sennit::sched::address>()(which.address());
+    }
+};

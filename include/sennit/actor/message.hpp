@@ -2,16 +2,19 @@
 // What may be sent to an actor, and what it answers.
 //
 // A message is a value: a struct, moved from the sender to the receiver, that refers to nothing of the sender's. If it
-// is a question it says what the answer is: `struct get { using reply = int; };`
+// is a question it says what the answer is, a value, too: `struct get { using reply = int; };`
 #pragma once
 
 #include <algorithm>
 #include <concepts>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace sennit {
 
@@ -29,8 +32,24 @@ inline constexpr bool is_view<std::basic_string_view<C, Traits>> = true;
 template <class T, std::size_t N>
 inline constexpr bool is_view<std::span<T, N>> = true;
 
-// What refers to memory that the sender may change or free. Looks at the fields of plain structs of up to six, arrays
-// included; not inside of what has a base, or a union.
+// What has others of which one may refer to something.
+template <class T>
+inline constexpr bool is_composed = false;
+template <class... Ts>
+inline constexpr bool is_composed<std::tuple<Ts...>> = true;
+template <class A, class B>
+inline constexpr bool is_composed<std::pair<A, B>> = true;
+template <class... Ts>
+inline constexpr bool is_composed<std::variant<Ts...>> = true;
+template <class T>
+inline constexpr bool is_composed<std::optional<T>> = true;
+template <class T>
+inline constexpr bool is_reference_wrapper = false;
+template <class T>
+inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
+
+// What refers to memory that the sender may change or free. Looks at the fields of plain structs of up to six, and at
+// theirs, at arrays and what the standard library composes; not inside of what has a base, a union or a container.
 template <class T>
 consteval bool refers();
 
@@ -155,6 +174,34 @@ auto fields_of(T& value) {
 template <class T>
 concept plain_struct = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_empty_v<T>;
 
+inline constexpr std::size_t most_elements = 16; // what has more is an array, whose elements are alike
+template <class T, std::size_t... i>
+consteval bool element_refers(std::index_sequence<i...>) {
+    return (refers<std::tuple_element_t<i, T>>() || ...);
+}
+template <template <class...> class Composed, class... Ts>
+consteval bool part_refers(const Composed<Ts...>*) {
+    return (refers<Ts>() || ...);
+}
+
+// A struct, or what has parts.
+template <class M>
+consteval bool struct_refers() {
+    if constexpr (allow_share<M>)
+        return false;
+    else if constexpr (is_reference_wrapper<M>)
+        return true;
+    else if constexpr (is_composed<M>)
+        return part_refers(static_cast<const M*>(nullptr));
+    else if constexpr (!plain_struct<M>)
+        return false;
+    else if constexpr (requires { std::tuple_size<M>::value; }) // as an array, which names take apart in its own way
+        return element_refers<M>(
+            std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, most_elements)>());
+    else
+        return any_refers(decltype(fields_of(std::declval<M&>()))());
+}
+
 template <class T>
 consteval bool refers() {
     if constexpr (std::is_array_v<T>)
@@ -164,36 +211,7 @@ consteval bool refers() {
     else if constexpr (std::is_reference_v<T> || std::is_pointer_v<T> || is_view<std::remove_cv_t<T>>)
         return true;
     else
-        return false;
-}
-
-inline constexpr std::size_t most_elements = 16; // what has more is an array, whose elements are alike
-template <class T, std::size_t... i>
-consteval bool element_refers(std::index_sequence<i...>) {
-    return (refers<std::tuple_element_t<i, T>>() || ...);
-}
-
-template <class M>
-consteval bool struct_refers() {
-    if constexpr (allow_share<M> || !plain_struct<M>)
-        return false;
-    else if constexpr (requires { std::tuple_size<M>::value; }) // as an array, which names take apart in its own way
-        return element_refers<M>(
-            std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, most_elements)>());
-    else
-        return any_refers(decltype(fields_of(std::declval<M&>()))());
-}
-
-template <class M>
-consteval void check_sendable() {
-    static_assert(!std::is_reference_v<M> && !std::is_const_v<M>, "sennit: a message is sent by value");
-    static_assert(!std::is_pointer_v<M> || allow_share<M>,
-                  "sennit: a raw pointer is no message; allow it by name with sennit::allow_share");
-    static_assert(!is_view<M> || allow_share<M>,
-                  "sennit: a view is no message, it refers to the sender's memory; send the string or the vector");
-    static_assert(std::is_nothrow_move_constructible_v<M>, "sennit: a message must be movable without exceptions");
-    static_assert(!struct_refers<M>(), "sennit: a field of the message is a reference, a view or a raw pointer; send "
-                                       "what it refers to, or allow the field's type by name with sennit::allow_share");
+        return struct_refers<std::remove_cv_t<T>>();
 }
 
 template <class M>
@@ -206,7 +224,23 @@ struct reply_type {
 template <has_reply M>
 struct reply_type<M> {
     using type = typename M::reply;
+    static_assert(!std::is_reference_v<type>, "sennit: an answer is given by value: `reply` is no reference");
 };
+
+template <class M>
+consteval void check_sendable() {
+    static_assert(!std::is_reference_v<M> && !std::is_const_v<M>, "sennit: a message is sent by value");
+    static_assert(!std::is_pointer_v<M> || allow_share<M>,
+                  "sennit: a raw pointer is no message; allow it by name with sennit::allow_share");
+    static_assert(!is_view<M> || allow_share<M>,
+                  "sennit: a view is no message, it refers to the sender's memory; send the string or the vector");
+    static_assert(std::is_nothrow_move_constructible_v<M>, "sennit: a message must be movable without exceptions");
+    static_assert(!struct_refers<M>(), "sennit: a field of the message is a reference, a view or a raw pointer; send "
+                                       "what it refers to, or allow the field's type by name with sennit::allow_share");
+    static_assert(!refers<typename reply_type<M>::type>(),
+                  "sennit: the message's `reply` is a view or a raw pointer, or a field of it is; answer with what it "
+                  "refers to, or allow its type by name with sennit::allow_share");
+}
 
 } // namespace detail
 

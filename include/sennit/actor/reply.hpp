@@ -48,8 +48,8 @@ struct awaits {
     std::uint32_t slot = 0; // set before the question is sent; 0: it is no actor that waits
     bool still = false;     // guarded by the lock of that slot
     void answered() noexcept;
-    // It waits for `whom` now.
-    void passed_to(sched::address whom) noexcept;
+    // It waits for `whom` now. False: that waits, perhaps by others, for it; then nothing has changed.
+    bool passed_to(sched::address whom) noexcept;
     // The handler of `who` has returned, and may have left the duty to whomever: it waits for nobody that is known.
     void left_by(sched::address who) noexcept;
 };
@@ -103,10 +103,8 @@ public:
     }
     explicit operator bool() const noexcept { return owed_; }
 
-    // For the library: who has the duty from now on.
-    void passed_to(sched::address whom) noexcept {
-        if (owed_ && awaited_) asker().passed_to(whom);
-    }
+    // For the library: who has the duty from now on. False: a circle.
+    bool passed_to(sched::address whom) noexcept { return !owed_ || !awaited_ || asker().passed_to(whom); }
 
 private:
     friend class detail::kept_duty<R>;

@@ -15,13 +15,14 @@ inline std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noex
     return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
 }
 
-// Never early; a duration too long to count is `never`, and one that is over, however long ago, is in the past.
+// Never early; a duration too long to count is `never`, and one that is over, however long ago, or is no number, is in
+// the past.
 template <class Rep, class Period>
 std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
     using clock = std::chrono::steady_clock;
     using real = std::chrono::duration<double>;
     if (real(duration) > real(clock::duration::max()) / 2) return never;
-    if (duration <= duration.zero()) return 0;
+    if (!(duration > duration.zero())) return 0;
     return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
 }
 

@@ -5,7 +5,11 @@
 // the first mail comes, and handles it on whatever stack its worker is on.
 #pragma once
 
+#include <bit>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace sennit::sched {
@@ -26,6 +30,7 @@ struct address {
 
     explicit operator bool() const noexcept { return slot != 0; }
     friend bool operator==(const address&, const address&) noexcept = default;
+    friend auto operator<=>(const address&, const address&) noexcept = default; // some order, for maps
 };
 
 enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
@@ -83,3 +88,10 @@ bool alive(address who) noexcept;
 address current_receiver() noexcept;
 
 } // namespace sennit::sched
+
+template <>
+struct std::hash<sennit::sched::address> {
+    std::size_t operator()(const sennit::sched::address& which) const noexcept {
+        return std::hash<std::uint64_t>()(std::bit_cast<std::uint64_t>(which));
+    }
+};

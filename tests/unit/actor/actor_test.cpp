@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace {
@@ -68,6 +71,22 @@ struct actors : testing::Test {
 
 TEST_F(actors, a_reference_is_eight_bytes) {
     EXPECT_EQ(sizeof(actor_ref<counter>), 8u);
+}
+
+TEST_F(actors, references_have_an_order_and_a_hash) {
+    std::vector<actor_ref<counter>> all;
+    for (int i = 0; i < 10; ++i) all.push_back(group.spawn<counter>());
+    std::map<sennit::any_ref, std::size_t> sorted;
+    std::unordered_set<actor_ref<counter>> hashed;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        sorted[all[i]] = i;
+        hashed.insert(all[i]);
+    }
+    EXPECT_EQ(sorted.size(), all.size());
+    EXPECT_EQ(hashed.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(sorted.at(all[i]), i);
+    EXPECT_FALSE(all[0] < all[0]);
+    EXPECT_EQ(std::hash<sennit::address_of_actor>()(all[0].address()), std::hash<sennit::any_ref>()(all[0]));
 }
 
 TEST_F(actors, messages_from_a_thread_are_handled_in_order_and_answered) {

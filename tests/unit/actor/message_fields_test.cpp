@@ -27,6 +27,10 @@ constexpr bool refers = sennit::detail::struct_refers<M>();
 struct pair_of {
     int x, y;
 };
+struct two_of {
+    pair_of a[2];
+    std::tuple<> none;
+};
 struct holds_array {
     int a[2];
     int b;
@@ -68,7 +72,32 @@ struct behind_tuple { std::tuple<int, int> t; std::pair<int, std::string> p; int
 using large_array = std::array<int, 8192>;
 using array_of_views = std::array<std::string_view, 8192>;
 struct behind_array_of_one { bool x; int a[1]; void* p; };
+
+struct has_pointer { int* p; int n; };
+struct in_a_struct { has_pointer i; };
+struct two_deep { int a; in_a_struct i; };
+struct in_an_array_of_structs { has_pointer i[2]; int a, b, c, d; };
+struct in_an_optional { std::optional<std::string_view> s; };
+struct in_a_variant { std::variant<int, const char*> v; };
+struct in_a_wrapper { std::reference_wrapper<int> r; };
+struct in_a_std_array { std::array<has_pointer, 2> a; };
+using in_a_pair = std::pair<int, const char*>;
+using in_a_tuple = std::tuple<int, in_a_struct>;
+using reference_in_a_tuple = std::tuple<int&>;
+using in_an_optional_pair = std::optional<const std::pair<int, const has_pointer>>;
+
+struct allowed { int* p; };
+struct holds_allowed { allowed a; std::optional<allowed> b; std::pair<int, const char16_t*> c; };
+struct composed { std::optional<std::pair<int, std::string>> a; std::variant<std::monostate, nested> b; two_of c; };
+struct of_containers { std::vector<int*> a; std::unique_ptr<has_pointer> b; std::function<int*(int*)> c; };
 // clang-format on
+
+} // namespace
+template <>
+inline constexpr bool sennit::allow_share<allowed> = true;
+template <>
+inline constexpr bool sennit::allow_share<const char16_t*> = true;
+namespace {
 
 TEST(message_fields, what_refers_to_nothing_is_a_message) {
     EXPECT_FALSE(refers<derived>);
@@ -89,6 +118,13 @@ TEST(message_fields, what_refers_to_nothing_is_a_message) {
     EXPECT_FALSE(refers<constant>);
     EXPECT_FALSE(refers<no_address>);
     EXPECT_FALSE(refers<large_array>);
+    EXPECT_FALSE(refers<composed>);
+    EXPECT_FALSE(refers<of_containers>); // not looked into
+}
+
+TEST(message_fields, what_is_allowed_by_name_is_so_wherever_it_stands) {
+    EXPECT_FALSE(refers<allowed>);
+    EXPECT_FALSE(refers<holds_allowed>);
 }
 
 TEST(message_fields, what_refers_to_memory_is_found_wherever_it_stands) {
@@ -106,6 +142,21 @@ TEST(message_fields, what_refers_to_memory_is_found_wherever_it_stands) {
     EXPECT_TRUE(refers<behind_tuple>);
     EXPECT_TRUE(refers<behind_array_of_one>);
     EXPECT_TRUE(refers<array_of_views>);
+}
+
+TEST(message_fields, what_refers_to_memory_is_found_in_what_is_inside) {
+    EXPECT_TRUE(refers<in_a_struct>);
+    EXPECT_TRUE(refers<two_deep>);
+    EXPECT_TRUE(refers<in_an_array_of_structs>);
+    EXPECT_TRUE(refers<in_an_optional>);
+    EXPECT_TRUE(refers<in_a_variant>);
+    EXPECT_TRUE(refers<in_a_wrapper>);
+    EXPECT_TRUE(refers<std::reference_wrapper<int>>);
+    EXPECT_TRUE(refers<in_a_std_array>);
+    EXPECT_TRUE(refers<in_a_pair>);
+    EXPECT_TRUE(refers<in_a_tuple>);
+    EXPECT_TRUE(refers<reference_in_a_tuple>);
+    EXPECT_TRUE(refers<in_an_optional_pair>);
 }
 
 } // namespace

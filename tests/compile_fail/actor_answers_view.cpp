@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: `reply` is a view or a raw pointer
+// An answer that refers to memory of who gives it.
+#include "sennit/actor.hpp"
+
+#include <string>
+#include <string_view>
+
+struct name {
+#ifdef SENNIT_EXPECT_ERROR
+    using reply = std::string_view;
+#else
+    using reply = std::string;
+#endif
+};
+struct servant : sennit::actor<servant, name> {
+    name::reply on(name) { return "servant"; }
+};
+
+void use(sennit::actor_group& group) {
+    group.spawn<servant>();
+}
