@@ -367,9 +367,9 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::always_inline]] inline void mailbox::handle_usual(mail& one) noexcept {
-    handled.store_rlx(handled.load_rlx() + 1);                   // a metric, written here only
     if (one.counted && !count_out() && !one.urgent) [[unlikely]] // an urgent one comes first, but is not the oldest
         return return_to_sender(one, delivery::full);
+    handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
     one.run(one, object);                      // of this life: see above
 }
 
