@@ -336,7 +336,11 @@ void mailbox::turns(mailbox& first) noexcept {
             here.serves = box;
             here.home = box->home;
         }
-        const list rest = box->turn(me);
+        list rest = box->turn(me);
+        if ((box->marks_ & has_locals) != 0) [[unlikely]] {
+            rest = box->end_locals(rest);
+            me = this_worker();
+        }
         given = nullptr;
         here.movable = false;
         box = box->end_turn(rest, *me, left > 1, given);
@@ -344,8 +348,6 @@ void mailbox::turns(mailbox& first) noexcept {
     here.serves = outer;
     here.home = outer_home;
     here.movable = outer_movable;
-    if (activity& own = *current_activity(); own.locals) [[unlikely]]
-        destroy_all_locals(own);
 }
 
 // How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it would else fall
@@ -403,7 +405,7 @@ inline bool mailbox::is_early(const mail& one, std::uint32_t life) noexcept {
 bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
     const bool early = is_early(one, life);
     if (early) yield_thread();
-    return early || marks_ == outruns;
+    return early || (marks_ & (outruns | retired)) == outruns;
 }
 
 // Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at

@@ -130,6 +130,9 @@ public:
     // Taken from the table, but no life begins: whose address was given to others is nobody's from then on.
     void skip_life() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
 
+    // The running activity has fiber_local values. If a turn runs here, they end with it.
+    static void note_locals() noexcept;
+
     // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
     // finds it. True: that was idle, and lies in that queue now.
     static bool take_from_hand(worker& victim) noexcept;
@@ -188,6 +191,7 @@ private:
     bool move_here(mail& one, worker& me, worker& owner) noexcept;
     static void turns(mailbox& first) noexcept;
     static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
+    [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
     void handle(mail& one, std::uint32_t life) noexcept;
     void handle_usual(mail& one) noexcept;
     void handle_unusual(mail& one, std::uint32_t life) noexcept;
@@ -242,8 +246,9 @@ private:
     // A hop between two mailboxes of one worker touches the first two lines. The first is the turn's: here is all that
     // each piece changes. (The first two lie in what the runnable leaves of its last word.)
     base::atomic<bool> busy_{false};
-    // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early.
-    enum mark : std::uint8_t { retired = 1, outruns = 2 };
+    // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early;
+    // its handlers have made fiber_local values.
+    enum mark : std::uint8_t { retired = 1, outruns = 2, has_locals = 4 };
     std::uint8_t marks_ = 0;
 
 public:
