@@ -3,8 +3,8 @@
 //
 // State. `owner_`: the worker whose queue's lock guards `busy_` and `inbox_`; null: on its way from one worker to
 // another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
-// from the owner's thread, in order. `remote_`: mail from all others, newest first. `noticed_`: `notice_` lies in a
-// queue.
+// from the owner's thread, in order, what is urgent first (mailbox_urgent.cpp). `remote_`: mail from all others, newest
+// first. `noticed_`: `notice_` lies in a queue.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
