@@ -224,12 +224,13 @@ TEST(regress, a_supervisor_with_a_full_mailbox_ends) {
 
 // What a fiber_local held for one actor was there for the next one.
 struct holds_local : sennit::actor<holds_local, number> {
-    holds_local(std::vector<int>& seen, sennit::fiber_local<int>& local) : seen_(seen), local_(local) {}
+    holds_local(std::vector<int>& seen, sennit::fiber_local<int>& local, sennit::event& done)
+        : seen_(seen), local_(local), done_(done) {}
     void on(number m) {
         seen_.push_back(*local_);
         *local_ = m.n;
-        if (m.n == 0) return stop();
-        if (!next_) next_ = group().spawn<holds_local>(seen_, local_);
+        if (m.n == 0) return done_.set();
+        if (!next_) next_ = group().spawn<holds_local>(seen_, local_, done_);
         next_.tell(number{m.n - 1});
         if (m.n % 3 == 0) sennit::this_fiber::yield();
     }
@@ -237,6 +238,7 @@ struct holds_local : sennit::actor<holds_local, number> {
 private:
     std::vector<int>& seen_;
     sennit::fiber_local<int>& local_;
+    sennit::event& done_;
     sennit::actor_ref<holds_local> next_;
 };
 TEST(regress, a_fiber_local_value_is_no_other_actors) {
@@ -244,8 +246,9 @@ TEST(regress, a_fiber_local_value_is_no_other_actors) {
     sennit::fiber_local<int> local;
     sennit::runtime runtime({.workers = 1});
     sennit::actor_group group(runtime);
-    group.spawn<holds_local>(seen, local).tell(number{20});
-    while (group.size() != 20) std::this_thread::yield();
+    sennit::event done;
+    group.spawn<holds_local>(seen, local, done).tell(number{20});
+    done.wait();
     EXPECT_EQ(seen, std::vector<int>(21, 0));
 }
 // What its end sends is urgent, and to the same actor, which has more mail than a turn handles.
