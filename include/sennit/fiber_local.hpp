@@ -7,8 +7,10 @@
 //
 // A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins
 // it goes on. Destructors may use other fiber_locals. The object must outlive all fibers that have used it: make it
-// static, or a member of what outlives them. Thread safety: each fiber sees its own value only. Cost: a walk over the
-// fiber's values; one allocation at first use.
+// static, or a member of what outlives them. An actor's handlers have values until the actor's turn ends, which is
+// after one message or some: they are never another actor's, but what shall last from one message to the next is a
+// member. Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at
+// first use.
 #pragma once
 
 #include "sennit/sched/local_value.hpp"
@@ -41,9 +43,7 @@ public:
     T& get() {
         if (T* found = find()) return *found;
         auto fresh = std::make_unique<node>(this, make_); // may use other fiber_locals: the list may change
-        sched::local_value*& newest = sched::current_locals();
-        fresh->next = newest;
-        newest = fresh.get();
+        sched::add_local(*fresh);
         return fresh.release()->value;
     }
     T& operator*() { return get(); }

@@ -135,7 +135,8 @@ void note(const void* group, const void* where, const dead_letter& letter) noexc
 // The receiver's; if it is gone, or never was, the sender's. Null: there is none.
 const void* runtime_of(sched::address receiver) noexcept {
     if (receiver)
-        if (const sched::mailbox* box = sched::mailbox_table::find(receiver.slot)) return &box->runtime();
+        if (const sched::mailbox* box = sched::mailbox_table::find(receiver.slot))
+            if (const sched::runtime_core* its = box->runtime_or_null()) return its;
     return sched::current_runtime();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/sched/activity.hpp"
 
+#include "sched/mailbox.hpp"
 #include "sched/tracing.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/atomic.hpp"
@@ -70,6 +71,11 @@ activity_frame::~activity_frame() {
 
 local_value*& current_locals() noexcept {
     return this_activity().locals;
+}
+
+void add_local(local_value& fresh) noexcept {
+    mailbox::note_locals();
+    fresh.next = std::exchange(current_locals(), &fresh);
 }
 
 void destroy_all_locals(activity& ended) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/blocking_pool.hpp"
 
+#include "sched/mailbox.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/company.hpp"
@@ -53,6 +54,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
     this_worker()->self().lent = false; // the same context, on whatever worker
     (void)callers_.fetch_sub(1);
+    if (mine.who->locals) mailbox::note_locals(); // the call may have made some
     reap();
     return true;
 }

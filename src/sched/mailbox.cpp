@@ -20,16 +20,6 @@ void disown(runnable& item) noexcept {
     static_cast<mailbox&>(item).owner_.store_rlx(nullptr); // who still sees the old owner comes by that one's lock
 }
 
-mailbox::mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner,
-                 std::uint16_t only) noexcept
-    : runnable(&mailbox::begin_turns), generation_(generation), slot_(slot), owner_(&owner), runtime_(runtime),
-      notice_(*this) {
-    owned = true;
-    home = only;
-    notice_.bound = only != 0;
-    notice_.movable = only == 0;
-}
-
 // ---- delivery ------------------------------------------------------------------------------------------------------
 
 // False: this worker is not the owner.
@@ -43,7 +33,7 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
         }
         if (remote_.load_rlx() && !SENNIT_MUTANT("older mail goes first")) [[unlikely]] // take_remote acquires
             take_remote(inbox_);
-        inbox_.put(one);
+        enqueue(one);
         return becomes_busy();
     };
     const bool fresh = handled.load_rlx() == 0; // a metric, and no more than a hint
@@ -57,15 +47,15 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
 // From a worker that is not the owner, or of another runtime.
 [[gnu::noinline]] void mailbox::deliver_elsewhere(mail& one, worker& me) noexcept {
     worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
-    if (owner && owner != &me && &me.runtime() == &runtime_ && me.is_local(*this) &&
-        runtime_.idle().is_set(owner->index()) && move_here(one, me, *owner))
+    if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
+        runtime().idle().is_set(owner->index()) && move_here(one, me, *owner))
         return;
-    from_.store_rlx(&me.runtime() == &runtime_ && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
-                                                                         : std::uint8_t{0}); // a hint
+    from_.store_rlx(&me.runtime() == &runtime() && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
+                                                                          : std::uint8_t{0}); // a hint
     me.sent_afar().pass(one);
     mailbox* const sender = me.self().serves;
     const std::uint32_t taken = taken_.load_rlx(); // a hint
-    if (sender && &me.runtime() == &runtime_ && me.outruns().note(*sender, *this, taken)) [[unlikely]]
+    if (sender && &me.runtime() == &runtime() && me.outruns().note(*sender, *this, taken)) [[unlikely]]
         sender->marks_ |= outruns; // we are in its turn
     deliver_from_afar(one);
 }
@@ -87,7 +77,7 @@ void mailbox::tell_owner() noexcept {
     if (!owner) return;
     if (noticed_.load() != 0 || noticed_.exchange(1) != 0) return;
     notice_.home = owner->home();
-    runtime_.post(notice_);
+    runtime().post(notice_);
 }
 
 // For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
@@ -98,7 +88,7 @@ bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
         take_from_hand(owner);
         if (owner_.load_rlx() != &owner || busy_.load_rlx()) return; // under the lock
         if (remote_.load()) take_remote(inbox_);
-        inbox_.put(one);
+        enqueue(one);
         busy_.store_rlx(true); // under the lock
         owner_.store(&me);
         moved_here = true;
@@ -120,23 +110,20 @@ void mailbox::take_remote(list& into) noexcept {
         trail.pass(*newest);
         newest = older;
     }
-    while (mail* one = urgent.first) {
-        urgent.first = one->next;
-        into.overtake(*one);
-    }
+    if (urgent.first) overtake(into, urgent);
     into.append(usual);
 }
 
 void mailbox::read_notice(runnable* self) noexcept {
     notice& mine = *static_cast<notice*>(self);
-    mailbox& me = mine.whose;
+    mailbox& me = of(mine);
     if (std::exchange(mine.sent_back, false)) [[unlikely]]
         mine.movable = true;
     const bool brought = std::exchange(mine.brings_it, false);
     if (!SENNIT_MUTANT("notice is read")) me.noticed_.store(0);
     worker& here = *this_worker();
     if (!brought && !me.wake_up_here(here)) return;
-    if (!me.runs_on(here)) return me.runtime_.post(me);
+    if (!me.runs_on(here)) return me.runtime().post(me);
     if (here.random_below(tuning::follows_one_in) == 0) return me.turns_and_follow(here);
     turns(me);
 }
@@ -147,7 +134,7 @@ void mailbox::send_notice_back(worker& owner) noexcept {
     notice_.sent_back = notice_.movable;
     notice_.movable = false;
     notice_.home = owner.home();
-    runtime_.post(notice_);
+    runtime().post(notice_);
 }
 
 // Else it is bound to another one.
@@ -203,7 +190,7 @@ inline bool mailbox::receive(mail& one, worker& owner) noexcept {
         deliver_from_afar(one);
         return false;
     }
-    inbox_.put(one);
+    enqueue(one);
     return becomes_busy();
 }
 
@@ -287,7 +274,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
         if (let) return true;
         if (let.refused && !SENNIT_MUTANT("owner is asked to hand over")) {
             handover wanted(*this, *owner);
-            runtime_.post(wanted);
+            runtime().post(wanted);
             wanted.done.wait("its actor's worker");
             return false;
         }
@@ -349,7 +336,11 @@ void mailbox::turns(mailbox& first) noexcept {
             here.serves = box;
             here.home = box->home;
         }
-        const list rest = box->turn(me);
+        list rest = box->turn(me);
+        if ((box->marks_ & has_locals) != 0) [[unlikely]] {
+            rest = box->end_locals(rest);
+            me = this_worker();
+        }
         given = nullptr;
         here.movable = false;
         box = box->end_turn(rest, *me, left > 1, given);
@@ -357,8 +348,6 @@ void mailbox::turns(mailbox& first) noexcept {
     here.serves = outer;
     here.home = outer_home;
     here.movable = outer_movable;
-    if (activity& own = *current_activity(); own.locals) [[unlikely]]
-        destroy_all_locals(own);
 }
 
 // How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it would else fall
@@ -380,10 +369,10 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::always_inline]] inline void mailbox::handle_usual(mail& one) noexcept {
-    handled.store_rlx(handled.load_rlx() + 1);                   // a metric, written here only
     if (one.counted && !count_out() && !one.urgent) [[unlikely]] // an urgent one comes first, but is not the oldest
         return return_to_sender(one, delivery::full);
-    one.run(one, object); // of this life: see above
+    handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
+    one.run(one, object);                      // of this life: see above
 }
 
 [[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(mail& one, std::uint32_t life) noexcept {
@@ -416,7 +405,7 @@ inline bool mailbox::is_early(const mail& one, std::uint32_t life) noexcept {
 bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
     const bool early = is_early(one, life);
     if (early) yield_thread();
-    return early || marks_ == outruns;
+    return early || (marks_ & (outruns | retired)) == outruns;
 }
 
 // Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
@@ -449,17 +438,18 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
     piece_clock::sample sample(handled);
     for (;; batch = take_all()) {
         const std::uint32_t life = generation_.load_rlx(); // orders nothing: as in `turn`
+        mail* const last_urgent = last_urgent_;            // the batch's; what comes meanwhile writes it anew
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
         while (mail* one = batch.first) {
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
-                return batch;
+                return left_over(batch, last_urgent);
             if (is_usual(*one, life)) [[likely]] {
                 batch.first = one->next;
                 mail_trail::look_ahead(*one);
                 handle_usual(*one);
             } else {
-                if (ends_early(*one, life)) return batch;
+                if (ends_early(*one, life)) return left_over(batch, last_urgent);
                 batch.first = one->next;
                 handle_unusual(*one, life);
             }
@@ -467,7 +457,7 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
                 me = moved();
                 sample.drop();
             }
-            if (--left == 0 && (left = go_on(batch.first, until)) == 0) return batch;
+            if (--left == 0 && (left = go_on(batch.first, until)) == 0) return left_over(batch, last_urgent);
         }
         if (!inbox_.first) return batch;
     }

@@ -3,8 +3,8 @@
 //
 // State. `owner_`: the worker whose queue's lock guards `busy_` and `inbox_`; null: on its way from one worker to
 // another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
-// from the owner's thread, in order. `remote_`: mail from all others, newest first. `noticed_`: `notice_` lies in a
-// queue.
+// from the owner's thread, in order, what is urgent first (mailbox_urgent.cpp). `remote_`: mail from all others, newest
+// first. `noticed_`: `notice_` lies in a queue.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
@@ -76,10 +76,14 @@ class runtime_core;
 
 class alignas(base::cache_line) mailbox : public runnable {
 public:
-    // `home`: of the only worker that may run it; 0: any.
-    mailbox(runtime_core& runtime, std::uint32_t slot, std::uint32_t generation, worker& owner,
-            std::uint16_t home) noexcept;
+    explicit mailbox(std::uint32_t slot) noexcept : runnable(&mailbox::begin_turns), slot_(slot) {}
     mailbox(const mailbox&) = delete;
+
+    // Nobody's, as a new one is, it is this runtime's from now on; and nobody's again. `home`: of the only worker that
+    // may run it; 0: any. Who has an old address may be looking.
+    void join(runtime_core& runtime, worker& owner, std::uint16_t home) noexcept;
+    void leave() noexcept;
+    bool used_up() const noexcept; // its generations are
 
     // False: that is not for this worker's hand; nothing is done.
     bool hand_on(std::uint32_t generation, mail& one, worker& me) noexcept;
@@ -93,7 +97,9 @@ public:
     // Whose turn runs: the life, or, once that has ended in this turn, that one still; never the one to come. Own
     // turn's.
     address in_turn() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; } // orders nothing: own turn's
-    runtime_core& runtime() const noexcept { return runtime_; }
+    // Of who lives, or is somebody's slot; null: nobody's.
+    runtime_core& runtime() const noexcept { return *runtime_or_null(); }
+    runtime_core* runtime_or_null() const noexcept { return runtime_.load_rlx(); } // pairs with begin_life: older
     bool lives() const noexcept { return generation() % 2 != 0; }
     bool bound() const noexcept { return notice_.bound; }
 
@@ -124,6 +130,9 @@ public:
     // Taken from the table, but no life begins: whose address was given to others is nobody's from then on.
     void skip_life() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
 
+    // The running activity has fiber_local values. If a turn runs here, they end with it.
+    static void note_locals() noexcept;
+
     // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
     // finds it. True: that was idle, and lies in that queue now.
     static bool take_from_hand(worker& victim) noexcept;
@@ -140,20 +149,7 @@ private:
             (first ? last->next : first) = &one;
             last = &one;
         }
-        // Behind what else is urgent.
-        void overtake(mail& one) noexcept {
-            mail** place = &first;
-            while (*place && (*place)->urgent) place = &(*place)->next;
-            if (!*place) return append(one);
-            one.next = *place;
-            *place = &one;
-        }
-        void put(mail& one) noexcept {
-            if (one.urgent) [[unlikely]]
-                overtake(one);
-            else
-                append(one);
-        }
+        bool begins_urgently() const noexcept { return first && first->urgent; }
         void prepend(mail& one) noexcept {
             one.next = first;
             if (!first) last = &one;
@@ -175,14 +171,14 @@ private:
         }
     };
     struct notice : runnable {
-        explicit notice(mailbox& to) noexcept : runnable(&mailbox::read_notice), whose(to) {}
+        notice() noexcept : runnable(&mailbox::read_notice) {}
         bool sent_back = false; // for this once only the owner may read it
         bool brings_it = false; // it is on its way, busy: the reader begins a turn
         bool bound = false;     // when it was made, to the worker of `home`; else that is what round_robin gave it
-        mailbox& whose;
     };
 
     static void begin_turns(runnable* self) noexcept;
+    static mailbox& of(notice& mine) noexcept;
     static void read_notice(runnable* self) noexcept;
     bool deliver_here(mail& one, worker& me) noexcept;
     bool receive(mail& one, worker& owner) noexcept;
@@ -195,6 +191,7 @@ private:
     bool move_here(mail& one, worker& me, worker& owner) noexcept;
     static void turns(mailbox& first) noexcept;
     static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
+    [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
     void handle(mail& one, std::uint32_t life) noexcept;
     void handle_usual(mail& one) noexcept;
     void handle_unusual(mail& one, std::uint32_t life) noexcept;
@@ -235,13 +232,23 @@ private:
         return true;
     }
     [[gnu::noinline]] void take_remote(list& into) noexcept;
+    // Into `inbox_`.
+    void enqueue(mail& one) noexcept {
+        if (one.urgent) [[unlikely]]
+            overtake(inbox_, {&one, &one});
+        else
+            inbox_.append(one);
+    }
+    [[gnu::noinline]] void overtake(list& into, list urgent) noexcept;
+    [[gnu::noinline]] list left_over(list rest, mail* last_urgent) noexcept;
     [[gnu::noinline, gnu::cold]] void return_to_sender(mail& one, delivery why) noexcept;
 
     // A hop between two mailboxes of one worker touches the first two lines. The first is the turn's: here is all that
     // each piece changes. (The first two lie in what the runnable leaves of its last word.)
     base::atomic<bool> busy_{false};
-    // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early.
-    enum mark : std::uint8_t { retired = 1, outruns = 2 };
+    // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early;
+    // its handlers have made fiber_local values.
+    enum mark : std::uint8_t { retired = 1, outruns = 2, has_locals = 4 };
     std::uint8_t marks_ = 0;
 
 public:
@@ -256,9 +263,9 @@ public:
 private:
     // The second is the senders': a turn looks here once for many pieces.
     alignas(base::cache_line) base::atomic<mail*> remote_{nullptr};
-    base::atomic<std::uint32_t> generation_; // odd: alive
+    base::atomic<std::uint32_t> generation_{0}; // odd: alive
     const std::uint32_t slot_;
-    base::atomic<worker*> owner_;
+    base::atomic<worker*> owner_{nullptr};
 
 public:
     void* object = nullptr; // the model's, for one life
@@ -273,16 +280,19 @@ private:
     base::atomic<std::uint8_t> noticed_{0};
     base::atomic<std::uint8_t> from_{0};   // home of the worker that sent last from afar, a hint; 0: not known
     base::atomic<std::uint32_t> taken_{0}; // how often mail from afar was taken; who may touch `inbox_` writes
-    runtime_core& runtime_;
+    base::atomic<runtime_core*> runtime_{nullptr};
 
 public:
     void* extra = nullptr; // the model's, for one life; as the next two, and `branch`
 
+private:
+    // The third is for what is seldom.
+    alignas(base::cache_line) notice notice_;
+    mail* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `inbox_` writes
+
+public:
     base::atomic<life_owner*> group{nullptr};
     base::atomic<std::uint64_t> asks{0}; // whom the handler waits for: an address as one word, 0: nobody
-
-private:
-    notice notice_;
 };
 
 static_assert(sizeof(runnable) == 40);
@@ -294,8 +304,8 @@ using newborn_keeper = bool (*)(mail& early) noexcept;
 void keep_early_mail_by(newborn_keeper how) noexcept;
 
 inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
-    // Orders nothing: slots are made after their chunk is entered, so it is the address that must come with the
-    // knowledge of the slot; what a life began with comes with `generation`.
+    // Orders nothing: slots are made after their chunk is entered, which stays, so it is the address that must come
+    // with the knowledge of the slot; what a life began with comes with `generation`.
     mailbox* chunk = directory[slot >> chunk_bits].load_rlx();
     return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
 }

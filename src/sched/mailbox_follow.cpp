@@ -20,7 +20,7 @@ void mailbox::turns_and_follow(worker& me) noexcept {
 // It has had its turn here. While it is idle and lives, it has no home but that of its life.
 void mailbox::follow_sender(worker& me) noexcept {
     const unsigned to = from_.load_rlx(); // a hint
-    if (to == 0 || to == me.home() || runtime_.idle().is_set(to - 1)) return;
+    if (to == 0 || to == me.home() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
         if (owner_.load_rlx() != &me || !idle() || !lives() || home != 0) return; // under the lock
@@ -32,7 +32,7 @@ void mailbox::follow_sender(worker& me) noexcept {
     if (!goes) return;
     notice_.brings_it = true;
     notice_.home = static_cast<std::uint16_t>(to);
-    if (!SENNIT_MUTANT("who follows its sender has a turn there")) runtime_.post(notice_);
+    if (!SENNIT_MUTANT("who follows its sender has a turn there")) runtime().post(notice_);
 }
 
 } // namespace sennit::sched

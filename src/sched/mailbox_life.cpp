@@ -8,15 +8,60 @@
 
 namespace sennit::sched {
 
+// As a new one, but for its generation, and the lock that whoever has an old address may hold. Between two runtimes no
+// turn runs, and the lock of the directory orders the one before the other.
+void mailbox::join(runtime_core& runtime, worker& owner, std::uint16_t only) noexcept {
+    owned = true;
+    in_order = false;
+    movable = false;
+    order = UINT64_MAX;
+    home = only;
+    notice_.order = UINT64_MAX;
+    notice_.home = 0;
+    notice_.in_order = false;
+    notice_.sent_back = false;
+    notice_.brings_it = false;
+    notice_.bound = only != 0;
+    notice_.movable = only == 0;
+    busy_.store_rlx(false); // pairs with begin_life: written before the life, as all of these
+    marks_ = 0;
+    inbox_ = {};
+    remote_.store_rlx(nullptr); // as said
+    noticed_.store_rlx(0);      // as said
+    queued.store_rlx(0);        // as said
+    bounds.store_rlx(0);        // as said
+    crowded.store_rlx(0);       // as said
+    handled.store_rlx(0);       // as said
+    from_.store_rlx(0);         // as said: a number of the runtime's workers
+    taken_.store_rlx(0);        // as said
+    asks.store_rlx(0);          // as said
+    group.store_rlx(nullptr);   // as said
+    object = nullptr;
+    extra = nullptr;
+    owner_.store_rlx(&owner);     // as said
+    runtime_.store_rlx(&runtime); // as said
+}
+
+// A life that has not ended ends: where a child of fork() leaves a runtime alone.
+void mailbox::leave() noexcept {
+    const std::uint32_t life = generation_.load_rlx(); // nobody else is here any more
+    if (life % 2 != 0) generation_.store(life + 1);
+    runtime_.store_rlx(nullptr); // orders nothing: null tells nothing
+}
+
+bool mailbox::used_up() const noexcept {
+    return generation() >= UINT32_MAX - 2;
+}
+
 void mailbox::retire_slot() noexcept {
     // pairs with begin_life: written before the life
     if (life_owner* const whose = group.load_rlx()) whose->life_over(*whose, *this); // as said
-    runtime_.mailboxes().give(*this);
+    runtime().mailboxes().give(*this);
 }
 
 void mailbox::begin_on(std::uint16_t wanted) noexcept {
     worker* const owner = owner_.load();
-    worker& chosen = runtime_.worker_at(wanted - 1u);
+    worker& chosen = runtime().worker_at(wanted - 1u);
     if (owner == &chosen || !owner) return;
     const auto change = [&]() noexcept {
         if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen); // under the lock

@@ -37,13 +37,13 @@ bool mailbox::go_on_behind(mailbox& receiver, list rest, worker& me) noexcept {
             owner_.store(nullptr);
     });
     if (!owner) {
-        if (!SENNIT_MUTANT("who goes on behind one that is on its way is queued")) runtime_.post(*this);
+        if (!SENNIT_MUTANT("who goes on behind one that is on its way is queued")) runtime().post(*this);
         return true;
     }
     if (noticed_.exchange(1) != 0) return true; // that notice has yet to look
     if (SENNIT_MUTANT("who goes on behind its receiver is told of")) return true;
     notice_.home = owner->home();
-    runtime_.post(notice_);
+    runtime().post(notice_);
     return true;
 }
 

@@ -8,14 +8,17 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <utility>
 
 namespace sennit::sched {
 
 namespace {
 
+// Guards what follows, and the two arrays below.
 constinit base::spin_lock directory_lock;
-constinit std::uint32_t chunks_used = 0;              // under the lock
-constinit base::atomic<std::uint32_t> free_chunks{0}; // how many lie in that list; under the lock
+constinit std::uint32_t chunks_used = 0;
+constexpr std::uint32_t no_chunk = UINT32_MAX;
+constinit std::uint32_t first_kept = no_chunk; // of those that are no runtime's, the last one that was
 
 void* raw_chunk() {
     return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size, std::align_val_t{alignof(mailbox)});
@@ -29,63 +32,66 @@ mailbox* next_free(const mailbox& free) noexcept {
 } // namespace
 
 constinit base::atomic<mailbox*> mailbox_table::directory[most_chunks]{};
-constinit std::uint32_t mailbox_table::next_generation[most_chunks]{};
+constinit std::uint32_t mailbox_table::made[most_chunks]{};
+constinit std::uint32_t mailbox_table::next_kept[most_chunks]{};
 
-// The number of a chunk that nobody has; throws std::bad_alloc when there are 2^32 slots.
-std::uint32_t mailbox_table::take_number() {
-    std::lock_guard guard(directory_lock);
-    for (std::uint32_t i = 0; i < chunks_used && free_chunks.load_rlx() != 0; ++i) // under the lock
-        if (!directory[i].load_rlx() && next_generation[i] != UINT32_MAX) {        // under the lock
-            free_chunks.store_rlx(free_chunks.load_rlx() - 1);                     // under the lock
-            return i;
+// One that nobody has; throws std::bad_alloc, also when there are 2^32 slots.
+std::uint32_t mailbox_table::take_chunk() {
+    {
+        std::lock_guard guard(directory_lock);
+        if (const std::uint32_t kept = first_kept; kept != no_chunk) {
+            first_kept = next_kept[kept];
+            return kept;
         }
-    if (chunks_used == most_chunks) throw std::bad_alloc();
-    return chunks_used++;
+    }
+    void* memory = raw_chunk();
+    {
+        std::lock_guard guard(directory_lock);
+        if (chunks_used != most_chunks) {
+            // SAFETY: slots are made in it one by one; nobody has the address of one that is not made.
+            directory[chunks_used].store_rlx(static_cast<mailbox*>(memory)); // orders nothing: see find
+            return chunks_used++;
+        }
+    }
+    ::operator delete(memory, std::align_val_t{alignof(mailbox)});
+    throw std::bad_alloc();
+}
+
+std::uint32_t mailbox_table::chunks() noexcept {
+    std::lock_guard guard(directory_lock);
+    return chunks_used;
 }
 
 mailbox_table::~mailbox_table() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
-        base::atomic<mailbox*>& entry = directory[chunks_[i]];
-        std::uint32_t& next = next_generation[chunks_[i]];
-        // pairs with carve: nobody else writes it now
-        mailbox* first = entry.load_rlx(); // nobody else is here any more
+        const std::uint32_t number = chunks_[i];
+        mailbox* first = directory[number].load_rlx(); // own
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
-        std::uint32_t newest = 0;
-        for (std::uint32_t k = 0; k < count; ++k) {
-            if (k == 0 && chunks_[i] == 0) continue; // slot 0 is nobody
-            newest = std::max(newest, first[k].generation());
-            first[k].~mailbox();
-        }
+        for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k) first[k].leave(); // slot 0 is nobody
         std::lock_guard guard(directory_lock);
-        next = newest >= UINT32_MAX - 2 ? UINT32_MAX : (newest + 2) & ~1u;
-        entry.store_rlx(nullptr);                                                  // orders nothing: null tells nothing
-        if (next != UINT32_MAX) free_chunks.store_rlx(free_chunks.load_rlx() + 1); // under the lock
-        ::operator delete(first, std::align_val_t{alignof(mailbox)});
+        made[number] = std::max(made[number], count);
+        next_kept[number] = std::exchange(first_kept, number);
     }
 }
 
 mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
-    if (carved_ == chunk_size) {
-        chunks_.reserve(chunks_.size() + 1);
-        void* memory = raw_chunk();
-        std::uint32_t number = 0;
-        try {
-            number = take_number();
-        } catch (...) {
-            ::operator delete(memory, std::align_val_t{alignof(mailbox)});
-            throw;
+    for (;;) {
+        if (carved_ == chunk_size) {
+            chunks_.reserve(chunks_.size() + 1);
+            const std::uint32_t number = take_chunk();
+            chunks_.push_back(number);
+            made_ = made[number];          // own
+            carved_ = number == 0 ? 1 : 0; // slot 0 is nobody
         }
-        chunks_.push_back(number);
-        first_generation_ = next_generation[number];
-        // SAFETY: slots are made in it one by one; nobody has the address of one that is not made.
-        directory[number].store_rlx(static_cast<mailbox*>(memory)); // orders nothing: see find
-        carved_ = number == 0 ? 1 : 0;                              // slot 0 is nobody
+        const std::uint32_t number = chunks_.back();
+        const std::uint32_t k = carved_;
+        mailbox* const where = directory[number].load_rlx() + k; // own
+        if (k >= made_) ::new (where) mailbox((number << chunk_bits) + k);
+        ++carved_;
+        if (where->used_up()) continue;
+        where->join(runtime_, owner, home);
+        return *where;
     }
-    const std::uint32_t number = chunks_.back();
-    mailbox* where = directory[number].load_rlx() + carved_; // under the lock
-    const std::uint32_t slot = (number << chunk_bits) + carved_;
-    ++carved_;
-    return *::new (where) mailbox(runtime_, slot, first_generation_, owner, home);
 }
 
 mailbox& mailbox_table::take_from_all(std::uint16_t home, worker& owner) {
@@ -118,7 +124,7 @@ mailbox& mailbox_table::take(std::uint16_t home) {
 }
 
 void mailbox_table::give(mailbox& free) noexcept {
-    if (free.generation() >= UINT32_MAX - 2) return; // its generations are used up
+    if (free.used_up()) return;
     worker* me = this_worker();
     if (free.bound() || !me || &me->runtime() != &runtime_) {
         std::lock_guard guard(lock_);

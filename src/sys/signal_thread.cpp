@@ -31,7 +31,7 @@ base::atomic<std::uint32_t> came{0}; // 1: the signal has come
 base::atomic<task_id> task{0};
 base::atomic<std::uint32_t> ready{0};
 
-void handle(int) {
+void ring(int) {
     const int saved = errno;
     came.store(1);
     futex_wake(came, 1);
@@ -88,7 +88,7 @@ void call_on_signal(int signal, void (*function)() noexcept) {
     }
     if (installed.load() != 0) throw std::invalid_argument("sennit: another signal was chosen before");
     struct sigaction ours{};
-    ours.sa_handler = &handle;
+    ours.sa_handler = &ring;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
     struct sigaction before{};
@@ -116,7 +116,7 @@ int called_on_signal() noexcept {
     const int signal = installed.load();
     struct sigaction now{};
     if (signal == 0 || ::sigaction(signal, nullptr, &now) != 0) return 0;
-    return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == &handle ? signal : 0;
+    return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == &ring ? signal : 0;
 }
 
 task_id signal_thread_task() noexcept {

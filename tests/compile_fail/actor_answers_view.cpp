@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-struct name {
+struct title {
 #ifdef SENNIT_EXPECT_ERROR
     using reply = std::string_view;
 #else
     using reply = std::string;
 #endif
 };
-struct servant : sennit::actor<servant, name> {
-    name::reply on(name) { return "servant"; }
+struct servant : sennit::actor<servant, title> {
+    title::reply on(title) { return "servant"; }
 };
 
 void use(sennit::actor_group& group) {

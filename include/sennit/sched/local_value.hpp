@@ -15,5 +15,7 @@ struct local_value {
 // The head of the running activity's list; on threads that are no workers, of the thread's, which is destroyed with the
 // thread.
 local_value*& current_locals() noexcept;
+// Puts one more there.
+void add_local(local_value& fresh) noexcept;
 
 } // namespace sennit::sched
