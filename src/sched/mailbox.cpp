@@ -376,6 +376,7 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(mail& one, std::uint32_t life) noexcept {
+    if ((marks_ & has_locals) != 0) forget_locals();
     if (one.generation == life && (marks_ & retired) == 0) return handle_usual(one);
     uncount(one);
     return_to_sender(one, delivery::dead);

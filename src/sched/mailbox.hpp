@@ -192,6 +192,7 @@ private:
     static void turns(mailbox& first) noexcept;
     static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
     [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
+    void forget_locals() noexcept;
     void handle(mail& one, std::uint32_t life) noexcept;
     void handle_usual(mail& one) noexcept;
     void handle_unusual(mail& one, std::uint32_t life) noexcept;

@@ -26,25 +26,25 @@ void mailbox::join(runtime_core& runtime, worker& owner, std::uint16_t only) noe
     busy_.store_rlx(false); // pairs with begin_life: written before the life, as all of these
     marks_ = 0;
     inbox_ = {};
-    remote_.store_rlx(nullptr); // as said
-    noticed_.store_rlx(0);      // as said
-    queued.store_rlx(0);        // as said
-    bounds.store_rlx(0);        // as said
-    crowded.store_rlx(0);       // as said
-    handled.store_rlx(0);       // as said
-    from_.store_rlx(0);         // as said: a number of the runtime's workers
-    taken_.store_rlx(0);        // as said
-    asks.store_rlx(0);          // as said
-    group.store_rlx(nullptr);   // as said
+    remote_.store_rlx(nullptr); // pairs with begin_life: as said
+    noticed_.store_rlx(0);      // pairs with begin_life: as said
+    queued.store_rlx(0);        // pairs with begin_life: as said
+    bounds.store_rlx(0);        // pairs with begin_life: as said
+    crowded.store_rlx(0);       // pairs with begin_life: as said
+    handled.store_rlx(0);       // pairs with begin_life: as said
+    from_.store_rlx(0);         // pairs with begin_life: as said; a number of its workers
+    taken_.store_rlx(0);        // pairs with begin_life: as said
+    asks.store_rlx(0);          // pairs with begin_life: as said
+    group.store_rlx(nullptr);   // pairs with begin_life: as said
     object = nullptr;
     extra = nullptr;
-    owner_.store_rlx(&owner);     // as said
-    runtime_.store_rlx(&runtime); // as said
+    owner_.store_rlx(&owner);     // pairs with begin_life: as said
+    runtime_.store_rlx(&runtime); // pairs with begin_life: as said
 }
 
 // A life that has not ended ends: where a child of fork() leaves a runtime alone.
 void mailbox::leave() noexcept {
-    const std::uint32_t life = generation_.load_rlx(); // nobody else is here any more
+    const std::uint32_t life = generation_.load_rlx(); // owner: nobody else is here any more
     if (life % 2 != 0) generation_.store(life + 1);
     runtime_.store_rlx(nullptr); // orders nothing: null tells nothing
 }

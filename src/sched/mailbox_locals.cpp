@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: what handlers keep in fiber_locals ends with the turn.
+// Mailboxes: what a handler keeps in fiber_locals ends with it.
 //
 // All handlers that run on a stack are one activity there, so a value that one of them has made would be the next
-// actor's, too. Who makes a value marks the mailbox whose turn runs; a marked one leaves the short way from turn to
-// turn, and destroys the values before its turn ends.
+// one's, too. Who makes a value marks the mailbox whose turn runs; a marked one leaves the short ways from piece to
+// piece and from turn to turn, and destroys the values before the next piece, and before its turn ends.
 #include "sched/mailbox.hpp"
 #include "sched/worker.hpp"
 #include "sennit/sched/activity.hpp"
@@ -16,6 +16,12 @@ void mailbox::note_locals() noexcept {
     if (box) box->marks_ |= has_locals; // we are in its turn
 }
 
+// May go on in another worker's thread, as a handler may.
+void mailbox::forget_locals() noexcept {
+    destroy_locals(*current_activity());
+    marks_ &= static_cast<std::uint8_t>(~has_locals);
+}
+
 // In a turn that leaves `rest`. What that sends to this mailbox goes behind what is there. Returns what it leaves then,
 // perhaps on another worker.
 mailbox::list mailbox::end_locals(list rest) noexcept {
@@ -23,9 +29,8 @@ mailbox::list mailbox::end_locals(list rest) noexcept {
     mail* const last_urgent = last_urgent_;
     rest.append(inbox_);
     inbox_.first = nullptr;
-    destroy_locals(*current_activity());
+    forget_locals();
     if (this_worker() != me) (void)moved();
-    marks_ &= static_cast<std::uint8_t>(~has_locals);
     return left_over(rest, last_urgent);
 }
 

@@ -65,7 +65,7 @@ std::uint32_t mailbox_table::chunks() noexcept {
 mailbox_table::~mailbox_table() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
         const std::uint32_t number = chunks_[i];
-        mailbox* first = directory[number].load_rlx(); // own
+        mailbox* first = directory[number].load_rlx(); // owner: this table, for now
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
         for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k) first[k].leave(); // slot 0 is nobody
         std::lock_guard guard(directory_lock);
@@ -85,7 +85,7 @@ mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
         }
         const std::uint32_t number = chunks_.back();
         const std::uint32_t k = carved_;
-        mailbox* const where = directory[number].load_rlx() + k; // own
+        mailbox* const where = directory[number].load_rlx() + k; // owner: this table, for now
         if (k >= made_) ::new (where) mailbox((number << chunk_bits) + k);
         ++carved_;
         if (where->used_up()) continue;
