@@ -7,9 +7,10 @@
 //
 // A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins
 // it goes on. Destructors may use other fiber_locals. The object must outlive all fibers that have used it: make it
-// static, or a member of what outlives them. An actor's handler begins with no values, and its own
-// end before the next message is handled: what shall last from one message to the next is a member. Thread safety: each
-// fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at first use.
+// static, or a member of what outlives them. An actor's handler begins with no values, and its own end before the next
+// message is handled: what shall last from one message to the next is a member.
+// Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at first
+// use.
 #pragma once
 
 #include "sennit/sched/local_value.hpp"
