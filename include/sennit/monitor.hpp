@@ -35,6 +35,7 @@
 #include "sennit/sched/deadline.hpp"
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -51,44 +52,62 @@ class [[nodiscard]] inside {
 public:
     inside(const inside&) = delete;
     inside& operator=(const inside&) = delete;
-    ~inside() {
-        const unsigned fresh = fresh_;
-        for (std::size_t i = N; i-- > 0;)
-            if ((fresh >> i & 1) != 0 && !leave_now(*all_[i])) [[unlikely]] {
-                if constexpr (N == 1)
-                    all_[0]->hand_on();
-                else
-                    detail::door::leave_from(all_.data(), i + 1, fresh, me_);
-                return;
-            }
+    [[gnu::always_inline]] ~inside() {
+        if constexpr (N > 1)
+            leave(std::make_index_sequence<N>());
+        else if (fresh_ != 0 && !all_[0]->leave_alone_now(me_)) [[unlikely]]
+            all_[0]->hand_on();
     }
 
 private:
     friend struct detail::entrance;
     // Not an array: copied as a whole from where it was just written in parts, it would wait for these.
     template <class... M>
-    explicit inside(detail::member_key member, M*... all) noexcept : me_(detail::self_identity()), all_{all...} {
-        sort();
-        unsigned fresh = 0; // in a register: entering is a barrier for what is in memory
-        for (std::size_t i = 0; i < N; ++i) {
-            if (!enter_now(*all_[i])) [[unlikely]] {
-                if constexpr (N == 1)
-                    fresh = detail::door::enter_one(*all_[0], me_, member) ? 1u : 0u;
-                else
-                    fresh |= detail::door::enter_from(all_.data(), N, i, me_, member);
-                fresh_ = fresh;
-                return;
-            }
-            fresh |= 1u << i;
+    [[gnu::always_inline]] explicit inside(detail::member_key member, M*... all) noexcept
+        : me_(detail::self_identity()), all_{all...} {
+        if constexpr (N > 1) {
+            sort();
+            enter(member, std::make_index_sequence<N>());
+        } else {
+            fresh_ = all_[0]->enter_alone_now(me_) || detail::door::enter_one(*all_[0], me_, member) ? 1u : 0u;
         }
-        fresh_ = fresh;
     }
     struct adopting {};
     inside(monitor& reserved, adopting) noexcept : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
         detail::door::adopt(reserved);
     }
-    bool enter_now(monitor& one) const noexcept { return N == 1 ? one.enter_alone_now(me_) : one.enter_now(me_); }
-    bool leave_now(monitor& one) const noexcept { return N == 1 ? one.leave_alone_now(me_) : one.leave_now(me_); }
+    // Several, in order, and left the other way round. One worker alone says so once for all of them.
+    template <std::size_t... I>
+    [[gnu::always_inline]] void enter(detail::member_key member, std::index_sequence<I...>) noexcept {
+        unsigned fresh = 0; // in a register: entering is a barrier for what is in memory
+        bool done = false;
+        if (base::enter_alone()) {
+            done = ((all_[I]->enter_in_solitude(me_) && (fresh |= 1u << I) != 0) && ...);
+            base::leave_alone();
+        } else {
+            done = ((all_[I]->enter_now(me_) && (fresh |= 1u << I) != 0) && ...);
+        }
+        if (!done) [[unlikely]] {
+            const auto next = static_cast<std::size_t>(std::popcount(fresh));
+            fresh |= detail::door::enter_from(all_.data(), N, next, me_, member);
+        }
+        fresh_ = fresh;
+    }
+    template <std::size_t... I>
+    [[gnu::always_inline]] void leave(std::index_sequence<I...>) noexcept {
+        const unsigned fresh = fresh_;
+        std::size_t last = N - 1;
+        const auto ours = [&](std::size_t i) { return (fresh >> (last = i) & 1) != 0; };
+        bool done = false;
+        if (base::enter_alone()) {
+            done = ((!ours(N - 1 - I) || all_[N - 1 - I]->leave_in_solitude(me_)) && ...);
+            base::leave_alone();
+        } else {
+            done = ((!ours(N - 1 - I) || all_[N - 1 - I]->leave_now(me_)) && ...);
+        }
+        if (!done) [[unlikely]]
+            detail::door::leave_from(all_.data(), last + 1, fresh, me_);
+    }
     // N is small: each pair that may be out of order is exchanged.
     void sort() noexcept {
         for (std::size_t i = 1; i < N; ++i)

@@ -205,6 +205,17 @@ private:
         taken_.store_rlx(1); // a hint
         return true;
     }
+    // The same of one of several, between base::enter_alone and leave_alone.
+    bool enter_in_solitude(identity me) noexcept {
+        const bool free = word_.load_acq() == 0; // pairs with leave
+        if (free) word_.store_rlx(me);           // orders nothing, as the compare-and-swap
+        return free;
+    }
+    bool leave_in_solitude(identity me) noexcept {
+        const bool nobody_next = urgent_.empty() && word_.load_rlx() == me; // orders nothing: ours, or wanted
+        if (nobody_next) word_.store_rel(0);                                // pairs with enter_now
+        return nobody_next;
+    }
     bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~attention) == who; } // true only if it is
     // Unless somebody comes next.
     bool leave_now(identity me) noexcept {

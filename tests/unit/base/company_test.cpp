@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread alone with the library, and others that come and go. The protocol is explored by tests/sim; here it runs.
+#include "../../support/alone.hpp"
 #include "sennit/base/company.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/channel.hpp"
@@ -118,12 +119,6 @@ TEST(Company, the_child_of_a_fork_is_the_only_member) {
 }
 
 #ifndef SENNIT_ALWAYS_IN_COMPANY
-
-bool alone_now() {
-    const bool alone = sennit::base::enter_alone();
-    if (alone) sennit::base::leave_alone();
-    return alone;
-}
 
 // As long as nobody else uses the library: the thread that has made the runtime sleeps in `run`.
 TEST(Company, the_only_worker_comes_to_be_alone) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entering, leaving, conditions.
+#include "../../support/alone.hpp"
 #include "crew.hpp"
+#include "sys/membarrier.hpp"
 
 #include <sennit/monitor.hpp>
 #include <sennit/monitored.hpp>
@@ -72,6 +74,49 @@ TEST_P(monitor, four_at_once_exclude_each_alone) {
     });
     for (auto& each : all) EXPECT_EQ(each.value, 2 * 300);
 }
+
+#ifndef SENNIT_ALWAYS_IN_COMPANY
+
+// One worker that is alone enters several, and leaves them, by plain stores: free ones, the same twice, its own, and
+// those that somebody has or waits for.
+TEST(monitor_alone, several_are_entered_and_left_and_handed_over) {
+    if (!sennit::sys::barrier_available()) GTEST_SKIP();
+    counter a, b, c;
+    sennit::runtime one({.workers = 1});
+    one.run([&] {
+        while (!alone_now()) sennit::this_fiber::yield();
+        {
+            auto twice = sennit::enter(b, a, b);
+            auto again = sennit::enter(c, a); // `a` is ours, `c` is not
+            ++a.value;
+        }
+        std::vector<int> order;
+        const auto comes = [&](int number, auto&... of) {
+            return sennit::fiber([&, number] {
+                auto in = sennit::enter(of...);
+                order.push_back(number);
+                ++c.value;
+            });
+        };
+        std::vector<sennit::fiber> all;
+        {
+            auto in = sennit::enter(c, b);
+            all.push_back(comes(1, a, b));    // has `a`, wants `b`
+            all.push_back(comes(2, b, c));    // whichever is first
+            all.push_back(comes(3, a, b, c)); // behind the first
+            all.push_back(comes(4, c));
+            let_others_run();
+            EXPECT_TRUE(alone_now());
+            EXPECT_TRUE(order.empty());
+        }
+        for (auto& each : all) each.join();
+        EXPECT_EQ(order.size(), 4u);
+        auto last = sennit::enter(a, b, c); // and all are free again
+        EXPECT_EQ(c.value, 4);
+    });
+}
+
+#endif
 
 // Tickets are drawn by who is inside, and given by who hands over: nobody comes between.
 struct gate : sennit::monitor {
