@@ -41,9 +41,10 @@ bool mutex::try_lock_slowly() noexcept {
 
 bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
     if (owned()) fail(std::errc::resource_deadlock_would_occur, "sennit: mutex::lock");
+    if (try_lock_slowly()) return true; // somebody who waits has left a bit
     for (unsigned i = 0; i < sched::tuning::looks_at_a_lock && sched::others_run(); ++i) {
+        for (unsigned pauses = 1u << i; pauses > 0; --pauses) base::spin_pause(0); // a look disturbs the owner
         if (try_lock_slowly()) return true;
-        base::spin_pause(0);
     }
     attempt mine{me, false, false};
     std::uintptr_t my_bit = 0; // `woken`, when it is we who are on the way
@@ -75,6 +76,9 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
 
 void mutex::unlock_slowly() {
     if (!owned()) fail(std::errc::operation_not_permitted, "sennit: mutex::unlock");
+    std::uintptr_t word = word_.load_rlx(); // a hint: the CAS decides
+    while ((word & woken) != 0)
+        if (base::unless_alone(word_).cas_rel(word, word & bits)) return; // pairs with lock
     sched::claimed next;
     {
         std::lock_guard guard(lock_);

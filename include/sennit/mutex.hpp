@@ -15,7 +15,9 @@
 //
 // State of the word: the owner's identity (0: free), and in its low bits `waiting`: somebody is in the list; `woken`:
 // one who was is on the way to try again, so unlock need not wake another. The bits change, and the list, under
-// `lock_`; an owner's word with bits changes under `lock_` only.
+// `lock_`. An owner leaves a word with bits under `lock_`, too, but while `woken` by a compare-and-swap that keeps
+// them: who is on the way looks under `lock_` before it sleeps again, and takes `woken` back then, so one of the two
+// fails.
 #pragma once
 
 #include "sennit/base/company.hpp"

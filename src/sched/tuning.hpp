@@ -32,8 +32,9 @@ inline constexpr unsigned pauses_per_look = simulated ? 1 : 32;
 // What a stolen child usually still needs when its parent comes to the join is either next to nothing or long.
 inline constexpr unsigned looks_before_waiting = simulated ? 1 : 100;
 
-// A lock is held for less than a microsecond, as a rule.
-inline constexpr unsigned looks_at_a_lock = simulated ? 1 : 40;
+// A lock is held for less than a microsecond, as a rule. From look to look the pauses double: each look takes the line
+// from the owner, who waits for it twice.
+inline constexpr unsigned looks_at_a_lock = simulated ? 1 : 6;
 
 // What a queue has to hold of work for half of it to be given away: several times what a hand-over costs.
 inline constexpr std::int64_t share_ns = 3'000;

@@ -12,9 +12,9 @@
 // joining thread sees `busy` and waits, or the other sees that it is alone no more and takes the locked instruction.
 // What the other wrote is carried by `busy` going to 0 (release, acquire); what members wrote before they left, by the
 // company's gate and the word that says `alone` (the same). Between members all is as if this file were not there.
-// Whoever writes a word by `unless_alone` must do so by that only, or before it is shared; a thread that is no
-// member may read it. Orders are those of the names. A word that is told by a futex or guards against a thread that
-// never joins does not belong here.
+// Whoever writes a word by `unless_alone`, or between those two, must do so by that only, or before it is shared; a
+// thread that is no member may read it. Orders are those of the names. A word that is told by a futex or guards against
+// a thread that never joins does not belong here.
 //
 // Cost, alone: two loads and two stores of the own line; in company: a load more than the locked instruction. Joining:
 // some 30 ns, and 1 to 20 us if it ends a solitude: 32 of them in a row, then one in 2 ms at most.
