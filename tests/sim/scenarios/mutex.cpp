@@ -31,6 +31,25 @@ SIM_SCENARIO_WITHIN(mutex, three_want_it_at_once, .preemptions = 2, .stale_reads
     sim::check(count == 3, "all have been in");
 }
 
+// Who was woken finds what was done by who went before it, and left while it was on the way.
+SIM_SCENARIO_WITHIN(mutex, an_owner_comes_back_before_who_was_woken, .preemptions = 2, .stale_reads = 1) {
+    sennit::mutex lock;
+    sim::var<int> count{0};
+    lock.lock();
+    sim::thread other([&] {
+        std::lock_guard guard(lock);
+        count = count + 1;
+    });
+    sleep_until(soon()); // it waits
+    lock.unlock();
+    {
+        std::lock_guard guard(lock);
+        count = count + 1;
+    }
+    other.join();
+    sim::check(count == 2, "both have been in");
+}
+
 SIM_SCENARIO_WITHIN(mutex, who_only_tries_goes_in_or_away, .preemptions = 3, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
