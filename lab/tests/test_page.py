@@ -191,15 +191,15 @@ class Browser(unittest.TestCase):
         cls.chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         cls.addClassCleanup(cls.chromium.close)
 
-    def open(self, address="", **options):
-        """A new tab, whose complaints and requests are looked at when the test ends."""
+    def open(self, address="", file=None, **options):
+        """A new tab with the page, or that of another file, whose complaints and requests are looked at when the test ends."""
         context = self.chromium.new_context(accept_downloads=True, **options)
         tab = context.new_page()
         said, asked = [], []
         tab.on("console", lambda message: said.append(message.text))
         tab.on("pageerror", lambda error: said.append(str(error)))
         tab.on("request", lambda request: asked.append(request.url) if not re.match("file:|data:|blob:", request.url) else None)
-        tab.goto(self.file.as_uri() + address)
+        tab.goto((file or self.file).as_uri() + address)
         self.addCleanup(context.close)
         self.addCleanup(lambda: self.assertEqual((said, asked), ([], [])))
         return tab
@@ -236,8 +236,7 @@ class Browser(unittest.TestCase):
             cell["workload"] = "of-later"
         path = self.folder / "models.html"
         write_page([example(jobs=jobs), strange], path)
-        tab = self.open()
-        tab.goto(path.as_uri() + "#view=time")
+        tab = self.open("#view=time", path)
         self.assertEqual(tab.locator("fieldset", has=tab.locator("legend", has_text="Model")).locator("label").all_inner_texts(),
                          [" actors", " forks", " other"])
         for model in ("forks", "other"):
@@ -260,8 +259,7 @@ class Browser(unittest.TestCase):
         results["cells"] = [cell for cell in results["cells"] if (cell["runtime"], cell["workload"]) != ("sennit", "skynet")]
         path = self.folder / "ranking.html"
         write_page([results], path)
-        tab = self.open()
-        tab.goto(path.as_uri())
+        tab = self.open(file=path)
         tab.wait_for_selector("#charts svg")
         self.assertTrue(tab.get_by_label("logarithmic").is_checked())
         table = [f"{name}, {threads}" for name, threads in zip(*(
@@ -332,8 +330,7 @@ class Browser(unittest.TestCase):
     def test_charts_far_away_are_drawn_late_but_exported(self):
         path = self.folder / "many.html"
         write_page([example(jobs=[("fib", str(size)) for size in range(20, 40)])], path)
-        tab = self.open()
-        tab.goto(path.as_uri() + "#view=time")
+        tab = self.open("#view=time", path)
         tab.wait_for_selector(".chart svg")
         self.assertEqual(tab.locator(".chart").count(), 20)
         self.assertLess(tab.locator(".chart svg").count(), 8)
@@ -346,8 +343,7 @@ class Browser(unittest.TestCase):
     def test_a_long_table_grows_and_is_exported_whole(self):
         path = self.folder / "long.html"
         write_page([example(jobs=[("fib", str(size)) for size in range(20, 60)])], path)
-        tab = self.open()
-        tab.goto(path.as_uri() + "#view=time")
+        tab = self.open("#view=time", path)
         tab.wait_for_selector(".chart svg")
         self.assertEqual(self.rows(tab), 200)
         with tab.expect_download() as download:
@@ -390,8 +386,7 @@ class Browser(unittest.TestCase):
     def test_without_charts_there_are_tables(self):
         path = self.folder / "plain.html"
         path.write_text(page([example()], None), encoding="utf-8")
-        tab = self.open()
-        tab.goto(path.as_uri())
+        tab = self.open(file=path)
         self.assertGreater(self.rows(tab), 3)
         self.assertTrue(tab.get_by_role("button", name="PNG").is_disabled())
 

@@ -47,19 +47,22 @@ TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
                 "sennit: deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
 }
 
+// Wants the other's mutex when both have one: `both` is a barrier or a latch of two.
+template <class Meeting>
+void hold_and_want(Meeting& both, sennit::mutex& mine, sennit::mutex& wanted) {
+    std::lock_guard inside(mine);
+    both.arrive_and_wait();
+    std::lock_guard too(wanted);
+}
+
 TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_circle) {
     const auto embrace = [] {
         sennit::runtime runtime({.workers = 2});
         runtime.run([] {
             sennit::mutex first, second;
             sennit::barrier both(2);
-            const auto one = [&both](sennit::mutex& mine, sennit::mutex& other) {
-                std::lock_guard inside(mine);
-                both.arrive_and_wait();
-                std::lock_guard too(other);
-            };
-            sennit::fiber a({.name = "a"}, one, std::ref(first), std::ref(second));
-            sennit::fiber b({.name = "b"}, one, std::ref(second), std::ref(first));
+            sennit::fiber a({.name = "a"}, [&] { hold_and_want(both, first, second); });
+            sennit::fiber b({.name = "b"}, [&] { hold_and_want(both, second, first); });
         });
     };
     EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
@@ -71,13 +74,8 @@ TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
         sennit::runtime one({.workers = 1}), other({.workers = 1});
         sennit::mutex first, second;
         sennit::latch both(2);
-        const auto hold = [&both](sennit::mutex& mine, sennit::mutex& wanted) {
-            std::lock_guard inside(mine);
-            both.arrive_and_wait();
-            std::lock_guard too(wanted);
-        };
-        sennit::fiber a({.name = "a", .runtime = &one}, hold, std::ref(first), std::ref(second));
-        sennit::fiber b({.name = "b", .runtime = &other}, hold, std::ref(second), std::ref(first));
+        sennit::fiber a({.name = "a", .runtime = &one}, [&] { hold_and_want(both, first, second); });
+        sennit::fiber b({.name = "b", .runtime = &other}, [&] { hold_and_want(both, second, first); });
         a.join();
     };
     EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
