@@ -378,10 +378,13 @@ bool worker::take_offer(worker& victim) noexcept {
 }
 
 [[gnu::noinline]] void worker::yield_slowly() noexcept {
-    if (queue_.empty() && outside_is_empty() && !fair_turn()) {
-        counted.runnables.add(); // it runs on
-        if (asked()) publish_for_poll();
-        return;
+    if (queue_.empty() && !fair_turn()) {
+        if (outside_is_empty()) {
+            counted.runnables.add(); // it runs on
+            if (asked()) publish_for_poll();
+            return;
+        }
+        fair_at_ = counted.runs(); // it is alone here: whoever waits outside comes before it
     }
     queue_.promote_oldest_spawned();
     waiter who;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace sched_review {
 namespace {
@@ -160,6 +162,30 @@ TEST(regress, what_waits_in_an_order_is_dumped_once) {
     EXPECT_NE(text.str().find("4 strands: 1 running, 3 ready, 0 blocked, 0 below others; 2 other pieces"),
               std::string::npos)
         << text.str();
+}
+
+// It came back 60 times before the next of those that wait outside.
+TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
+    constexpr int many = 1000;
+    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0});
+    std::atomic<bool> begun{false};
+    std::atomic<bool> all_came{false};
+    int ran = 0;
+    int yields = 0;
+    std::thread waits([&] {
+        runtime.run([&] {
+            begun = true;
+            while (!all_came) std::this_thread::yield(); // they come while the worker is busy
+            for (; ran < many; ++yields) sennit::this_fiber::yield();
+        });
+    });
+    while (!begun) std::this_thread::yield();
+    std::vector<sennit::fiber> fibers;
+    for (int i = 0; i < many; ++i) fibers.push_back(sennit::fiber({.runtime = &runtime}, [&ran] { ++ran; }));
+    all_came = true;
+    waits.join();
+    for (sennit::fiber& one : fibers) one.join();
+    EXPECT_LE(yields, 2 * many);
 }
 
 } // namespace
