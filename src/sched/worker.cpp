@@ -384,7 +384,8 @@ bool worker::take_offer(worker& victim) noexcept {
             if (asked()) publish_for_poll();
             return;
         }
-        fair_at_ = counted.runs(); // it is alone here: whoever waits outside comes before it
+        // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
+        if (is_local(self())) fair_at_ = counted.runs();
     }
     queue_.promote_oldest_spawned();
     waiter who;
