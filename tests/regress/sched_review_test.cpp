@@ -176,7 +176,10 @@ TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
         runtime.run([&] {
             begun = true;
             while (!all_came) std::this_thread::yield(); // they come while the worker is busy
-            for (; ran < many; ++yields) sennit::this_fiber::yield();
+            while (ran < many) {
+                sennit::this_fiber::yield();
+                ++yields;
+            }
         });
     });
     while (!begun) std::this_thread::yield();
