@@ -216,9 +216,18 @@ bool worker::outside_is_empty() const noexcept {
     return inbox_.empty() && runtime_.injected().empty();
 }
 
+// One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
 runnable* worker::pop_outside() noexcept {
-    runnable* item = inbox_.pop();
-    return item ? item : runtime_.injected().pop();
+    if (took_bound_)
+        if (runnable* item = runtime_.injected().pop()) {
+            took_bound_ = false;
+            return item;
+        }
+    if (runnable* item = inbox_.pop()) {
+        took_bound_ = true;
+        return item;
+    }
+    return runtime_.injected().pop();
 }
 
 // True when a timer was due.
@@ -250,11 +259,15 @@ bool worker::look_outside() noexcept {
     base::seek_solitude(about_now_ns_);
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
+    // Contexts that yield in a loop would starve their own forks else, the more so where they do so outside.
+    const bool forks_first = std::exchange(took_outside_, false);
+    if (forks_first && steal_orphan()) return true;
     if (runnable* outside = pop_outside()) {
+        took_outside_ = true;
         run(*outside);
         return true;
     }
-    if (steal_orphan()) return true; // or contexts that yield in a loop would starve their own forks
+    if (!forks_first && steal_orphan()) return true;
     runnable* item = queue_.pop_fairly();
     if (item) run(*item);
     return item != nullptr;

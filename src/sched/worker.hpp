@@ -253,6 +253,8 @@ private:
     runtime_core& runtime_;
     const unsigned index_;
     const rank rank_;
+    bool took_bound_ = false;   // the last one from outside was of the inbox
+    bool took_outside_ = false; // the last fair turn took one from outside
     unsigned worker_count_ = 0; // reliefs included; set before the thread starts
     // The home of what goes through the own queue: none under `stealing`, this worker under `round_robin`, and one that
     // nothing has under `sharing`.

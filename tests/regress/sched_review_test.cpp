@@ -191,5 +191,50 @@ TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
     EXPECT_LE(yields, 2 * many);
 }
 
+// A bound one that yields in a loop lies in its worker's inbox each time, which was asked first each time.
+int yields_until(const std::atomic<bool>& seen) {
+    int yields = 0;
+    for (; !seen && yields < 10'000; ++yields) sennit::this_fiber::yield();
+    return yields;
+}
+
+TEST(regress, a_bound_fiber_that_yields_lets_in_what_anybody_may_run) {
+    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0});
+    std::atomic<bool> begun{false};
+    std::atomic<bool> came{false};
+    std::atomic<bool> ran{false};
+    int yields = 0;
+    sennit::fiber bound({.runtime = &runtime, .pinned = true}, [&] {
+        begun = true;
+        while (!came) std::this_thread::yield(); // it comes while the worker is busy
+        yields = yields_until(ran);
+    });
+    while (!begun) std::this_thread::yield();
+    sennit::fiber other({.runtime = &runtime}, [&] { ran = true; });
+    came = true;
+    bound.join();
+    other.join();
+    EXPECT_LE(yields, 200);
+}
+
+// Whoever yields outside its worker's own queue was found there before its forks were looked at.
+TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
+    const auto yields_of_two = [](sennit::runtime& runtime, bool pinned) {
+        std::atomic<bool> ran{false};
+        int most = 0;
+        sennit::fiber one({.runtime = &runtime, .pinned = pinned}, [&] {
+            sennit::fork_join([&] { most = yields_until(ran); }, [&] { ran = true; });
+        });
+        sennit::fiber two({.runtime = &runtime, .pinned = pinned}, [&] { (void)yields_until(ran); });
+        one.join();
+        two.join();
+        return most;
+    };
+    sennit::runtime stealing({.workers = 1, .watchdog_threads = 0});
+    EXPECT_LE(yields_of_two(stealing, true), 200);
+    sennit::runtime sharing({.workers = 1, .policy = sennit::scheduling::sharing, .watchdog_threads = 0});
+    EXPECT_LE(yields_of_two(sharing, false), 200);
+}
+
 } // namespace
 } // namespace sched_review
