@@ -222,9 +222,8 @@ TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
     const auto yields_of_two = [](sennit::runtime& runtime, bool pinned) {
         std::atomic<bool> ran{false};
         int most = 0;
-        sennit::fiber one({.runtime = &runtime, .pinned = pinned}, [&] {
-            sennit::fork_join([&] { most = yields_until(ran); }, [&] { ran = true; });
-        });
+        sennit::fiber one({.runtime = &runtime, .pinned = pinned},
+                          [&] { sennit::fork_join([&] { most = yields_until(ran); }, [&] { ran = true; }); });
         sennit::fiber two({.runtime = &runtime, .pinned = pinned}, [&] { (void)yields_until(ran); });
         one.join();
         two.join();
