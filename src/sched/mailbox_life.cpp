@@ -4,7 +4,6 @@
 #include "sched/mailbox_table.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
-#include "sys/mutant.hpp"
 
 namespace sennit::sched {
 
@@ -79,9 +78,8 @@ void mailbox::return_to_sender(mail& one, delivery why) noexcept {
 
 void mailbox::end_life() noexcept {
     // owner: the turn alone changes it while it lives
-    generation_.store(generation_.load_rlx() + 1); // own turn's; before the look at `crowded`
+    generation_.store(generation_.load_rlx() + 1); // own turn's; before the looks at `crowded`
     marks_ |= retired;
-    if (crowded.load() && !SENNIT_MUTANT("an end makes room")) room_made();
 }
 
 void worker::let_go_of_handler() noexcept {

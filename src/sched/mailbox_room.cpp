@@ -2,9 +2,10 @@
 // Mailboxes with a bound: counting mail in and out, and senders that wait for room.
 //
 // A sender that finds no room marks the mailbox as crowded, looks again, and waits in one of a few lists that all
-// mailboxes share. The turn counts a piece out, then looks whether it is crowded; and so does the end of a life. All
-// four are sequentially consistent: the sender sees the room (or the end), or the turn sees the sender. Who is woken
-// looks again, so it does not matter that a list's waiters may be another mailbox's.
+// mailboxes share. The turn counts a piece out, then looks whether it is crowded. All four are sequentially consistent:
+// the sender sees the room, or the turn sees the sender. Who is woken looks again, so it does not matter that a list's
+// waiters may be another mailbox's. The end of a life need not tell: who waits has seen a full mailbox, and what is in
+// it is counted out by turns that come after the end, as dead.
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"
 #include "sennit/base/spin_lock.hpp"

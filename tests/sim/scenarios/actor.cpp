@@ -165,8 +165,7 @@ SIM_SCENARIO_WITHIN(actor, mail_for_one_that_is_blocked, .preemptions = 2, .stal
     sim::check(all.what.sum == 1, "it has come");
 }
 
-// It ends with a full mailbox: whoever waits for room is told. (A sender that looked whether it lives by an acquiring
-// load could miss the end after it had marked the mailbox as crowded, while the end missed the mark.)
+// It ends with a full mailbox: whoever waits for room is told, by what is counted out as dead.
 SIM_SCENARIO_WITHIN(actor, one_with_a_full_mailbox_ends, .preemptions = 2, .stale_reads = 1) {
     house all(1, 9, {.mailbox = 1});
     sim::thread other([&] { (void)all.actor.send(put{1}); });
