@@ -9,6 +9,7 @@
 // fibers: stacks of 8 KiB; threads without work sleep (where they spin, they slow each message down many times).
 #include "main.hpp"
 
+#include "actors/fiber_servants.hpp"
 #include "fibers/main.hpp"
 
 #include <boost/fiber/all.hpp>
@@ -154,5 +155,6 @@ struct fibers_of_boost : boost_threads<8 * 1024> {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::forks<with_boost_fiber>, lab::fibers<fibers_of_boost>>(argc, argv);
+    return lab::program<lab::forks<with_boost_fiber>, lab::fibers<fibers_of_boost>,
+                        lab::fiber_servants<fibers_of_boost>>(argc, argv);
 }

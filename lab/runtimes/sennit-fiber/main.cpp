@@ -2,6 +2,7 @@
 // Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very many are blocked.
 #include "control/main.hpp"
 #include "../sennit/with_runtime.hpp"
+#include "actors/fiber_servants.hpp"
 #include "fibers/main.hpp"
 
 #include <sennit/channel.hpp>
@@ -51,5 +52,6 @@ struct with_sennit_fibers : with_fibers {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<with_sennit_fibers>, lab::control<with_sennit_fibers>>(argc, argv);
+    return lab::program<lab::fibers<with_sennit_fibers>, lab::control<with_sennit_fibers>,
+                        lab::fiber_servants<with_sennit_fibers>>(argc, argv);
 }
