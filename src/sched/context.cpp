@@ -51,9 +51,7 @@ context::context(runtime_core& owner, unsigned number, sys::stack frames, std::b
 }
 
 context::~context() {
-#ifdef SENNIT_THREAD_SANITIZER
-    __tsan_destroy_fiber(machine.tsan_fiber);
-#endif
+    sys::end_notes(machine);
 }
 
 } // namespace sennit::sched

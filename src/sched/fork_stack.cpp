@@ -80,7 +80,7 @@ void worker::publish_rest(context& self) noexcept {
         counted.published.add(head - split);
         hot.split.store(self.slot(head));
     }
-    runtime_.adopt_orphan(self);
+    runtime_.adopt_orphan(self, home());
     runtime_.wake_one();
 }
 

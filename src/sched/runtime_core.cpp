@@ -260,8 +260,9 @@ void runtime_core::check_not_lost() const {
                                 "sennit: this runtime was made before fork() and has no threads in the child");
 }
 
-void runtime_core::adopt_orphan(context& one) noexcept {
+void runtime_core::adopt_orphan(context& one, std::uint16_t home) noexcept {
     std::lock_guard guard(orphan_lock_);
+    one.orphan_home = home;
     if (one.orphaned.load_rlx()) return; // under the lock, as all below
     one.orphaned.store_rlx(true);        // under the lock
     one.next_orphan = orphans_;
@@ -291,7 +292,7 @@ context* runtime_core::find_orphan(std::uint16_t home) noexcept {
             *link = one->next_orphan;
             one->orphaned.store_rlx(false); // under the lock
             orphan_count_.fetch_sub(1);
-        } else if (home == 0 || one->home == home) {
+        } else if (home == 0 || one->orphan_home == home) {
             return one;
         } else {
             link = &one->next_orphan;

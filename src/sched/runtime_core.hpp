@@ -92,15 +92,16 @@ public:
 
     bool stopping() const noexcept { return stopping_.load() != 0; }
 
-    // Suspended contexts that still have forks to offer.
-    void adopt_orphan(context& one) noexcept;
+    // Suspended contexts that still have forks to offer, with the worker that they are left on. (Their own `home` may
+    // change: who is about to leave one writes it, and so does who runs on, since there was nothing to leave it for.)
+    void adopt_orphan(context& one, std::uint16_t home) noexcept;
     // By who resumes it. Whoever left it put it among the orphans before anybody could make it ready, so that is seen
     // here; others only take it out meanwhile, and then the lock tells.
     static void forget_orphan(context& one) noexcept {
         if (one.orphaned.load_rlx()) [[unlikely]] // a hint, as said above
             forget_orphan_slowly(one);
     }
-    // One with public forks; drops those without. `home`: only what runs there; 0: any.
+    // One with public forks; drops those without. `home`: only what was left there; 0: any.
     context* find_orphan(std::uint16_t home) noexcept;
 
     // For the workers' threads.

@@ -20,4 +20,24 @@ void restore_state(machine_context& to, exception_globals& globals) noexcept {
     to.keeps = false;
 }
 
+#ifdef SENNIT_ADDRESS_SANITIZER
+// A fake stack ends with its last switch: we adopt it, and leave it for good.
+__attribute__((no_sanitize("address"))) void end_notes(machine_context& of) noexcept {
+    if (!of.asan_fake_stack) return;
+    void* mine = nullptr;
+    const void* low = nullptr;
+    std::size_t size = 0;
+    __sanitizer_start_switch_fiber(&mine, of.stack_low, of.stack_size);
+    __sanitizer_finish_switch_fiber(std::exchange(of.asan_fake_stack, nullptr), &low, &size);
+    __sanitizer_start_switch_fiber(nullptr, low, size);
+    __sanitizer_finish_switch_fiber(mine, nullptr, nullptr);
+}
+#else
+void end_notes([[maybe_unused]] machine_context& of) noexcept {
+#ifdef SENNIT_THREAD_SANITIZER
+    __tsan_destroy_fiber(of.tsan_fiber);
+#endif
+}
+#endif
+
 } // namespace sennit::sys

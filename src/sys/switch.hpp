@@ -51,6 +51,9 @@ struct machine_context {
 void keep_state(machine_context& from, exception_globals& globals) noexcept;
 void restore_state(machine_context& to, exception_globals& globals) noexcept;
 
+// What the sanitizers keep for a context that nobody will switch to again.
+void end_notes(machine_context& of) noexcept;
+
 // First thing on a stack that was just switched to, also on a new one (then `self` has no fake stack yet).
 inline void arrived(machine_context& self) noexcept {
 #ifdef SENNIT_ADDRESS_SANITIZER

@@ -203,6 +203,21 @@ TEST(regress, a_catcher_ends_in_a_handler_of_its_message) {
     EXPECT_EQ(catches, nullptr);
 }
 
+// Messages need not be assignable; this did not compile.
+TEST(regress, a_catcher_takes_what_cannot_be_assigned) {
+    struct line {
+        const int n;
+    };
+    sennit::catcher<line> lines;
+    lines.ref().tell(line{4});
+    EXPECT_EQ(lines.pop().message.n, 4);
+    lines.push({5});
+    lines.push({6});
+    EXPECT_EQ(lines.pop_for(1h).value().message.n, 5);
+    EXPECT_EQ(lines.try_pop().value().message.n, 6);
+    EXPECT_FALSE(lines.try_pop().has_value());
+}
+
 // A question that was passed on was still taken for one to who had passed it on.
 struct answers : sennit::actor<answers, number> {
     explicit answers(sennit::event& gate) : gate_(gate) {}

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -234,6 +235,51 @@ TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
     sennit::runtime sharing({.workers = 1, .policy = sennit::scheduling::sharing, .watchdog_threads = 0});
     EXPECT_LE(yields_of_two(sharing, false), 200);
 }
+
+// Another worker read whose forks it might run while who had yielded, and ran on, wrote that (ThreadSanitizer).
+TEST(regress, round_robin_looks_at_forks_whose_owner_runs_on) {
+    sennit::runtime runtime({.workers = 2, .policy = sennit::scheduling::round_robin});
+    const auto two_that_yield = [] {
+        for (int i = 0; i < 5; ++i)
+            sennit::fork_join([] { sennit::this_fiber::yield(); }, [] { sennit::this_fiber::yield(); });
+    };
+    for (int round = 0; round < 100; ++round)
+        runtime.run([&] {
+            std::vector<sennit::fiber> all;
+            for (int i = 0; i < 4; ++i) all.emplace_back(two_that_yield);
+            for (sennit::fiber& one : all) one.join();
+        });
+}
+
+#ifdef SENNIT_ADDRESS_SANITIZER
+// AddressSanitizer's stack of each context stayed, 30 MB of addresses a runtime.
+TEST(regress, the_stacks_of_address_sanitizer_end_with_their_runtime) {
+    const auto pages = [] {
+        long all = 0;
+        std::ifstream("/proc/self/statm") >> all;
+        return all;
+    };
+    const auto brief = [] {
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            sennit::latch here(10);
+            std::vector<sennit::fiber> all;
+            for (int i = 0; i < 10; ++i)
+                all.emplace_back([&here] {
+                    int mine = 0;
+                    int* volatile seen = &mine; // on the stack that ends with the function
+                    *seen = 1;
+                    here.arrive_and_wait();
+                });
+            for (sennit::fiber& one : all) one.join();
+        });
+    };
+    for (int i = 0; i < 5; ++i) brief();
+    const long before = pages();
+    for (int i = 0; i < 20; ++i) brief();
+    EXPECT_LE(pages() - before, 150 * 256); // MiB
+}
+#endif
 
 } // namespace
 } // namespace sched_review

@@ -9,7 +9,8 @@
 // Use it as the owner of a part of a program that consists of actors. A group may be made anywhere, also in a handler,
 // and belongs to one runtime, which must outlive it.
 // Guarantees. When `join` or the destructor returns, all its actors have ended, their destructors have run, and so have
-// those of the messages that were left in their mailboxes. The destructor stops those that still live
+// those of the messages that were left in their mailboxes; but one that somebody sends just while its receiver ends may
+// be destroyed a little later, before the runtime. The destructor stops those that still live
 // (exit_reason::shutdown), each after the message that it handles, and waits; but leaves them in a child of fork().
 // Thread safety: all members but the destructor from anywhere. Blocking: join, and the destructor.
 #pragma once
