@@ -271,7 +271,8 @@ private:
 public:
     void* object = nullptr; // the model's, for one life
     // Bounded mail: how many pieces there may be and, in the lowest two bits, when_full; and pieces not yet handled. 0:
-    // no bound. Who counts one in counts it out, whichever life that is in: the count is never set.
+    // no bound. Who counts one in counts it out, whichever life that is in: the count is never set. So what came too
+    // late for the last life takes of this one's room, until a turn has returned it.
     base::atomic<std::uint32_t> bounds{0};
     base::atomic<std::uint32_t> queued{0};
     base::atomic<std::uint8_t> crowded{0}; // senders wait for room

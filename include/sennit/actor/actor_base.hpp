@@ -42,7 +42,9 @@ enum class overflow : unsigned char {
 
 struct spawn_options {
     std::string_view name{};   // for reports and actor_group::find
-    std::uint32_t mailbox = 0; // messages; at most 2^30 - 1; 0: no bound
+    // Messages; at most 2^30 - 1; 0: no bound. One that came too late for an actor that has ended may count here until
+    // it is returned.
+    std::uint32_t mailbox = 0;
     enum overflow overflow = overflow::suspend;
     unsigned worker = any_worker;    // the only one that it shall run on
     unsigned begins_on = any_worker; // where it is at first; it moves when others have nothing to do
