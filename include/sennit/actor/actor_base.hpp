@@ -41,7 +41,7 @@ enum class overflow : unsigned char {
 };
 
 struct spawn_options {
-    std::string_view name{};   // for reports and actor_group::find
+    std::string_view name{}; // for reports and actor_group::find
     // Messages; at most 2^30 - 1; 0: no bound. One that came too late for an actor that has ended may count here until
     // it is returned.
     std::uint32_t mailbox = 0;
