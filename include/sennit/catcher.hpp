@@ -48,42 +48,29 @@ public:
     // As if it had been sent here. Throws std::bad_alloc.
     void push(M message, any_ref from = {}) { put(*queue_, std::move(message), from); }
     // Waits for one. Throws cancelled.
-    caught pop() { return std::move(*queue_->pop()->one); }
+    caught pop() { return std::move(*queue_->pop()); }
     // Nothing: none came in time.
     template <class Rep, class Period>
     std::optional<caught> pop_for(const std::chrono::duration<Rep, Period>& limit) {
-        return taken([&](maybe& one) { return queue_->pop_for(one, limit); });
+        std::optional<caught> one;
+        (void)queue_->pop_for(one, limit);
+        return one;
     }
     std::optional<caught> try_pop() {
-        return taken([&](maybe& one) { return queue_->try_pop(one); });
+        std::optional<caught> one;
+        (void)queue_->try_pop(one);
+        return one;
     }
     std::size_t size() const { return queue_->size(); }
     bool empty() const { return size() == 0; }
 
 private:
-    // What a channel assigns, for messages that cannot be assigned.
-    struct maybe {
-        std::optional<caught> one;
-        explicit maybe(std::optional<caught>&& given = {}) noexcept : one(std::move(given)) {}
-        maybe(maybe&&) = default;
-        maybe& operator=(maybe&& other) noexcept {
-            one.reset();
-            if (other.one) one.emplace(std::move(*other.one));
-            return *this;
-        }
-    };
-    template <class How>
-    static std::optional<caught> taken(const How& how) {
-        maybe into;
-        (void)how(into);
-        return std::move(into.one);
-    }
     void listen() {
         handler_ =
             at_.add_handler([queue = queue_](M&& message, any_ref from) { put(*queue, std::move(message), from); });
     }
-    using queue = channel<maybe>;
-    static void put(queue& to, M&& message, any_ref from) { (void)to.push(maybe(caught{std::move(message), from})); }
+    using queue = channel<caught>;
+    static void put(queue& to, M&& message, any_ref from) { (void)to.push(caught{std::move(message), from}); }
 
     // Its handler's, too: where a handler of the same message destroys the catcher, that one still comes.
     std::shared_ptr<queue> queue_ = std::make_shared<queue>(queue::unbounded);

@@ -139,29 +139,25 @@ public:
         (void)pop_before(value, sched::never);
         return value;
     }
-    // `to` is written on success only.
-    channel_status try_pop(T& to) {
-        std::optional<T> value;
-        sched::claimed sender;
-        lock_.lock();
-        const bool taken = take(value, sender), closed = closed_;
-        lock_.unlock();
-        sched::end_wait(sender);
-        if (!taken) {
-            if (!closed) return channel_status::empty;
-            throw_error();
-            return channel_status::closed;
-        }
-        to = std::move(*value);
-        return channel_status::success;
-    }
+    // `to` is written on success only. An optional is for a T that cannot be assigned, or made beforehand.
+    channel_status try_pop(T& to) { return assigned_now(to); }
+    channel_status try_pop(std::optional<T>& to) { return assigned_now(to); }
     channel_status pop(T& to) { return assigned(to, sched::never); }
     template <class Rep, class Period>
     channel_status pop_for(T& to, const std::chrono::duration<Rep, Period>& duration) {
         return assigned(to, sched::deadline_in(duration));
     }
+    template <class Rep, class Period>
+    channel_status pop_for(std::optional<T>& to, const std::chrono::duration<Rep, Period>& duration) {
+        return assigned(to, sched::deadline_in(duration));
+    }
     template <class Clock, class Duration>
     channel_status pop_until(T& to, const std::chrono::time_point<Clock, Duration>& when) {
+        return sched::wait_until(when, channel_status::timeout,
+                                 [&](std::int64_t until) { return assigned(to, until); });
+    }
+    template <class Clock, class Duration>
+    channel_status pop_until(std::optional<T>& to, const std::chrono::time_point<Clock, Duration>& when) {
         return sched::wait_until(when, channel_status::timeout,
                                  [&](std::int64_t until) { return assigned(to, until); });
     }
@@ -303,11 +299,31 @@ private:
         return wait_to_pop(&to, deadline_ns);
     }
 
-    channel_status assigned(T& to, std::int64_t deadline_ns) {
+    // Outside the lock: what was there before ends here.
+    static void assign(T& to, std::optional<T>& from) { to = std::move(*from); }
+    static void assign(std::optional<T>& to, std::optional<T>& from) { to.emplace(std::move(*from)); }
+    template <class To>
+    channel_status assigned(To& to, std::int64_t deadline_ns) {
         std::optional<T> value;
         const channel_status how = pop_before(value, deadline_ns);
-        if (how == channel_status::success) to = std::move(*value);
+        if (how == channel_status::success) assign(to, value);
         return how;
+    }
+    template <class To>
+    channel_status assigned_now(To& to) {
+        std::optional<T> value;
+        sched::claimed sender;
+        lock_.lock();
+        const bool taken = take(value, sender), closed = closed_;
+        lock_.unlock();
+        sched::end_wait(sender);
+        if (!taken) {
+            if (!closed) return channel_status::empty;
+            throw_error();
+            return channel_status::closed;
+        }
+        assign(to, value);
+        return channel_status::success;
     }
 
     // Unbounded channels have room for whoever pushes, and grow outside the lock.

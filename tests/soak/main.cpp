@@ -2,7 +2,7 @@
 // Random programs over every primitive, for as long as wanted: each answer is checked, and after each round nothing may
 // be left: no stack, no timer, no work. After a warm-up the resident memory must be flat.
 //
-//     soak SECONDS [SEED]    one line a period; status 0: all was right, 1: something was not, 2: bad input
+//     soak SECONDS [SEED [PROGRAM]]    one line a period; status 0: all was right, 1: something was not, 2: bad input
 #include "mix.hpp"
 #include "resident.hpp"
 
@@ -21,13 +21,15 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
-#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using clock = std::chrono::steady_clock;
+
+std::vector<soak::program> chosen; // set by main
 
 // What may be added to the resident memory after the warm-up: an eighth, and this.
 constexpr long slack_kib = 8 * 1024;
@@ -57,9 +59,8 @@ void play(sennit::runtime& on, soak::dice& with, totals& sum) {
         for (int i = 0; i < crew; ++i)
             all.emplace_back([&sum, seed = with.seed()] {
                 soak::dice mine(seed);
-                const auto programs = soak::programs();
                 for (int k = mine.from(1, 6); k > 0; --k) {
-                    const auto& one = programs[static_cast<std::size_t>(mine.from(0, int(programs.size()) - 1))];
+                    const auto& one = chosen[static_cast<std::size_t>(mine.from(0, int(chosen.size()) - 1))];
                     if (!one.run(mine)) {
                         sum.failed = true;
                         std::fprintf(stderr, "soak: wrong answer: %s, seed %llu\n", one.name,
@@ -134,8 +135,10 @@ int main(int count, char** given) {
     char* end = nullptr;
     const double seconds = count > 1 ? std::strtod(given[1], &end) : 0;
     const std::uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : std::random_device{}();
-    if (count < 2 || count > 3 || !(seconds > 0) || *end != '\0') {
-        std::fprintf(stderr, "usage: soak SECONDS [SEED]\n");
+    for (const auto& one : soak::programs())
+        if (count < 4 || one.name == std::string_view(given[3])) chosen.push_back(one);
+    if (count < 2 || count > 4 || !(seconds > 0) || *end != '\0' || chosen.empty()) {
+        std::fprintf(stderr, "usage: soak SECONDS [SEED [PROGRAM]], where PROGRAM is the name of one\n");
         return 2;
     }
     std::printf("soak: %.0f s, seed %llu\n", seconds, static_cast<unsigned long long>(seed));

@@ -382,8 +382,17 @@ constexpr program all_programs[] = {
 
 } // namespace
 
-std::span<const program> programs() {
+std::span<const program> basic_programs() {
     return all_programs;
+}
+
+std::vector<program> programs() {
+    std::vector<program> all;
+    for (const auto& some : {basic_programs(), limits_programs(), limits_family_programs(), limits_channel_programs(),
+                             limits_end_programs(), actors_programs(), monitors_programs(), acceptance_programs(),
+                             coroutines_programs(), generators_programs(), runtimes_programs()})
+        all.insert(all.end(), some.begin(), some.end());
+    return all;
 }
 
 } // namespace soak

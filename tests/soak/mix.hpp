@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <vector>
 
 namespace soak {
 
@@ -26,6 +27,19 @@ struct program {
     bool (*run)(dice& with);
 };
 
-std::span<const program> programs();
+// All of those below.
+std::vector<program> programs();
+
+std::span<const program> basic_programs();          // mix.cpp: each primitive
+std::span<const program> limits_programs();         // mix_limits.cpp: limits of locks and signals
+std::span<const program> limits_family_programs();  // mix_limits_family.cpp: of futures, nurseries and fibers
+std::span<const program> limits_channel_programs(); // mix_limits_channels.cpp: of channels, select and waituntil
+std::span<const program> limits_end_programs();     // mix_limits_ends.cpp: what ends as early as it may
+std::span<const program> actors_programs();         // mix_actors.cpp
+std::span<const program> monitors_programs();       // mix_monitors.cpp
+std::span<const program> acceptance_programs();     // mix_acceptance.cpp: waitfor, active objects
+std::span<const program> coroutines_programs();     // mix_coroutines.cpp
+std::span<const program> generators_programs();     // mix_generators.cpp
+std::span<const program> runtimes_programs();       // mix_runtimes.cpp: runtimes that change while they work
 
 } // namespace soak

@@ -2,9 +2,11 @@
 // condition: waiting inside monitors, and being let go on by who makes true what was waited for.
 //
 // Bound to one monitor or several when it is made. `wait` leaves exactly these, however often they were entered, and
-// has them all again when it returns; it stays inside others. A signalled one goes on before anybody can enter: when
-// the signaller leaves (or waits), each monitor passes to it, and it runs when it has the last. So what the signaller
-// established still holds, if the signaller leaves it so: wait with `if`.
+// has them all again when it returns; it stays inside others, and comes back out of order then, as a scope inside
+// another one's enters. A signalled one goes on before anybody can enter: when the signaller leaves (or waits), each
+// monitor passes to it, and it runs when it has the last. So what the signaller established still holds, if the
+// signaller leaves it so: wait with `if`. Calls that the signaller accepts by `waitfor` before it leaves come first;
+// who accepts in a loop and never leaves lets the other go on by `signal_block`.
 // All members are called inside all monitors of the condition, which is checked.
 // Included by sennit/monitor.hpp.
 #pragma once

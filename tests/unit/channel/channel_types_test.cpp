@@ -321,4 +321,40 @@ TEST(channel_unbounded, has_room_for_whoever_pushes_at_the_same_time) {
     for (int i = 0; i < 100; ++i) EXPECT_EQ(fresh.pop(), i);
 }
 
+// An optional takes what can neither be made beforehand nor assigned; what was in it ends outside the channel's lock.
+TEST(channel_types, come_into_an_optional) {
+    struct fixed {
+        const int n;
+        explicit fixed(int from) : n(from) {}
+    };
+    sennit::channel<fixed> line(3);
+    std::optional<fixed> to;
+    EXPECT_EQ(line.try_pop(to), channel_status::empty);
+    EXPECT_EQ(line.pop_for(to, 0s), channel_status::timeout);
+    EXPECT_FALSE(to.has_value());
+    for (int i = 1; i <= 3; ++i) line.push(fixed(i));
+    EXPECT_EQ(line.try_pop(to), channel_status::success);
+    EXPECT_EQ(to.value().n, 1);
+    EXPECT_EQ(line.pop_for(to, 1h), channel_status::success);
+    EXPECT_EQ(to.value().n, 2);
+    EXPECT_EQ(line.pop_until(to, std::chrono::steady_clock::now() + 1h), channel_status::success);
+    EXPECT_EQ(to.value().n, 3);
+    line.close();
+    EXPECT_EQ(line.try_pop(to), channel_status::closed);
+    EXPECT_EQ(to.value().n, 3); // written on success only
+
+    struct asks {
+        sennit::channel<std::shared_ptr<asks>>* of = nullptr;
+        ~asks() {
+            EXPECT_TRUE(!of || of->size() == 0); // takes the lock
+        }
+    };
+    sennit::channel<std::shared_ptr<asks>> others(1);
+    auto first = std::make_shared<asks>();
+    first->of = &others;
+    std::optional<std::shared_ptr<asks>> held(std::move(first));
+    others.push(std::make_shared<asks>());
+    EXPECT_EQ(others.try_pop(held), channel_status::success);
+}
+
 } // namespace

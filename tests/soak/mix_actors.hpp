@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the soak's programs of actors share: messages that are counted from birth to end, and those who send them.
+#pragma once
+
+#include "mix.hpp"
+
+#include <sennit/sennit.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace soak {
+
+// What became of the messages of one program.
+struct ledger {
+    std::atomic<long> made{0}, gone{0}, handled{0}, ended{0}, full{0}, unhandled{0}, wrong{0};
+    // Nothing is under way any more. `kept_back`: those that were never sent. What was sent while its receiver ended
+    // may be given up a moment after the group has; so this waits for it, but not for ever.
+    bool balanced(long kept_back = 0) const {
+        for (int looks = 0; made != gone && looks < 2'000; ++looks)
+            sennit::this_fiber::sleep_for(std::chrono::milliseconds(looks < 100 ? 0 : 10));
+        return wrong == 0 && made == gone && made == handled + ended + full + unhandled + kept_back;
+    }
+    void failed() { ++wrong; }
+};
+
+// A message. `from` and `number` say who sent it, as the how many-th of its lane.
+class parcel {
+public:
+    parcel(ledger& book, int from, int number, bool urgent = false) noexcept
+        : book_(&book), from_(from), number_(number), urgent_(urgent) {
+        ++book.made;
+    }
+    parcel(parcel&& other) noexcept
+        : book_(std::exchange(other.book_, nullptr)), from_(other.from_), number_(other.number_),
+          urgent_(other.urgent_) {}
+    parcel(const parcel& other) noexcept
+        : book_(other.book_), from_(other.from_), number_(other.number_), urgent_(other.urgent_) {
+        if (book_) ++book_->made;
+    }
+    parcel& operator=(parcel other) noexcept { // a catcher wants that
+        std::swap(book_, other.book_);
+        from_ = other.from_, number_ = other.number_, urgent_ = other.urgent_;
+        return *this;
+    }
+    ~parcel() {
+        if (book_) ++book_->gone;
+    }
+    ledger& book() const noexcept { return *book_; }
+    int from() const noexcept { return from_; }
+    int number() const noexcept { return number_; }
+    bool urgent() const noexcept { return urgent_; }
+
+private:
+    ledger* book_;
+    int from_, number_;
+    bool urgent_;
+};
+
+// One that is asked; the answer is its number, and `fate` says whether somebody has given that.
+class question : public parcel {
+public:
+    using reply = int;
+    using parcel::parcel;
+    std::shared_ptr<std::atomic<bool>> answered = std::make_shared<std::atomic<bool>>(false);
+    int way = 0; // what shall be done with it
+};
+
+// At the receiver: whether each pair's messages come in order, lane by lane. `all`: none may be missing.
+class order_check {
+public:
+    explicit order_check(bool all) : all_(all) {}
+    bool next(const parcel& m) {
+        int& last = last_.try_emplace({m.from(), m.urgent()}, -1).first->second;
+        const bool right = all_ ? m.number() == last + 1 : m.number() > last;
+        last = m.number();
+        return right;
+    }
+
+private:
+    bool all_;
+    std::map<std::pair<int, bool>, int> last_;
+};
+
+// Makes dead parcels and questions be counted in their books; all others are not written.
+void count_dead_parcels();
+
+// Now and then a yield, a sleep, or a little work.
+void nap(dice& with);
+
+// Those who do something at the same time: fibers, plain threads, and actors in a handler.
+class crew {
+public:
+    explicit crew(dice& with) : with_(with) {}
+    ~crew() { join(); }
+    void start(std::function<void(dice&)> what);
+    void join();
+
+private:
+    struct job {
+        std::function<void()> run;
+    };
+    struct worker : sennit::actor<worker, job> {
+        void on(const job& m) {
+            m.run();
+            stop();
+        }
+    };
+    dice& with_;
+    sennit::actor_group group_;
+    std::vector<sennit::fiber> fibers_;
+    std::vector<std::thread> threads_;
+};
+
+std::span<const program> actor_mail_programs();  // mix_actors_mail.cpp
+std::span<const program> actor_life_programs();  // mix_actors_life.cpp
+std::span<const program> actor_end_programs();   // mix_actors_ends.cpp
+std::span<const program> actor_later_programs(); // mix_actors_more.cpp
+std::span<const program> actor_group_programs(); // mix_actors_groups.cpp
+
+} // namespace soak
