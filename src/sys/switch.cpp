@@ -24,11 +24,12 @@ void restore_state(machine_context& to, exception_globals& globals) noexcept {
 // A fake stack ends with its last switch: we adopt it, and leave it for good.
 __attribute__((no_sanitize("address"))) void end_notes(machine_context& of) noexcept {
     if (!of.asan_fake_stack) return;
+    void* const its = std::exchange(of.asan_fake_stack, nullptr);
     void* mine = nullptr;
     const void* low = nullptr;
     std::size_t size = 0;
     __sanitizer_start_switch_fiber(&mine, of.stack_low, of.stack_size);
-    __sanitizer_finish_switch_fiber(std::exchange(of.asan_fake_stack, nullptr), &low, &size);
+    __sanitizer_finish_switch_fiber(its, &low, &size);
     __sanitizer_start_switch_fiber(nullptr, low, size);
     __sanitizer_finish_switch_fiber(mine, nullptr, nullptr);
 }
