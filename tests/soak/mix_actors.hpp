@@ -45,11 +45,7 @@ public:
         : book_(other.book_), from_(other.from_), number_(other.number_), urgent_(other.urgent_) {
         if (book_) ++book_->made;
     }
-    parcel& operator=(parcel other) noexcept { // a catcher wants that
-        std::swap(book_, other.book_);
-        from_ = other.from_, number_ = other.number_, urgent_ = other.urgent_;
-        return *this;
-    }
+    parcel& operator=(const parcel&) = delete;
     ~parcel() {
         if (book_) ++book_->gone;
     }
@@ -60,8 +56,8 @@ public:
 
 private:
     ledger* book_;
-    int from_, number_;
-    bool urgent_;
+    const int from_, number_;
+    const bool urgent_;
 };
 
 // One that is asked; the answer is its number, and `fate` says whether somebody has given that.
