@@ -51,7 +51,7 @@ TEST(regress, a_condition_variable_waits_for_who_is_on_the_way_out) {
     runtime.run([] {
         sennit::mutex mutex;
         std::optional<sennit::condition_variable> changed(std::in_place);
-        bool waits = false;
+        std::atomic<bool> waits = false;
         sennit::fiber waiter({.priority = -3}, [&] {
             std::unique_lock lock(mutex);
             waits = true;
@@ -150,7 +150,7 @@ TEST(regress, what_waits_in_an_order_is_dumped_once) {
     sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
     std::ostringstream text;
     runtime.run([&] {
-        bool end = false;
+        std::atomic<bool> end = false;
         const auto turns = [&] {
             while (!end) sennit::this_fiber::yield();
         };

@@ -243,7 +243,7 @@ TEST_P(dump_on, tells_running_ready_and_unbegun_fibers_apart) {
         EXPECT_TRUE(matches(text, "strand [0-9]+ \\[running on worker [0-9]")) << text;
         if (GetParam() != 1) return;
         EXPECT_NE(entry(text, "fresh").find("[ready, not begun]"), std::string::npos) << text;
-        bool once = false;
+        std::atomic<bool> once = false; // the watchdog's thread may stand in for the only worker
         sennit::fiber yields({.name = "yields"}, [&] {
             once = true;
             sennit::this_fiber::yield();

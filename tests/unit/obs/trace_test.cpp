@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each trace is made in a process of its own: tracing begins with the first runtime.
+#include <atomic>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
             sennit::event go;
-            bool begun = false;
+            std::atomic<bool> begun = false;
             sennit::fiber waiter({.name = "wai\"ter"}, [&] {
                 begun = true;
                 go.wait();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A std::mutex that is held while its holder is left is told of, in builds that count them.
+#include <atomic>
 #include <sennit/blocking.hpp>
 #include <sennit/event.hpp>
 #include <sennit/fiber.hpp>
@@ -35,7 +36,7 @@ void hold_over(F wait, G meanwhile) {
     ends_well([&] {
         sennit::event gate;
         std::timed_mutex door;
-        bool held = false;
+        std::atomic<bool> held = false;
         sennit::fiber holder({.name = "holder"}, [&] {
             std::lock_guard inside(door);
             held = true;
