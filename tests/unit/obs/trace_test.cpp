@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each trace is made in a process of its own: tracing begins with the first runtime.
-#include <atomic>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
 
 #include <unistd.h>
 
+#include <atomic>
 #include <clocale>
 #include <cstdlib>
 #include <filesystem>

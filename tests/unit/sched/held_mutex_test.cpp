@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A std::mutex that is held while its holder is left is told of, in builds that count them.
-#include <atomic>
 #include <sennit/blocking.hpp>
 #include <sennit/event.hpp>
 #include <sennit/fiber.hpp>
@@ -9,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
