@@ -56,25 +56,19 @@ void crew::start(std::function<void(dice&)> what) {
     };
     switch (with_.from(0, 5)) {
     case 0:
-        threads_.emplace_back(std::move(run));
+        hands_.thread(std::move(run));
         break;
     case 1:
     case 2:
         group_.spawn<worker>().tell(job{std::move(run)});
         break;
     default:
-        fibers_.emplace_back(std::move(run));
+        hands_.fiber(std::move(run));
     }
 }
 
 void crew::join() {
-    for (auto& one : fibers_) one.join();
-    fibers_.clear();
-    if (!threads_.empty())
-        sennit::blocking([&] {
-            for (auto& one : threads_) one.join();
-        });
-    threads_.clear();
+    hands_.join();
     group_.join();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mix.hpp"
+#include "mix_visitors.hpp"
 
 #include <sennit/sennit.hpp>
 
@@ -12,7 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <thread>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,18 @@ private:
     std::map<std::pair<int, bool>, int> last_;
 };
 
+inline std::size_t index_below(std::size_t end, dice& with) {
+    return static_cast<std::size_t>(with.from(0, static_cast<int>(end) - 1));
+}
+// What handlers throw.
+struct on_purpose : std::runtime_error {
+    on_purpose() : runtime_error("on purpose") {}
+};
+// Does something, in one of several ways.
+struct go {
+    int how;
+};
+
 // Makes dead parcels and questions be counted in their books; all others are not written.
 void count_dead_parcels();
 
@@ -111,8 +124,7 @@ private:
     };
     dice& with_;
     sennit::actor_group group_;
-    std::vector<sennit::fiber> fibers_;
-    std::vector<std::thread> threads_;
+    visitors hands_;
 };
 
 std::span<const program> actor_mail_programs();  // mix_actors_mail.cpp

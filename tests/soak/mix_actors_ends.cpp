@@ -11,17 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::size_t index_below(std::size_t end, dice& with) {
-    return static_cast<std::size_t>(with.from(0, static_cast<int>(end) - 1));
-}
-struct on_purpose : std::runtime_error {
-    on_purpose() : runtime_error("on purpose") {}
-};
-
-struct go {
-    int how;
-};
-
 // ---- links ---------------------------------------------------------------------------------------------------------
 
 struct tie {

@@ -13,13 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::size_t index_below(std::size_t end, dice& with) {
-    return static_cast<std::size_t>(with.from(0, static_cast<int>(end) - 1));
-}
-struct on_purpose : std::runtime_error {
-    on_purpose() : runtime_error("on purpose") {}
-};
-
 // ---- births and ends -----------------------------------------------------------------------------------------------
 
 // `from` of what it gets must be its own number: an old handle reaches nobody, and never a new one.
@@ -139,9 +132,6 @@ private:
     pair_table& counts_;
 };
 
-struct go {
-    int how;
-};
 class watched : public sennit::actor<watched, go> {
 public:
     void on(go m) {

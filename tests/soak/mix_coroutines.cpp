@@ -2,6 +2,7 @@
 // Coroutines with stacks: handed between fibers and threads, left and destroyed half way, blocked and cancelled inside.
 // Each frame of their bodies is counted: none may be left.
 #include "mix.hpp"
+#include "mix_frame.hpp"
 #include "mix_visitors.hpp"
 
 #include <sennit/sennit.hpp>
@@ -24,14 +25,6 @@ namespace mix_coroutines {
 namespace {
 
 using std::chrono::microseconds;
-
-// A frame of a body.
-struct frame {
-    explicit frame(std::atomic<int>& live) : count(live) { ++count; }
-    frame(const frame&) = delete;
-    ~frame() { --count; }
-    std::atomic<int>& count;
-};
 
 // ---- one that is handed on -----------------------------------------------------------------------------------------
 

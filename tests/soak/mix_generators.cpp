@@ -2,6 +2,7 @@
 // Generators of both kinds: recursive, failing inside, gone on with by other fibers, and left half way. Each frame is
 // counted: none may be left.
 #include "mix.hpp"
+#include "mix_frame.hpp"
 
 #include <sennit/sennit.hpp>
 
@@ -15,14 +16,6 @@ namespace soak {
 
 namespace mix_generators {
 namespace {
-
-// A frame of a function.
-struct frame {
-    explicit frame(std::atomic<int>& live) : count(live) { ++count; }
-    frame(const frame&) = delete;
-    ~frame() { --count; }
-    std::atomic<int>& count;
-};
 
 // The numbers from low to high, by halves. One may be missing: there it throws, and some of the callers catch it.
 struct plan {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "mix.hpp"
+#include "mix_visitors.hpp"
 
 #include <sennit/sennit.hpp>
 
 #include <chrono>
 #include <stop_token>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,8 +28,7 @@ inline void pause(dice& with) {
 // Calls `body(i, dice)` in `count` strands at once: fibers, and now and then the first one is a plain thread.
 template <class F>
 void strands(dice& with, int count, F body) {
-    std::vector<sennit::fiber> all;
-    std::thread outside;
+    visitors all;
     const bool with_thread = one_in(with, 3);
     for (int i = 0; i < count; ++i) {
         auto strand = [&body, i, seed = with.seed()] {
@@ -37,12 +36,11 @@ void strands(dice& with, int count, F body) {
             body(i, mine);
         };
         if (with_thread && i == 0)
-            outside = std::thread(strand);
+            all.thread(strand);
         else
-            all.emplace_back(strand);
+            all.fiber(strand);
     }
-    for (auto& one : all) one.join();
-    if (outside.joinable()) sennit::blocking([&outside] { outside.join(); });
+    all.join();
 }
 
 // Whether `function` ended in time, all of its blocked calls limited.

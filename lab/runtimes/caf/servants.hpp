@@ -73,7 +73,7 @@ struct producer_consumer : actor_workload {
         std::vector<caf::actor> actors{runtime.system.spawn(buffering)};
         const caf::actor buffer = actors.front();
         for (std::int64_t i = 0; i < producers; ++i)
-            actors.push_back(runtime.system.spawn(producing, buffer, n / producers + (i < n % producers)));
+            actors.push_back(runtime.system.spawn(producing, buffer, share_of(n, producers, i)));
         for (std::int64_t i = 0; i < consumers; ++i) actors.push_back(runtime.system.spawn(consuming, buffer, &whole));
         for (std::size_t i = 1; i < actors.size(); ++i) caf::anon_send(actors[i], caf::unit);
         whole.wait();

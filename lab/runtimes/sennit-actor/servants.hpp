@@ -171,7 +171,7 @@ struct producer_consumer : actor_workload {
         sennit::actor_group actors;
         auto buffer = actors.spawn<bounded_buffer>();
         for (std::int64_t i = 0; i < producers; ++i)
-            actors.spawn<producer>(buffer, n / producers + (i < n % producers)).tell(room{});
+            actors.spawn<producer>(buffer, share_of(n, producers, i)).tell(room{});
         for (std::int64_t i = 0; i < consumers; ++i) actors.spawn<consumer>(buffer, whole).tell(room{});
         return whole.wait();
     }

@@ -215,8 +215,7 @@ struct theron_producer_consumer : actor_workload {
         auto buffer = std::make_unique<theron::bounded_buffer>(runtime.framework);
         const auto to = buffer->GetAddress();
         for (std::int64_t i = 0; i < producers; ++i)
-            all.push_back(
-                std::make_unique<theron::producer>(runtime.framework, to, n / producers + (i < n % producers)));
+            all.push_back(std::make_unique<theron::producer>(runtime.framework, to, share_of(n, producers, i)));
         for (const auto& one : all) runtime.send(theron::room{}, *one);
         for (std::int64_t i = 0; i < consumers; ++i) {
             all.push_back(std::make_unique<theron::consumer>(runtime.framework, to, &whole));

@@ -11,11 +11,6 @@
 
 namespace lab {
 
-// How many of n are number i's, of so many.
-constexpr std::int64_t share_of(std::int64_t n, std::int64_t parts, std::int64_t i) {
-    return n / parts + (i < n % parts ? 1 : 0);
-}
-
 template <class R>
 struct producer_consumer_of_fibers : actor_workload {
     using actor_workload::actor_workload;

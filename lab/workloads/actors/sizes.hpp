@@ -42,6 +42,10 @@ struct counting_size : actor_workload {
 // producer-consumer: n items from 5 producers over a bounded buffer of 50 to 5 consumers; the answer is how many
 // arrived.
 inline constexpr std::int64_t producers = 5, consumers = 5, buffer_size = 50;
+// How many of n are number i's, of so many.
+constexpr std::int64_t share_of(std::int64_t n, std::int64_t parts, std::int64_t i) {
+    return n / parts + (i < n % parts ? 1 : 0);
+}
 
 // prime-factors: n queries to 16 workers, each of which borrows one of 8 buffers from a server for the time it works,
 // and factorises 600,213,349; at most 32 queries are under way. The answer is the sum of the smallest factors.
