@@ -2,12 +2,12 @@
 #include "sennit/runtime.hpp"
 
 #include "obs/start.hpp"
+#include "sched/per_process.hpp"
 #include "sched/runtime_core.hpp"
-#include "sennit/base/atomic.hpp"
-#include "sennit/base/spin_lock.hpp"
 #include "sennit/sched/verbs.hpp"
 
 #include <mutex>
+#include <new>
 #include <system_error>
 
 namespace sennit {
@@ -63,47 +63,41 @@ void runtime::submit(sched::runnable& work) {
 namespace {
 
 struct default_slot {
-    const unsigned forks = sched::runtime_core::forks();
     std::mutex mutex;
     std::unique_ptr<runtime> current;
 };
 
-// A child of fork() leaks the parent's default runtime, whose threads it does not have, and the lock, which another
-// thread may have held; it makes its own. So does an object that is destroyed after it, and uses the library.
-constinit base::atomic<default_slot*> slot_here{nullptr};
-constinit base::spin_lock making; // held for an allocation, once in a process: a fork there is unlikely
+// A child of fork() leaves its parent's default runtime, whose threads it does not have, and makes its own. So does an
+// object that is destroyed after it, and uses the library.
+constinit sched::per_process<default_slot> slot;
 
 struct end_of_default {
     ~end_of_default() {
-        default_slot* last = slot_here.load();
-        if (!last || last->forks != sched::runtime_core::forks()) return;
+        default_slot* const last = slot.find();
+        if (!last) return;
         // std::exit by a worker of it, or inside of `blocking`, who cannot wait for themselves; or a call that may not
         // return. The process ends anyway.
         if (last->current &&
             (sched::current_runtime() == &last->current->core() || last->current->core().blocking_calls().busy()))
             return;
-        slot_here.store(nullptr);
-        delete last;
+        slot.end();
     }
 };
 
 default_slot& the_default() {
     static end_of_default at_exit;
-    default_slot* slot = slot_here.load();
-    if (slot && slot->forks == sched::runtime_core::forks()) return *slot;
-    std::lock_guard guard(making);
-    slot = slot_here.load();
-    if (!slot || slot->forks != sched::runtime_core::forks()) slot_here.store(slot = new default_slot);
-    return *slot;
+    default_slot* const mine = slot.get();
+    if (!mine) throw std::bad_alloc();
+    return *mine;
 }
 
 } // namespace
 
 runtime& default_runtime() {
-    default_slot& slot = the_default();
-    std::lock_guard guard(slot.mutex);
-    if (!slot.current) slot.current = std::make_unique<runtime>();
-    return *slot.current;
+    default_slot& mine = the_default();
+    std::lock_guard guard(mine.mutex);
+    if (!mine.current) mine.current = std::make_unique<runtime>();
+    return *mine.current;
 }
 
 bool detail::on_any_worker() noexcept {

@@ -7,6 +7,7 @@
 #include "sennit/actor/actor_group.hpp"
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/intrusive_queue.hpp"
+#include "sennit/base/over_forks.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/sched/wait.hpp"
@@ -74,6 +75,7 @@ struct detail::fallbacks {
 
 using detail::fallbacks;
 constinit base::spin_lock fallbacks::lock;
+static const base::held_over_forks hold_fallbacks(fallbacks::lock);
 constinit base::intrusive_queue<fallbacks::entry> fallbacks::all;
 constinit sched::wait_list fallbacks::leaving;
 

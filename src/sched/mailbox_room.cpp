@@ -8,6 +8,7 @@
 // it is counted out by turns that come after the end, as dead.
 #include "sched/mailbox.hpp"
 #include "sched/mailbox_table.hpp"
+#include "sennit/base/over_forks.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/sched/wait.hpp"
 #include "sys/mutant.hpp"
@@ -26,6 +27,7 @@ struct crowd {
 constexpr std::size_t crowd_count = 64;
 constexpr std::uint32_t behind_at_most = 4; // times the room, where the oldest are to be dropped
 constinit crowd crowds[crowd_count];
+const base::held_over_forks hold_crowds(crowds, crowds[0].lock);
 
 crowd& crowd_of(std::uint32_t slot) noexcept {
     return crowds[slot % crowd_count];

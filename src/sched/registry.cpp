@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/registry.hpp"
 
-#include "sennit/base/atomic.hpp"
-#include "sennit/base/spin_lock.hpp"
-#include "sys/thread.hpp"
+#include "sched/per_process.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace sennit::sched {
 
@@ -15,20 +14,11 @@ struct registry::state {
     sys::mutex one_snapshot;
 };
 
-// The address of the list, where a debugger finds it; never destroyed, since threads may look until the process ends.
-// In a child of fork() another thread may have held a lock: it gets new ones.
-registry::state& registry::here() noexcept {
-    static state* one = nullptr;
-    static base::atomic<unsigned> generation{~0u}; // of the list
-    static base::spin_lock making; // held for an allocation, once in a process: a fork there is unlikely
-    if (generation.load() == sys::fork_generation()) return *one;
-    std::lock_guard guard(making);
-    if (generation.load() != sys::fork_generation()) {
-        one = new state;
-        sennit_debug_root.runtimes = &one->runtimes;
-        generation.store(sys::fork_generation());
-    }
-    return *one;
+registry::state& registry::here() {
+    static constinit per_process<state> all;
+    state* const mine = all.get();
+    if (!mine) throw std::bad_alloc();
+    return *mine;
 }
 
 #ifdef SENNIT_SIMULATOR // it counts what is allocated, and nobody looks
@@ -36,13 +26,16 @@ void registry::add(runtime_core&) {}
 void registry::remove(runtime_core&) noexcept {}
 #else
 void registry::add(runtime_core& one) {
-    std::lock_guard guard(here().mutex);
-    here().runtimes.push_back(&one);
+    state& all = here();
+    std::lock_guard guard(all.mutex);
+    all.runtimes.push_back(&one);
+    sennit_debug_root.runtimes = &all.runtimes; // the address of the list, where a debugger finds it
 }
 
 void registry::remove(runtime_core& one) noexcept {
-    std::lock_guard guard(here().mutex);
-    std::erase(here().runtimes, &one);
+    state& all = here(); // made by `add`
+    std::lock_guard guard(all.mutex);
+    std::erase(all.runtimes, &one);
 }
 #endif
 

@@ -28,7 +28,7 @@ public:
 
 private:
     struct state;
-    static state& here() noexcept;
+    static state& here();
 };
 
 // Where debuggers begin: tools/gdb/sennit.py.

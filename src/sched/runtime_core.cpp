@@ -219,10 +219,6 @@ void runtime_core::end_workers(unsigned started) noexcept {
         if (workers_[i]->thread().joinable()) workers_[i]->join();
 }
 
-unsigned runtime_core::forks() noexcept {
-    return sys::fork_generation();
-}
-
 bool runtime_core::all_in_bed() const noexcept {
     for (unsigned i = 0, all = crew_size(); i < all; ++i)
         if (!idle_.is_set(i) && !workers_[i]->stands_down()) return false;

@@ -112,8 +112,6 @@ public:
     // True in a child of fork(): the workers' threads are not here.
     bool lost_in_fork() const noexcept;
     void check_not_lost() const; // throws std::system_error
-    // How many forks this process is the child of.
-    static unsigned forks() noexcept;
 
     runtime_metrics metrics() const;
 

@@ -4,8 +4,10 @@
 
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/over_forks.hpp"
 #include "sennit/base/plain.hpp"
 #include "sennit/base/spin_lock.hpp"
+#include "sys/mutex.hpp"
 #include "sys/stack.hpp"
 #include "sys/switch.hpp"
 
@@ -38,19 +40,18 @@ side_stack_cache idle;                                                     // of
 std::array<side_stack_cache, most_class - least_class + 1> idle_of_others; // by size
 thread_local side_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
 
-// Never destroyed: coroutines may be objects of static duration.
-sys::stack_source& memory() {
-    static auto& source = *new sys::stack_source(side_stack_size);
-    return source;
-}
-sys::stack_source& memory_of(unsigned size_class) {
-    if (size_class == usual_class) return memory();
-    static base::spin_lock making;
-    static std::array<sys::stack_source*, most_class - least_class + 1> sources{};
-    std::lock_guard guard(making);
+const base::held_over_forks hold_idle(idle_lock);
+
+constinit sys::mutex source_lock; // guards what follows, and is held while one of them is asked
+const base::held_over_forks hold_sources(source_lock);
+// By size. Never destroyed: coroutines may be objects of static duration.
+constinit std::array<sys::stack_source*, most_class - least_class + 1> sources{};
+
+sys::stack fresh_memory(unsigned size_class) {
+    std::lock_guard guard(source_lock);
     sys::stack_source*& one = sources[size_class - least_class];
     if (!one) one = new sys::stack_source(std::size_t{1} << size_class);
-    return *one;
+    return one->take();
 }
 
 [[gnu::noinline]] void note_first(side_stack* which) noexcept {
@@ -107,7 +108,7 @@ side_stack::side_stack(std::byte* low, std::byte* high, unsigned size_class) noe
 }
 
 side_stack& side_stack::make(unsigned size_class) {
-    const sys::stack fresh = memory_of(size_class).take();
+    const sys::stack fresh = fresh_memory(size_class);
     // SAFETY: writable memory for the life of the process; its upper end is aligned to 64 bytes, as this class is.
     auto& made = *::new (fresh.high - sizeof(side_stack)) side_stack(fresh.low, fresh.high, size_class);
     note_first(&made);

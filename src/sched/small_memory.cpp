@@ -4,6 +4,7 @@
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/atomic.hpp"
+#include "sennit/base/over_forks.hpp"
 #include "sennit/base/spin_lock.hpp"
 #include "sennit/sys/hot_line.hpp"
 
@@ -54,13 +55,15 @@ public:
         return batch;
     }
 
-private:
     base::spin_lock lock_; // guards the two below
+
+private:
     piece* first_ = nullptr;
     std::uint32_t count_ = 0;
     base::atomic<std::uint32_t> count_rlx_{0};
 };
 constinit depot depots[small_memory::sizes]{};
+const base::held_over_forks hold_depots(depots, depots[0].lock_);
 
 } // namespace
 

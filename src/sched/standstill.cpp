@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/standstill.hpp"
 
+#include "sched/per_process.hpp"
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/watchdog.hpp"
@@ -22,7 +23,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <vector>
 
 namespace sennit::sched {
@@ -51,21 +51,8 @@ struct whole_process {
     sys::thread thread; // of the last callback that had one of its own; of who has set `told_for`
 };
 
-// A child of fork() has none of its parent's other threads, whose stacks it may use anew, and one of them may have held
-// a lock: it gets a new one. By the process' number, since such threads need no runtime, which would watch forks.
-// Null when memory is refused.
-whole_process* whole(sys::process_id process) noexcept {
-    static whole_process* here = nullptr;
-    static base::atomic<sys::process_id> whose{0}; // 0: nobody's
-    static base::spin_lock making;
-    if (whose.load() == process) return here;
-    std::lock_guard guard(making);
-    if (whose.load() != process) {
-        here = new (std::nothrow) whole_process;
-        if (here) whose.store(process);
-    }
-    return here;
-}
+// Null where memory is refused: nobody finds then that all sleep.
+constinit per_process<whole_process> whole;
 
 base::atomic<standstill::describer> describe{nullptr};
 base::atomic<sys::task_id> harmless_task{0};
@@ -137,8 +124,8 @@ template <class F>
 void sleep_for_good(waiter& who) noexcept {
 #ifndef SENNIT_SIMULATOR
     sleeping_thread me(who);
-    const sys::process_id process = sys::this_process();
-    whole_process* all = whole(process); // without it nobody finds that all sleep
+    whole_process* const here = whole.get();
+    whole_process* all = here;
     // Who tells of a standstill does not count: looks are refused until it is done, and that it has slept is no change.
     if (all && all->teller.load() == me.task) all = nullptr;
     if (all) {
@@ -158,7 +145,7 @@ void sleep_for_good(waiter& who) noexcept {
     base::leave_company();
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
 #ifndef SENNIT_SIMULATOR
-    if (!all || sys::this_process() != process) return; // who is told of a standstill may have called fork()
+    if (!all || whole.find() != here) return; // who is told of a standstill may have called fork()
     std::lock_guard guard(all->lock);
     all->list.remove(me);
 #endif
@@ -223,7 +210,7 @@ bool standstill::take(picture& seen) {
         if (helpers.begun != helpers.ended) return false;
         seen.states.push_back(helpers.begun);
     }
-    whole_process* const all = whole(sys::this_process());
+    whole_process* const all = whole.get();
     if (!all) return false;
     std::lock_guard guard(all->lock);
     for (sleeping_thread* each = all->list.front(); each; each = all->list.after(*each)) {
@@ -252,7 +239,7 @@ bool standstill::found(picture& first) {
 }
 
 standstill::look_result standstill::look() noexcept {
-    whole_process* const all = whole(sys::this_process());
+    whole_process* const all = whole.get();
     if (!all) return nothing;
     std::unique_lock alone(all->one_looks, std::try_to_lock);
     if (!alone || all->told_for.load()) return refused;
@@ -293,7 +280,7 @@ standstill::look_result standstill::look() noexcept {
 void standstill::wait_for_callback(const runtime_core&) noexcept {}
 #else
 void standstill::wait_for_callback(const runtime_core& of) noexcept {
-    whole_process* const all = whole(sys::this_process());
+    whole_process* const all = whole.get();
     if (!all || all->teller.load() == sys::this_task()) return; // nobody was told; it is the callback that ends it
     for (;;) {
         const std::uint32_t before = all->tells_ended.load();

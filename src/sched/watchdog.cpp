@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/watchdog.hpp"
 
+#include "sched/per_process.hpp"
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/tuning.hpp"
 #include "sched/worker.hpp"
 #include "sennit/base/company.hpp"
-#include "sennit/base/spin_lock.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
 #include "sys/mutex.hpp"
@@ -15,7 +15,6 @@
 
 #include <exception>
 #include <mutex>
-#include <new>
 
 namespace sennit::sched {
 
@@ -37,24 +36,9 @@ struct watchdog::state {
     base::atomic<std::uint32_t> ending{0};
 };
 
-// A child of fork() has no such thread, and another thread may have held the lock: it gets a new one, as the registry
-// does.
 watchdog::state* watchdog::here() noexcept {
-    static state* one = nullptr;
-    static base::atomic<unsigned> generation{~0u}; // of the state
-    static base::spin_lock making;
-    if (generation.load() == sys::fork_generation()) return one;
-    std::lock_guard guard(making);
-    if (generation.load() != sys::fork_generation()) {
-        state* fresh = new (std::nothrow) state;
-        if (!fresh) return nullptr;
-        if (one) one->thread.disown();
-        one = fresh;
-        dozing_.store(0);
-        task_.store(0);
-        generation.store(sys::fork_generation());
-    }
-    return one;
+    static constinit per_process<state> all;
+    return all.get();
 }
 
 bool watchdog::enroll() noexcept {
@@ -65,6 +49,8 @@ bool watchdog::enroll() noexcept {
     try {
         if (all.runtimes++ == 0 || !all.thread.joinable()) {
             all.ending.store(0);
+            dozing_.store(0); // a child of fork() has its parent's
+            task_.store(0);
             all.thread = sys::thread(&watchdog::thread_main, &all);
         }
         notice();

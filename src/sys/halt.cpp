@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/halt.hpp"
 
+#include "sennit/base/over_forks.hpp"
 #include "sennit/sys/hot_line.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
@@ -19,7 +20,10 @@ namespace sennit::sys {
 namespace {
 
 struct sigaction previous;
+// Nobody is in there when fork() comes, or the child would find the loader's lock taken for ever, which the C library
+// leaves as it was.
 std::mutex loader_in_use;
+const base::held_over_forks hold_loader(loader_in_use);
 
 // ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes to only when its
 // system call is not restarted; and who was about to call the system when the signal came, only by another signal.
@@ -151,13 +155,6 @@ void with_loader_locked(void (*function)(void*), void* argument) noexcept {
             return 1; // once is enough
         },
         &what);
-}
-
-void begin_fork() noexcept {
-    loader_in_use.lock();
-}
-void end_fork() noexcept {
-    loader_in_use.unlock();
 }
 
 } // namespace sennit::sys

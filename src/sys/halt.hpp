@@ -58,9 +58,4 @@ int halt_signal() noexcept;
 // Calls `function(argument)` while no other thread is inside the dynamic loader, nor can get there: unwinding asks it.
 void with_loader_locked(void (*function)(void*), void* argument) noexcept;
 
-// Around fork(): nobody is in there when it comes, or the child would find the loader's lock taken for ever, which the
-// C library leaves as it was.
-void begin_fork() noexcept;
-void end_fork() noexcept; // in both processes
-
 } // namespace sennit::sys

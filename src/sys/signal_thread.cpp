@@ -2,6 +2,7 @@
 #include "sys/signal_thread.hpp"
 
 #include "sennit/base/company.hpp"
+#include "sennit/base/over_forks.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
 #include "sys/thread.hpp"
@@ -51,14 +52,8 @@ void wait_for_signals(void*) noexcept {
     }
 }
 
-} // namespace
-
-namespace {
-
-std::mutex& choosing() noexcept {
-    static std::mutex mutex;
-    return mutex;
-}
+constinit std::mutex choosing;
+const base::held_over_forks hold_choosing(choosing);
 
 // With that lock held.
 void start_thread() {
@@ -81,7 +76,7 @@ int parse_signal(std::string_view name) noexcept {
 }
 
 void call_on_signal(int signal, void (*function)() noexcept) {
-    std::lock_guard guard(choosing());
+    std::lock_guard guard(choosing);
     if (installed.load() == signal && signal != 0) {
         if (whose != this_process()) start_thread();
         return;
@@ -106,7 +101,7 @@ void call_on_signal(int signal, void (*function)() noexcept) {
 
 bool renew_signal_thread() {
     if (installed.load() == 0) return false;
-    std::lock_guard guard(choosing());
+    std::lock_guard guard(choosing);
     if (whose == this_process()) return false;
     start_thread();
     return true;

@@ -4,7 +4,7 @@
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/base/company.hpp"
-#include "sys/halt.hpp"
+#include "sennit/base/over_forks.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -75,12 +75,14 @@ void yield_thread() noexcept {
 void watch_forks() {
     // A throw leaves the variable uninitialised, so that the next call asks again.
     [[maybe_unused]] static const bool registered = [] {
+        using base::held_over_forks;
         const auto in_child = [] {
-            end_fork();
+            base::company_survived_fork(); // first: it guards the others' locks
+            held_over_forks::unlock_all();
             generation.fetch_add(1);
-            base::company_survived_fork();
         };
-        if (pthread_atfork(&begin_fork, &end_fork, in_child) != 0) throw std::bad_alloc();
+        if (pthread_atfork(&held_over_forks::lock_all, &held_over_forks::unlock_all, in_child) != 0)
+            throw std::bad_alloc();
         return true;
     }();
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/base/over_forks.hpp"
+
+#include "sennit/base/atomic.hpp"
+#include "sennit/base/company.hpp"
+#include "sennit/base/spin_lock.hpp"
+
+namespace sennit::base {
+
+namespace {
+
+constinit atomic<const held_over_forks*> newest{nullptr};
+
+// Of the fork under way: who has all the locks.
+constinit const held_over_forks* held = nullptr; // these, and those after them
+constinit bool stranger = false;                 // it was no member of the company before
+
+} // namespace
+
+void held_over_forks::enlist() noexcept {
+    next_ = newest.load();
+    while (!newest.cas(next_, this)) {
+    }
+}
+
+bool held_over_forks::try_lock() const noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (try_lock_(first_ + i * step_)) continue;
+        unlock(i);
+        return false;
+    }
+    return true;
+}
+
+void held_over_forks::unlock(std::size_t count) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) unlock_(first_ + i * step_);
+}
+
+void held_over_forks::unlock(const held_over_forks* first, const held_over_forks* end) noexcept {
+    for (; first != end; first = first->next_) first->unlock(first->count_);
+}
+
+// All or none: in whatever order others take several of them, nobody waits for us while we wait for him.
+void held_over_forks::lock_all() noexcept {
+    const bool comes = !joined();
+    const held_over_forks* const first = newest.load();
+    for (unsigned round = 0;; spin_pause(round++)) {
+        const held_over_forks* one = first;
+        while (one && one->try_lock()) one = one->next_;
+        if (!one) break;
+        unlock(first, one);
+    }
+    held = first;
+    stranger = comes;
+}
+
+void held_over_forks::unlock_all() noexcept {
+    const bool came = stranger;
+    unlock(held, nullptr);
+    if (came) leave_company(); // it need not come back
+}
+
+} // namespace sennit::base
