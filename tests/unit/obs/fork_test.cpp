@@ -43,6 +43,9 @@ int status_of(Body body) {
 }
 
 TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dumps) {
+#ifdef SENNIT_ADDRESS_SANITIZER
+    GTEST_SKIP() << "AddressSanitizer's list of freed memory may stay locked in a child, if another thread frees some";
+#endif
     const auto forks = [] {
         std::atomic<bool> stop = false;
         sennit::runtime runtime({.workers = 2});
