@@ -9,7 +9,6 @@
 #include "sennit/base/atomic.hpp"
 #include "sys/thread.hpp"
 
-#include <exception>
 #include <memory>
 #include <new>
 #include <type_traits>

@@ -38,7 +38,7 @@ public:
     // False: it is full.
     bool give(piece& batch) noexcept {
         if (tuning::simulated) return false; // it would carry memory from one execution to the next
-        std::lock_guard guard(lock_);
+        std::lock_guard guard(lock);
         if (count_ >= tuning::batches_in_depot) return false;
         batch.next_batch = first_;
         first_ = &batch;
@@ -47,7 +47,7 @@ public:
     }
     piece* take() noexcept {
         if (tuning::simulated || count_rlx_.load_rlx() == 0) return nullptr; // a hint
-        std::lock_guard guard(lock_);
+        std::lock_guard guard(lock);
         piece* batch = first_;
         if (!batch) return nullptr;
         first_ = batch->next_batch;
@@ -55,7 +55,7 @@ public:
         return batch;
     }
 
-    base::spin_lock lock_; // guards the two below
+    base::spin_lock lock; // guards the two below
 
 private:
     piece* first_ = nullptr;
@@ -63,7 +63,7 @@ private:
     base::atomic<std::uint32_t> count_rlx_{0};
 };
 constinit depot depots[small_memory::sizes]{};
-const base::held_over_forks hold_depots(depots, depots[0].lock_);
+const base::held_over_forks hold_depots(depots, depots[0].lock);
 
 } // namespace
 

@@ -3,7 +3,7 @@
 
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/company.hpp"
-#include "sennit/base/spin_lock.hpp"
+#include "sennit/base/spin_lock.hpp" // spin_pause
 
 namespace sennit::base {
 
@@ -43,6 +43,7 @@ void held_over_forks::unlock(const held_over_forks* first, const held_over_forks
 // All or none: in whatever order others take several of them, nobody waits for us while we wait for him.
 void held_over_forks::lock_all() noexcept {
     const bool comes = !joined();
+    join_company(); // here: not with one of them in its hands
     const held_over_forks* const first = newest.load();
     for (unsigned round = 0;; spin_pause(round++)) {
         const held_over_forks* one = first;
