@@ -17,6 +17,7 @@
 #include "sennit/cancelled.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/small_memory.hpp"
+#include "sennit/sched/verbs.hpp"
 #include "sennit/sched/wait.hpp"
 
 #include <algorithm>
@@ -262,6 +263,7 @@ private:
     // So that nothing is saved over a call that is hardly ever made.
     [[gnu::noinline]] channel_status lock_to_push(T& value, std::int64_t deadline_ns) {
         lock_with_room();
+        sched::met_another(this, values_.popped());
         return meet_to_push(value, deadline_ns);
     }
     // As those below: with the lock held, which is free then; out of the way of what needs no other side.
@@ -287,6 +289,7 @@ private:
     }
     [[gnu::noinline]] channel_status lock_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
         lock_.lock();
+        sched::met_another(this, values_.popped());
         return meet_to_pop(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status meet_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
@@ -383,6 +386,7 @@ public:
     }
     std::size_t size() const noexcept { return size_; }
     std::size_t room() const noexcept { return room_; }
+    std::uint64_t popped() const noexcept { return popped_; } // ever
 
     void push(T&& value) noexcept {
         std::construct_at(slots_ + wrapped(first_ + size_), std::move(value));
@@ -394,6 +398,7 @@ public:
         std::destroy_at(slot);
         first_ = wrapped(first_ + 1);
         --size_;
+        ++popped_;
         return value;
     }
     // `other` becomes this one's memory, and this one `other`'s with all values.
@@ -425,6 +430,7 @@ private:
     std::size_t room_ = 0;
     std::size_t first_ = 0;
     std::size_t size_ = 0;
+    std::uint64_t popped_ = 0;
 };
 
 } // namespace detail

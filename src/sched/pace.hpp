@@ -31,7 +31,8 @@ public:
         if (past < tuning::share_ns) return false; // too early to tell
         const bool stays = oldest_new && oldest_new == oldest_new_;
         const auto done = static_cast<std::int64_t>(runs - runs_);
-        const bool soon_done = !stays && done > 0 && past / done * size < tuning::share_ns;
+        const std::int64_t worth = now < held_until_ns_ ? tuning::held_share_ns : tuning::share_ns;
+        const bool soon_done = !stays && done > 0 && past / done * size < worth;
         brisk_ = soon_done && now - shared_ns_ < tuning::trial_ns;
         if (!brisk_) shared_ns_ = now;
         asked_ns_ = now;
@@ -41,6 +42,9 @@ public:
     }
     // It was not when that was asked last.
     bool brisk() const noexcept { return brisk_; }
+
+    // Only a longer queue is worth it until the next trial: see meetings.hpp.
+    void hold(std::int64_t now_ns) noexcept { held_until_ns_ = now_ns + tuning::trial_ns; }
 
     // Whether pieces came and went fast since this was asked last, the time between them included.
     bool only_talks(std::uint64_t runs) noexcept {
@@ -56,6 +60,7 @@ private:
     std::uint64_t runs_ = 0;
     const runnable* oldest_new_ = nullptr; // only compared
     bool brisk_ = false;
+    std::int64_t held_until_ns_ = 0;
     std::int64_t talked_ns_ = 0;
     std::uint64_t talked_runs_ = 0;
 };

@@ -340,6 +340,12 @@ bool worker::give_away() noexcept {
     return true;
 }
 
+void worker::meet(const void* place, std::uint64_t values) noexcept {
+    if (!met_.note()) return;
+    const std::int64_t now = sys::now_ns();
+    if (met_.keep_together(place, values, now)) pace_.hold(now);
+}
+
 bool worker::rob(worker& victim) noexcept {
     local_queue::list loot;
     const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::take_from_hand(victim); });
@@ -493,6 +499,10 @@ void yield() noexcept {
     if (worker* me = this_worker()) [[likely]]
         return me->yield();
     sys::yield_thread();
+}
+
+void met_another(const void* place, std::uint64_t values) noexcept {
+    if (worker* me = this_worker()) me->meet(place, values);
 }
 
 std::uint32_t random_below(std::uint32_t n) noexcept {

@@ -11,6 +11,7 @@
 #include "sched/local_queue.hpp"
 #include "sched/mail_trail.hpp"
 #include "sched/mailbox_table.hpp"
+#include "sched/meetings.hpp"
 #include "sched/outrun.hpp"
 #include "sched/pace.hpp"
 #include "sched/parker.hpp"
@@ -186,6 +187,7 @@ public:
 
     sys::halt_point halt;
     bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp
+    void meet(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
     piece_clock& pieces() noexcept { return pieces_; }                      // own thread
     mail_trail& sent_afar() noexcept { return sent_afar_; }                 // own thread
     outrun& outruns() noexcept { return outruns_; }                         // own thread
@@ -299,6 +301,7 @@ private:
     piece_clock pieces_;   // how long mail takes here
     mail_trail sent_afar_; // what went to other workers' mailboxes
     outrun outruns_;       // how much of it to one that has not got to it
+    meetings met_;         // how often somebody was inside what was wanted here
 };
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.
