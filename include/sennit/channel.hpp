@@ -386,7 +386,7 @@ public:
     }
     std::size_t size() const noexcept { return size_; }
     std::size_t room() const noexcept { return room_; }
-    std::uint64_t popped() const noexcept { return popped_; } // ever
+    std::uint64_t popped() const noexcept { return popped_; } // ever; moves included
 
     void push(T&& value) noexcept {
         std::construct_at(slots_ + wrapped(first_ + size_), std::move(value));
