@@ -31,13 +31,23 @@ struct nqueens {
         return true;
     }
 
+    // Writes the rows in which a queen may stand in this column, and says how many they are. Unrolled, so that each row
+    // has branches of its own for the processor to learn: LLVM does so by itself, for the programs in Rust, too, GCC
+    // does not (0.88 of the time).
+    template <std::size_t N>
+    [[gnu::always_inline]] static std::size_t moves_at(int column, const board<N>& queens, std::array<char, N>& moves) {
+        std::size_t count = 0;
+#pragma GCC unroll 16
+        for (char row = 0; row < static_cast<char>(N); ++row)
+            if (legal<N>(queens, column, row)) moves[count++] = row;
+        return count;
+    }
+
     template <std::size_t N>
     [[gnu::noinline]] static std::int64_t node(int column, board<N> queens) {
         if (column == static_cast<int>(N)) return 1;
         std::array<char, N> moves;
-        std::size_t count = 0;
-        for (char row = 0; row < static_cast<char>(N); ++row)
-            if (legal<N>(queens, column, row)) moves[count++] = row;
+        const std::size_t count = moves_at<N>(column, queens, moves);
         return R::template sum<N>(count, [&](std::size_t i) {
             board<N> next = queens;
             next[static_cast<std::size_t>(column)] = moves[i];

@@ -54,9 +54,7 @@ struct by_when_all {
         if (at == start::on_pool) co_await pool.schedule();
         if (column == static_cast<int>(N)) co_return 1;
         std::array<char, N> moves;
-        std::size_t count = 0;
-        for (char row = 0; row < static_cast<char>(N); ++row)
-            if (queens::legal<N>(board, column, row)) moves[count++] = row;
+        const std::size_t count = queens::moves_at<N>(column, board, moves);
         if (count == 0) co_return 0;
         std::vector<task<std::int64_t>> children;
         children.reserve(count);

@@ -53,9 +53,7 @@ template <std::size_t N, class... Tag>
 form_t<std::int64_t, Tag...> nqueens(Tag..., thread_pool_executor& pool, int column, queens::board<N> board) {
     if (column == static_cast<int>(N)) co_return 1;
     std::array<char, N> moves;
-    std::size_t count = 0;
-    for (char row = 0; row < static_cast<char>(N); ++row)
-        if (queens::legal<N>(board, column, row)) moves[count++] = row;
+    const std::size_t count = queens::moves_at<N>(column, board, moves);
     if (count == 0) co_return 0;
     std::array<result<std::int64_t>, N> forked;
     for (std::size_t i = 0; i + 1 < count; ++i) {

@@ -36,13 +36,13 @@ using queens = lab::nqueens<void>;
 template <std::size_t N>
 inline constexpr auto nqueens = [](auto self, int column, queens::board<N> board) -> lf::task<std::int64_t> {
     if (column == static_cast<int>(N)) co_return 1;
+    std::array<char, N> moves;
+    const std::size_t count = queens::moves_at<N>(column, board, moves);
     std::array<queens::board<N>, N> next;
-    std::size_t count = 0;
-    for (char row = 0; row < static_cast<char>(N); ++row)
-        if (queens::legal<N>(board, column, row)) {
-            next[count] = board;
-            next[count++][static_cast<std::size_t>(column)] = row;
-        }
+    for (std::size_t i = 0; i < count; ++i) {
+        next[i] = board;
+        next[i][static_cast<std::size_t>(column)] = moves[i];
+    }
     if (count == 0) co_return 0;
     std::array<std::int64_t, N> results;
     for (std::size_t i = 0; i + 1 < count; ++i) co_await lf::fork(&results[i], self)(column + 1, next[i]);

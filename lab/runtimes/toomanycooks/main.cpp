@@ -38,9 +38,7 @@ template <std::size_t N>
 tmc::task<std::int64_t> nqueens(int column, queens::board<N> board) {
     if (column == static_cast<int>(N)) co_return 1;
     std::array<char, N> moves;
-    std::size_t count = 0;
-    for (char row = 0; row < static_cast<char>(N); ++row)
-        if (queens::legal<N>(board, column, row)) moves[count++] = row;
+    const std::size_t count = queens::moves_at<N>(column, board, moves);
     auto children = std::ranges::views::iota(std::size_t{0}, count) |
                     std::ranges::views::transform([&board, &moves, column](std::size_t i) {
                         queens::board<N> next = board;
