@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/obs/dump.hpp"
 
+#include "sennit/base/over_forks.hpp"
+
 #include "obs/describe.hpp"
 #include "obs/start.hpp"
 #include "obs/trace.hpp"
@@ -8,6 +10,7 @@
 #include "sched/standstill.hpp"
 #include "sched/tracing.hpp"
 #include "sys/environment.hpp"
+#include "sys/mutex.hpp"
 #include "sys/report.hpp"
 #include "sys/signal_thread.hpp"
 
@@ -63,17 +66,25 @@ static std::string deadlock_report() {
     return "sennit: deadlock: every thread of this process sleeps until another one wakes it\n" + describe_all();
 }
 
+static void read_environment() {
+    sched::standstill::set_describer(&deadlock_report);
+    if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
+    if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
+        const int signal = sys::parse_signal(*name);
+        if (signal == 0) throw std::invalid_argument("sennit: SENNIT_DUMP_SIGNAL is no signal: '" + *name + "'");
+        dump_on_signal(signal);
+    }
+}
+
+static constinit sys::mutex starting; // guards the next, and is held while the first runtime starts
+static const base::held_over_forks hold_starting(starting);
+static constinit bool started = false;
+
 void start() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        sched::standstill::set_describer(&deadlock_report);
-        if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
-        if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
-            const int signal = sys::parse_signal(*name);
-            if (signal == 0) throw std::invalid_argument("sennit: SENNIT_DUMP_SIGNAL is no signal: '" + *name + "'");
-            dump_on_signal(signal);
-        }
-    });
+    if (std::lock_guard guard(starting); !started) {
+        read_environment();
+        started = true;
+    }
     // A child of fork() has neither the thread that waits for the signal nor a trace of its own.
     leave_trace_to_parent();
     if (sys::renew_signal_thread()) sched::standstill::set_harmless(sys::signal_thread_task());

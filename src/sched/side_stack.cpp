@@ -10,6 +10,7 @@
 #include "sys/mutex.hpp"
 #include "sys/stack.hpp"
 #include "sys/switch.hpp"
+#include "sys/thread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,7 @@ const base::held_over_forks hold_sources(source_lock);
 constinit std::array<sys::stack_source*, most_class - least_class + 1> sources{};
 
 sys::stack fresh_memory(unsigned size_class) {
+    sys::watch_forks(); // a coroutine needs no runtime, which would have done it
     std::lock_guard guard(source_lock);
     sys::stack_source*& one = sources[size_class - least_class];
     if (!one) one = new sys::stack_source(std::size_t{1} << size_class);

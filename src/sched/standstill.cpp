@@ -27,6 +27,12 @@
 
 namespace sennit::sched {
 
+struct standstill::picture {
+    std::vector<std::uint64_t> states;
+    std::vector<sys::task_id> asleep;
+    bool operator==(const picture&) const = default;
+};
+
 namespace {
 
 // Between falling asleep and the looks, each from the one before.
@@ -43,6 +49,7 @@ struct whole_process {
     std::uint64_t entered = 0;
 
     sys::mutex one_looks;
+    standstill::picture last_told; // under `one_looks`
     // The runtime whose callback is being told; null: none. Others do not look meanwhile: they would find the same, and
     // tell it after it has changed. Set under `one_looks` and the registry's lock, so that its destructor finds it.
     base::atomic<const runtime_core*> told_for{nullptr};
@@ -184,12 +191,6 @@ void standstill::rehearse(std::int64_t pause_ns, void (*after)() noexcept) noexc
     after_look.store(after);
 }
 
-struct standstill::picture {
-    std::vector<std::uint64_t> states;
-    std::vector<sys::task_id> asleep;
-    bool operator==(const picture&) const = default;
-};
-
 // False: something can go on.
 bool standstill::take(picture& seen) {
     for (runtime_core* one : registry::all()) {
@@ -249,10 +250,8 @@ standstill::look_result standstill::look() noexcept {
         if (!write) return nothing;
         const auto guard = registry::try_lock(); // held by others: the watchdog looks, or they change something
         if (!guard) return refused;
-        alignas(picture) static std::byte kept[sizeof(picture)];
-        static picture& last_told = *::new (kept) picture; // lives on: others may look while the process ends
         picture now;
-        if (!found(now) || now == last_told) { // the same: nobody has moved since
+        if (!found(now) || now == all->last_told) { // the same: nobody has moved since
             if (const auto tell_of_it = after_look.load()) tell_of_it();
             return nothing;
         }
@@ -262,7 +261,7 @@ standstill::look_result standstill::look() noexcept {
         for (runtime_core* one : registry::all())
             if (!what->tell && (what->tell = one->options().on_deadlock)) owner = one;
         what->report = write();
-        last_told = std::move(now);
+        all->last_told = std::move(now);
         all->told_for.store(owner);
     } catch (const std::exception&) {
         return nothing; // no memory, or no descriptor, to look

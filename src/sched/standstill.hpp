@@ -54,6 +54,7 @@ public:
     // A thread that wakes nobody.
     static void set_harmless(sys::task_id thread) noexcept;
 
+    struct picture; // what a look finds
     enum look_result : std::uint8_t { nothing, refused, told };
     // Looks once, and reports what it finds, each standstill once: calls on_deadlock of the oldest runtime that has one
     // (`told`; for a worker a thread of its own calls it, and may not be done), else prints and ends the process.
@@ -67,7 +68,6 @@ public:
     static void rehearse(std::int64_t pause_ns, void (*after_look)() noexcept) noexcept;
 
 private:
-    struct picture;
     static bool found(picture& first);
     static bool take(picture& seen);
     static bool all_known(const picture& seen);

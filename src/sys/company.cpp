@@ -110,12 +110,22 @@ namespace sennit::base {
 
 namespace {
 constinit sys::company everybody;
-pthread_key_t at_end;
 
 // A thread that ends leaves. Where the system has no more keys nobody is alone any more once such a thread has come.
+// Of several that make the key at once one keeps his: nobody waits for another, who may be missing in a child of
+// fork().
 void leave_at_end() noexcept {
-    static const bool made = ::pthread_key_create(&at_end, [](void*) { leave_company(); }) == 0;
-    if (made) ::pthread_setspecific(at_end, &everybody); // any value that is not null
+    static constinit base::atomic<std::uint64_t> made{0}; // one more than the key
+    std::uint64_t one = made.load();
+    if (one == 0) {
+        pthread_key_t fresh;
+        if (::pthread_key_create(&fresh, [](void*) { leave_company(); }) != 0) return;
+        if (made.cas(one, std::uint64_t{fresh} + 1))
+            one = std::uint64_t{fresh} + 1;
+        else
+            ::pthread_key_delete(fresh);
+    }
+    ::pthread_setspecific(static_cast<pthread_key_t>(one - 1), &everybody); // any value that is not null
 }
 } // namespace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/overflow.hpp"
 
+#include "sennit/base/over_forks.hpp"
+#include "sys/mutex.hpp"
 #include "sys/report.hpp"
 
 #include <signal.h>
@@ -15,7 +17,9 @@ namespace sennit::sys {
 
 namespace {
 
-fault_describer describer = nullptr;
+constinit mutex installing;
+const base::held_over_forks hold_installing(installing);
+fault_describer describer = nullptr; // set once
 struct sigaction previous_segv;
 struct sigaction previous_bus;
 
@@ -43,16 +47,15 @@ void handle_fault(int number, siginfo_t* info, void* machine) {
 } // namespace
 
 void install_overflow_handler(fault_describer describe) noexcept {
-    static std::once_flag once;
-    std::call_once(once, [describe] {
-        describer = describe;
-        struct sigaction ours{};
-        ours.sa_sigaction = &handle_fault;
-        ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        sigemptyset(&ours.sa_mask);
-        ::sigaction(SIGSEGV, &ours, &previous_segv);
-        ::sigaction(SIGBUS, &ours, &previous_bus);
-    });
+    std::lock_guard guard(installing);
+    if (describer) return;
+    describer = describe;
+    struct sigaction ours{};
+    ours.sa_sigaction = &handle_fault;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&ours.sa_mask);
+    ::sigaction(SIGSEGV, &ours, &previous_segv);
+    ::sigaction(SIGBUS, &ours, &previous_bus);
 }
 
 signal_stack::signal_stack() {

@@ -31,8 +31,7 @@ constexpr std::size_t stagger_steps = 4;
 static_assert(stagger_step % stack_alignment == 0);
 
 std::size_t page_size() noexcept {
-    static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    return size;
+    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 std::size_t whole_pages(std::size_t bytes) noexcept {
@@ -59,16 +58,19 @@ guard_kind probe_guards() noexcept {
 }
 
 // Guards by mprotect cost two mappings each; all sources of the process share this budget.
+std::size_t read_protected_limit() noexcept {
+    std::size_t mappings = 65'530;
+    if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+        if (std::fscanf(file, "%zu", &mappings) != 1) mappings = 65'530;
+        std::fclose(file);
+    }
+    return mappings / 4; // guards: at most half of all mappings
+}
+// Read by whoever comes first, or by several: nobody waits for another, who may be missing in a child of fork().
 std::size_t protected_limit() noexcept {
-    static const std::size_t limit = [] {
-        std::size_t mappings = 65'530;
-        if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
-            if (std::fscanf(file, "%zu", &mappings) != 1) mappings = 65'530;
-            std::fclose(file);
-        }
-        return mappings / 4; // guards: at most half of all mappings
-    }();
-    return limit;
+    static constinit base::atomic<std::size_t> limit{0};
+    if (limit.load() == 0) limit.store(read_protected_limit());
+    return limit.load();
 }
 base::atomic<std::size_t> all_protected{0};
 

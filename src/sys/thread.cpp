@@ -91,4 +91,14 @@ unsigned fork_generation() noexcept {
     return generation.load();
 }
 
+// Before main, where no other thread can fork during the first call, whose child would wait for the end of it for ever.
+[[maybe_unused]] static const bool watched_from_the_start = []() noexcept {
+    try {
+        watch_forks();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false; // whoever needs it asks again, and is told
+    }
+}();
+
 } // namespace sennit::sys

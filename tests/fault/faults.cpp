@@ -168,6 +168,12 @@ int __wrap_pthread_join(pthread_t thread, void** result) {
 
 int __real_pthread_atfork(void (*)(), void (*)(), void (*)());
 int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
+    // The library asks before main, when no test has begun: refused, so that a test meets its next attempt.
+    static constinit bool before_main = true;
+    if (before_main) {
+        before_main = false;
+        return ENOMEM;
+    }
     if (faults::refused(faults::request::fork_handler)) return ENOMEM;
     return __real_pthread_atfork(before, parent, child);
 }
