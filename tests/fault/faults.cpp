@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults.hpp"
 
+#include "sennit/base/over_forks.hpp"
+
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -168,9 +170,10 @@ int __wrap_pthread_join(pthread_t thread, void** result) {
 
 int __real_pthread_atfork(void (*)(), void (*)(), void (*)());
 int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
-    // The library asks before main, when no test has begun: refused, so that a test meets its next attempt.
+    // The library asks before main, when no test has begun: refused, so that a test meets its next attempt. (Sanitizers
+    // ask, too.)
     static constinit bool before_main = true;
-    if (before_main) {
+    if (before_main && before == &sennit::base::held_over_forks::lock_all) {
         before_main = false;
         return ENOMEM;
     }
