@@ -8,8 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -32,7 +30,7 @@ struct doubler : sennit::actor<doubler, twice> {
     int on(twice one) { return 2 * one.of; }
 };
 
-// More than lie idle at any time, so that some are made.
+// Takes stacks, idle ones first, and gives them back.
 bool use_coroutines() {
     std::vector<sennit::coroutine<int, int>> all;
     for (int i = 0; i < 3; ++i)
@@ -85,11 +83,7 @@ bool use_everything() {
         });
     while (go != static_cast<int>(uses.size())) std::this_thread::yield();
     for (int i = 0; i < forks && !failed; ++i) {
-        const int status = status_of_child([] {
-            ::alarm(60); // a child that hangs is a failure
-            return use_everything() ? 0 : 1;
-        });
-        if (status != 0) failed = true;
+        if (status_of_child_in_time([] { return use_everything() ? 0 : 1; }) != 0) failed = true;
     }
     stop = true;
     for (auto& each : users) each.join();
@@ -111,10 +105,7 @@ TEST(process_fork_death_test, a_child_of_a_fork_among_coroutines_alone_makes_som
         });
         int failed = 0;
         for (int i = 0; i < 1000 && failed == 0; ++i)
-            failed = status_of_child([] {
-                ::alarm(60);
-                return use_coroutines() ? 0 : 1;
-            });
+            failed = status_of_child_in_time([] { return use_coroutines() ? 0 : 1; });
         stop = true;
         user.join();
         std::_Exit(failed == 0 ? 0 : 1);

@@ -27,3 +27,11 @@ inline int status_of_child(const std::function<int()>& body) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+
+// The same of a `body` that may hang: -1 after a minute.
+inline int status_of_child_in_time(const std::function<int()>& body) {
+    return status_of_child([&] {
+        ::alarm(60);
+        return body();
+    });
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What looks inside a process, in a child of fork(). Each test has a process of its own.
+#include "child_process.hpp"
+
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -28,20 +30,6 @@ protected:
     }
 };
 
-// The status of a child that runs `body`, and is ended if that hangs; -1: it did not end by itself.
-template <class Body>
-int status_of(Body body) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(60);
-        std::_Exit(body());
-    }
-    int status = 0;
-    while (::waitpid(child, &status, 0) != child) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dumps) {
 #ifdef SENNIT_ADDRESS_SANITIZER
     GTEST_SKIP() << "AddressSanitizer's list of freed memory may stay locked in a child, if another thread frees some";
@@ -57,7 +45,7 @@ TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dump
         });
         int failed = 0;
         for (int i = 0; i < 20 && failed == 0; ++i)
-            failed = status_of([] {
+            failed = status_of_child_in_time([] {
                 sennit::runtime mine({.workers = 1});
                 std::ostringstream text;
                 mine.dump(text);
@@ -128,7 +116,7 @@ TEST_F(fork_death_test, leaves_the_trace_to_the_parent) {
             runtime.run([&] { sennit::fiber({.name = name}, [] {}).join(); });
         };
         run("of the parent");
-        const int failed = status_of([&] {
+        const int failed = status_of_child_in_time([&] {
             run("of the child");
             return 0;
         });
