@@ -18,7 +18,7 @@ from .seed_measure import ROWS
 from .seed_tables import markdown
 from .table import Results, four_digits
 
-MOST_BYTES = 300_000  # of the set
+MOST_BYTES = 400_000  # of the set
 BEGIN, END = "<!-- figures: begin, written by ./sennit bench publish -->", "<!-- figures: end -->"
 FOLDERS = re.compile(r"(?<![\w.:/])/(?:[\w.+@-]+/)+([\w.+@-]*)")  # /a/b/c, of which c is kept
 EACH = {"skynet-channel": "a fiber", "thread-ring": "a hop", "parallel-thread-ring": "a hop", "skynet-actor": "an actor"}
