@@ -14,6 +14,7 @@
 // Cost: one spin lock, held for some ten instructions.
 #pragma once
 
+#include "sennit/base/apart.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/sched/deadline.hpp"
 #include "sennit/sched/small_memory.hpp"
@@ -397,7 +398,9 @@ public:
         T value = std::move(*slot);
         std::destroy_at(slot);
         first_ = wrapped(first_ + 1);
+        base::apart_from_next(first_);
         --size_;
+        base::apart_from_next(size_);
         ++popped_;
         return value;
     }

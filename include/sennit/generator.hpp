@@ -13,6 +13,7 @@
 // After Baker and Brindle, std::generator, P2502R2.
 #pragma once
 
+#include "sennit/base/apart.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/small_memory.hpp"
 
@@ -88,11 +89,7 @@ public:
         requires std::is_rvalue_reference_v<Yielded> &&
                  std::constructible_from<std::remove_cvref_t<Yielded>, const std::remove_reference_t<Yielded>&>
     {
-#if defined(__GNUC__) && !defined(__clang__)
-        // Says that `value` is read here, from memory. Otherwise GCC joins the store of a loop's variable with that of
-        // the copy beside it into one from a vector register, and the next step waits for that to read the variable.
-        asm("" ::"m"(value));
-#endif
+        base::apart_from_next(value); // the copy lies beside a loop's variable
         return copied{value};
     }
 
