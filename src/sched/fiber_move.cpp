@@ -109,7 +109,7 @@ void fiber_block::move_to(runtime_core& there) noexcept {
     way.next = &there;
     // Floating-point modes are the fiber's own, as where it blocks; the code below it has the usual ones.
     const std::uint64_t usual = this_worker()->self().machine.fp_usual;
-    const std::uint64_t modes = sys::fp_control_is(usual) ? 0 : sys::read_fp_control();
+    const std::uint64_t modes = sys::fp_note().is(usual) ? 0 : sys::read_fp_control();
     if (modes != 0) sys::write_fp_control(usual);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     const std::int32_t held = sys::exchange_held_mutexes(0);

@@ -29,6 +29,7 @@ namespace sennit::sched {
 // a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
 // them under that lock before it comes here.
 [[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& from, context& target) noexcept {
+    const sys::fp_note modes;                                       // asked when the rest is done
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
     from.saved_activity = static_cast<activity*>(hot.activity);
@@ -44,7 +45,7 @@ namespace sennit::sched {
     fork_slot* const head = target.saved_head;
     hot.split.store_rlx(head); // carried by `head`
     hot.head.store_rel(head);  // pairs with force_publication
-    sys::switch_stacks(from.machine, target.machine, *exceptions_);
+    sys::switch_stacks(from.machine, target.machine, *exceptions_, modes);
 }
 
 SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bool suspends) noexcept {

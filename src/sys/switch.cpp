@@ -7,7 +7,7 @@ namespace sennit::sys {
 
 void keep_state(machine_context& from, exception_globals& globals) noexcept {
     from.exceptions = std::exchange(globals, {});
-    if (!fp_control_is(from.fp_usual)) {
+    if (!fp_note().is(from.fp_usual)) {
         from.fp_control = read_fp_control();
         write_fp_control(from.fp_usual);
     }

@@ -63,11 +63,11 @@ inline void arrived(machine_context& self) noexcept {
 #endif
 }
 
-// `globals` are those of the calling thread. The caller is not instrumented by ThreadSanitizer, since its shadow stack
-// changes under it between the note and the jump.
-[[gnu::always_inline]] inline void switch_stacks(machine_context& from, machine_context& to,
-                                                 exception_globals& globals) noexcept {
-    if (globals.in_flight() || !fp_control_is(from.fp_usual)) [[unlikely]]
+// `globals` are those of the calling thread, `modes` were noted since it last ran other code. The caller is not
+// instrumented by ThreadSanitizer, since its shadow stack changes under it between the note and the jump.
+[[gnu::always_inline]] inline void switch_stacks(machine_context& from, machine_context& to, exception_globals& globals,
+                                                 const fp_note& modes = fp_note()) noexcept {
+    if (globals.in_flight() || !modes.is(from.fp_usual)) [[unlikely]]
         keep_state(from, globals);
     if (to.keeps) [[unlikely]]
         restore_state(to, globals);

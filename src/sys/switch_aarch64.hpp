@@ -62,9 +62,15 @@ inline std::uint64_t read_fp_control() noexcept {
     return fpcr;
 }
 
-inline bool fp_control_is(std::uint64_t control) noexcept {
-    return read_fp_control() == control;
-}
+// The modes at its making.
+class fp_note {
+public:
+    [[gnu::always_inline]] fp_note() noexcept : control_(read_fp_control()) {}
+    [[gnu::always_inline]] bool is(std::uint64_t control) const noexcept { return control_ == control; }
+
+private:
+    std::uint64_t control_;
+};
 
 inline void write_fp_control(std::uint64_t control) noexcept {
     asm volatile("msr fpcr, %0" ::"r"(control));
