@@ -152,12 +152,14 @@ public:
         requires(!std::is_void_v<In>)
     {
         frame_->in = std::addressof(value);
-        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit, inside_); });
+        return turn([this](detail::coroutine_visit& visit)
+                        __attribute__((always_inline)) { frame_->resume(visit, inside_); });
     }
     [[gnu::always_inline]] Out resume()
         requires std::is_void_v<In>
     {
-        return turn([this](detail::coroutine_visit& visit) { frame_->resume(visit, inside_); });
+        return turn([this](detail::coroutine_visit& visit)
+                        __attribute__((always_inline)) { frame_->resume(visit, inside_); });
     }
 
     // A turn that begins with `what` being thrown inside. One that has not begun ends by that.
