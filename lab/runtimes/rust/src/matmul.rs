@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! matmul: C += A * B on integers by quadrants, two groups of four with a join between, down to 32 x 32. A and B are
 //! all ones, so every element of C must be n. The thread that enters the runtime makes the matrices, inside the timed
-//! region.
+//! region, each on pages of its own (see `lab/workloads/matmul.hpp`).
 
 use crate::runtime::{Runtime, Workload};
 
 const LEAF: usize = 32;
 
 pub struct Matmul(usize);
+
+const PAGE: usize = 1024; // elements
+
+#[derive(Clone, Copy)]
+#[repr(align(4096))]
+struct Page([i32; PAGE]);
 
 /// The first element of a quadrant. Tasks that run at the same time write to distinct quadrants of C.
 #[derive(Clone, Copy)]
@@ -76,10 +82,12 @@ impl Workload for Matmul {
     }
     fn run<R: Runtime>(&self, runtime: &R) -> i64 {
         let n = self.0;
-        let (mut a, mut b, mut c) = (vec![1; n * n], vec![1; n * n], vec![0; n * n]);
-        let (a, b, all) = (Quadrant(a.as_mut_ptr()), Quadrant(b.as_mut_ptr()), Quadrant(c.as_mut_ptr()));
+        let filled = |value| vec![Page([value; PAGE]); n * n / PAGE];
+        let (mut a, mut b, mut c) = (filled(1), filled(1), filled(0));
+        let (a, b, all) =
+            (Quadrant(a.as_mut_ptr().cast()), Quadrant(b.as_mut_ptr().cast()), Quadrant(c.as_mut_ptr().cast()));
         runtime.enter(|here| node::<R>(here, a, b, all, n, n));
-        if c.iter().all(|&x| x == n as i32) {
+        if c.iter().all(|page| page.0.iter().all(|&x| x == n as i32)) {
             n as i64
         } else {
             0
