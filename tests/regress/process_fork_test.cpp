@@ -56,7 +56,8 @@ bool use_runtime() {
     });
     std::ostringstream text;
     mine.dump(text);
-    return answer == 42 && sum == 3 && text.str().find("2 workers") != std::string::npos;
+    // A worker whom nobody lets run counts as stuck, so there may be a third that stands in for it.
+    return answer == 42 && sum == 3 && text.str().find("worker 1: ") != std::string::npos;
 }
 
 bool use_signal() {

@@ -49,7 +49,7 @@ TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dump
                 sennit::runtime mine({.workers = 1});
                 std::ostringstream text;
                 mine.dump(text);
-                return text.str().find("1 workers") != std::string::npos ? 0 : 1;
+                return text.str().find("worker 0: ") != std::string::npos ? 0 : 1;
             });
         stop = true;
         dumps.join();
