@@ -70,11 +70,12 @@ public:
     T& exchange_front(T& item) noexcept {
         list_node& node = item;
         list_node& first = *first_;
+        list_node* const second = first.next; // before the last one's is written, which may be the same one
         node.previous = last_;
         node.next = nullptr;
         last_->next = &node;
         last_ = &node;
-        first_ = first.next;
+        first_ = second ? second : &node;
         return static_cast<T&>(first);
     }
 
