@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/channel.hpp"
 
+#include "sched/wait_here.hpp"
 #include "sennit/base/jump_return.hpp"
+#include "sennit/sched/activity.hpp"
 
 namespace sennit::detail {
+
+// Inline: a call less on the way to the switch.
+[[gnu::always_inline]] inline sched::wake_reason channel_core::wait_in(sched::wait_list& list, void* mine,
+                                                                       const char* what, std::int64_t deadline_ns) {
+    sched::activity& me = sched::this_activity();
+    if (deadline_ns == sched::never && !me.scope) [[likely]] {
+        sched::block_for_source(list, lock_, me, {.what = what, .on = this}, mine);
+        return sched::wake_reason::source;
+    }
+    return sched::block(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this}, mine);
+}
 
 SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_push(void* value, std::int64_t deadline_ns) {
     if (closed_) {
@@ -11,7 +24,7 @@ SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_push(void* value, st
         return channel_status::closed;
     }
     sending mine{value};
-    switch (sched::block(senders_, lock_, {.deadline_ns = deadline_ns, .what = "channel::push", .on = this}, &mine)) {
+    switch (wait_in(senders_, &mine, "channel::push", deadline_ns)) {
     case sched::wake_reason::cancelled:
         throw cancelled();
     case sched::wake_reason::timed_out:
@@ -24,8 +37,7 @@ SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_push(void* value, st
 SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_pop(void* to, std::int64_t deadline_ns) {
     receiving mine{to};
     if (!closed_) {
-        switch (
-            sched::block(receivers_, lock_, {.deadline_ns = deadline_ns, .what = "channel::pop", .on = this}, &mine)) {
+        switch (wait_in(receivers_, &mine, "channel::pop", deadline_ns)) {
         case sched::wake_reason::cancelled:
             throw cancelled();
         case sched::wake_reason::timed_out:

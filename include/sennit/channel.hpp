@@ -78,6 +78,9 @@ protected:
     std::exception_ptr error_;
     sched::wait_list senders_;
     sched::wait_list receivers_;
+
+private:
+    sched::wake_reason wait_in(sched::wait_list& list, void* mine, const char* what, std::int64_t deadline_ns);
 };
 
 template <class T>

@@ -27,6 +27,15 @@ namespace sennit::sched {
     return point.reason();
 }
 
+// `block`, where only a claim of the entry in `list` can end the wait; nobody tells what else did.
+[[gnu::always_inline]] inline void block_for_source(wait_list& list, base::spin_lock& held, activity& me,
+                                                    const wait_options& options, void* data) noexcept {
+    wait_point point(true);
+    wait_entry entry(point, 0, data);
+    list.push_back(entry); // `queued` is for those who take themselves off
+    (void)wait_for_source(point, held, me, options);
+}
+
 // Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
 // `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
 [[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
