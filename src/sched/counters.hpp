@@ -29,12 +29,19 @@ struct alignas(base::destructive_distance) counters {
     counter failed_steals; // rounds over all victims that found nothing
     counter robbed;        // runnables taken from a worker that did not come to them
     counter suspensions;   // contexts that left their worker
+    counter to_spares;     // those of them that left for an idle context
     counter exchanges;     // stack switches besides those of suspensions and yields
-    counter yields;        // each a runnable and a stack switch
     counter parks;         // times the worker went to sleep
-    counter runnables;     // the others that were run
+    counter turns;         // runnables that were picked: by the loop, by who suspended for one, by a yield
+    counter in_loop;       // those of them that cost no switch of their own
+    counter aside;         // runnables whose runs their own kind limits: no fair turn comes nearer by them
 
-    std::uint64_t runs() const noexcept { return runnables.read() + yields.read(); } // tells whether the worker gets on
+    std::uint64_t runs() const noexcept { return turns.read() + aside.read(); } // tells whether the worker gets on
+    // Any thread. A pick is counted before what it was.
+    std::uint64_t switches() const noexcept {
+        const std::uint64_t none = in_loop.read();
+        return turns.read() - none + to_spares.read() + exchanges.read();
+    }
 };
 
 } // namespace sennit::sched

@@ -310,7 +310,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
             to = &next_one;
         });
         if (!to) return box;
-        me->count_turn();
+        me->counted.aside.add();
         box = to;
         --left;
     }
@@ -510,7 +510,7 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given
             me.queue().in_hand.close();
             return nullptr;
         }
-        me.count_turn();
+        me.counted.aside.add();
         return static_cast<mailbox*>(chosen);
     }
     if (!me.queue().in_hand.closed()) me.let_go();

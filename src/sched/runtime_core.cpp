@@ -350,7 +350,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.robbed += from.robbed.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
-        sum.switches += from.suspensions.read() + from.exchanges.read() + from.yields.read();
+        sum.switches += from.switches();
         sum.parks += from.parks.read();
         sum.runnables += from.runs();
         spares += one->spare_count() + one->stands_down(); // its loop's stack, too

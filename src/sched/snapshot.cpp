@@ -118,7 +118,7 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
     for (context* one : of_.contexts().all_)
         if (on(*one)) return one;
     if (!side_stack::find(sp)) return nullptr;
-    unclear = unclear || likely.left_ != nullptr;
+    unclear = unclear || !likely.after_switch_.none();
     return running;
 }
 

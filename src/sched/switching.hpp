@@ -28,7 +28,7 @@ namespace sennit::sched {
 // and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
 // a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
 // them under that lock before it comes here.
-[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void worker::switch_now(context& from, context& target) noexcept {
+SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) noexcept {
     const sys::fp_note modes;                                       // asked when the rest is done
     sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
@@ -48,31 +48,30 @@ namespace sennit::sched {
     sys::switch_stacks(from.machine, target.machine, *exceptions_, modes);
 }
 
-SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bool suspends) noexcept {
+[[gnu::always_inline]] inline void worker::switch_to(context& from, context& target) noexcept {
     if (tracing::on()) [[unlikely]]
-        return switch_traced(target, suspends);
+        return switch_traced(target);
     switch_now(from, target);
 }
 
 // Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
 [[gnu::always_inline]] inline void worker::arrive() noexcept {
     worker& me = *this_worker();
-    context* left = me.left_;
-    if (!left) { // if it exchanged places with this one, it stands in the queue: thieves may have it now
+    const after_switch due = me.after_switch_;
+    if (due.none()) { // if who was left exchanged places with this one, it stands in the queue: thieves may have it now
         me.queue_.end_exchange();
         return;
     }
-    me.left_ = nullptr;
-    if (base::spin_lock* held = std::exchange(me.held_, nullptr)) {
+    me.after_switch_ = {};
+    if (base::spin_lock* held = due.lock())
         held->unlock();
-        return;
-    }
-    me.settle(*left);
+    else
+        me.settle(due.left());
 }
 
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
     context& self = this->self();
-    left_ = &self;
+    after_switch_ = after_switch(self);
     runtime_core::forget_orphan(target);
     counted.exchanges.add();
     switch_to(self, target);
@@ -86,7 +85,7 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
         return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
-    counted.runnables.add();
+    counted.turns.add();
     context& target = static_cast<context&>(*item);
     runtime_core::forget_orphan(target);
     return &target;
@@ -99,26 +98,26 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
     return next ? next : spare();
 }
 
-// What is due before the calling context may be left.
-[[gnu::always_inline]] inline context& worker::prepare_to_leave(waiter& who) noexcept {
+// What is due before the calling context may be left for `next`.
+[[gnu::always_inline]] inline context& worker::prepare_to_leave(waiter& who, context& next) noexcept {
     context& self = this->self();
-    if (!steals_) [[unlikely]]
-        self.home = home();
+    if (!plain_) [[unlikely]]
+        note_leave(self, next);
     publish_all(self);
     counted.suspensions.add();
     self.left_ns = about_now_ns_;
     who.parked = &self;
-    left_ = &self;
     return self;
 }
 
 [[gnu::always_inline]] inline void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept,
                                                      void* argument, waiter& who) noexcept {
-    context& self = prepare_to_leave(who);
+    context& self = prepare_to_leave(who, next);
+    after_switch_ = after_switch(self);
     after_ = after;
     after_argument_ = argument;
     after_waiter_ = &who;
-    switch_to(self, next, true);
+    switch_now(self, next);
     arrive();
 }
 
@@ -132,14 +131,13 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
 
 // What posting `next` and leaving for what is ready comes to while nothing else is ready.
 [[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
-    if (&next.runtime != &runtime_ || !is_local(next) || !queue_.empty() || !queue_.in_hand.closed() || fair_turn() ||
-        tracing::on()) // then each step is one of its own
+    if (&next.runtime != &runtime_ || next.home != quick_home_ || !queue_.empty() || !queue_.in_hand.closed() ||
+        fair_turn())
         return false;
-    counted.runnables.add();
+    counted.turns.add();
     runtime_core::forget_orphan(next);
-    context& self = prepare_to_leave(who);
-    left_ = nullptr; // nothing is to be done
-    switch_now(self, next);
+    context& self = prepare_to_leave(who, next);
+    switch_now(self, next); // nothing is to be done after it
     arrive();
     return true;
 }
@@ -147,9 +145,9 @@ SENNIT_SWITCHES inline void worker::switch_to(context& from, context& target, bo
 [[gnu::always_inline]] inline bool worker::leave_unlocking(base::spin_lock& held, waiter& who) noexcept {
     context* next = next_or_spare();
     if (!next) return false;
-    context& self = prepare_to_leave(who);
-    held_ = &held;
-    switch_to(self, *next, true);
+    context& self = prepare_to_leave(who, *next);
+    after_switch_ = after_switch(held);
+    switch_now(self, *next);
     arrive();
     return true;
 }

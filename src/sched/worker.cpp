@@ -54,6 +54,8 @@ void worker::start() {
     sleepers_ = &runtime_.idle();
     steals_ = runtime_.steals();
     local_home_ = runtime_.policy() == scheduling::sharing ? nowhere : steals_ ? 0 : home();
+    plain_ = steals_ && !tracing::on();
+    quick_home_ = tracing::on() ? nowhere : local_home_;
     seen_runs_ = std::make_unique<std::uint64_t[]>(runtime_.most_crew());
     thread_ = sys::thread(&worker::thread_main, this);
 }
@@ -113,20 +115,27 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     hot.activity = nullptr;
 }
 
-// Apart, so that the compiler keeps nothing over a call that is hardly ever made.
-[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target,
-                                                                                bool suspends) noexcept {
-    if (suspends) trace_leave();
-    activity* next = target.saved_activity;
-    tracing::tell(trace_kind::runs, next == &target.own ? nullptr : next);
+namespace {
+void trace_run(context& next) noexcept {
+    activity* who = next.saved_activity;
+    tracing::tell(trace_kind::runs, who == &next.own ? nullptr : who);
+}
+} // namespace
+
+// This one and the next apart, so that the compiler keeps nothing over a call that is hardly ever made.
+[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target) noexcept {
+    trace_run(target);
     switch_now(self(), target);
 }
 
-// While a context is lent, what its activity waits for is the helper's to say.
-void worker::trace_leave() noexcept {
+[[gnu::noinline, gnu::cold]] void worker::note_leave(context& self, context& next) noexcept {
+    if (!steals_) self.home = home();
+    if (!tracing::on()) return;
     activity* me = current_activity();
-    const char* why = self().lent ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
+    // While a context is lent, what its activity waits for is the helper's to say.
+    const char* why = self.lent ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
     tracing::tell(trace_kind::suspends, me, why);
+    trace_run(next);
 }
 
 // What the context that was left asked for, on the stack that was switched to.
@@ -150,16 +159,19 @@ SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
 }
 
 context* worker::spare() noexcept {
-    if (context* found = spares_) {
+    context* found = spares_;
+    if (found) {
         spares_ = found->next_free;
         spare_count_.store_rlx(spare_count_.load_rlx() - 1); // a metric, written by its owner only
-        return found;
+    } else {
+        try {
+            found = &runtime_.contexts().take();
+        } catch (const std::exception&) {
+            return nullptr;
+        }
     }
-    try {
-        return &runtime_.contexts().take();
-    } catch (const std::exception&) {
-        return nullptr;
-    }
+    counted.to_spares.add();
+    return found;
 }
 
 void worker::keep_spare(context& idle) noexcept {
@@ -198,7 +210,7 @@ bool worker::step() noexcept {
 
 bool worker::run_next() noexcept {
     if (fair_turn()) {
-        fair_at_ = counted.runs() + fair_period;
+        fair_at_ = counted.turns.read() + fair_period;
         if (look_outside()) return true;
     }
     if (asked_for_half()) (void)give_away();
@@ -374,37 +386,48 @@ bool worker::take_offer(worker& victim) noexcept {
     return true;
 }
 
-// To a ready context it is one exchange in the queue and one switch.
+// To a ready context it is one exchange in the queue and one switch. False: the next one is no such context.
+template <bool traced>
+[[gnu::always_inline]] inline bool worker::exchange(context& self) noexcept {
+    publish_all(self);
+    runnable* next = queue_.begin_exchange(self, &context::resume_ready);
+    if (!next) [[unlikely]]
+        return false;
+    counted.turns.add();
+    context& target = static_cast<context&>(*next);
+    runtime_core::forget_orphan(target);
+    if constexpr (traced)
+        switch_traced(target);
+    else
+        switch_now(self, target);
+    // Nearly always whoever was left has yielded as well.
+    if (worker& here = *this_worker(); here.after_switch_.none()) [[likely]]
+        here.queue_.end_exchange();
+    else
+        arrive();
+    return true;
+}
+
 [[gnu::always_inline]] inline void worker::yield() noexcept {
     if (!queue_.in_hand.closed()) [[unlikely]]
         let_go();
     context& self = this->self();
-    if (fair_turn() || asked_for_half() || !is_local(self)) [[unlikely]]
+    if (fair_turn() || asked_for_half() || self.home != quick_home_) [[unlikely]]
         return yield_slowly();
-    publish_all(self);
-    runnable* next = queue_.begin_exchange(self, &context::resume_ready);
-    if (!next) [[unlikely]]
+    if (!exchange<false>(self)) [[unlikely]]
         return yield_slowly();
-    counted.yields.add();
-    context& target = static_cast<context&>(*next);
-    runtime_core::forget_orphan(target);
-    switch_to(self, target);
-    // Nearly always whoever was left has yielded as well.
-    if (worker& here = *this_worker(); !here.left_) [[likely]]
-        here.queue_.end_exchange();
-    else
-        arrive();
 }
 
 [[gnu::noinline]] void worker::yield_slowly() noexcept {
+    if (tracing::on() && !fair_turn() && !asked_for_half() && is_local(self()) && exchange<true>(self())) return;
     if (queue_.empty() && !fair_turn()) {
         if (outside_is_empty()) {
-            counted.runnables.add(); // it runs on
+            count_in_loop(); // it runs on
             if (asked()) publish_for_poll();
             return;
         }
         // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
-        if (is_local(self())) fair_at_ = counted.runs();
+        if (is_local(self())) fair_at_ = counted.turns.read();
     }
     queue_.promote_oldest_spawned();
     waiter who;
@@ -414,6 +437,17 @@ bool worker::take_offer(worker& victim) noexcept {
             return true;
         },
         nullptr, who);
+}
+
+[[gnu::always_inline]] inline void worker::wake_here(context& parked) noexcept {
+    if (parked.home == quick_home_) [[likely]]
+        return posted(queue_.push_ready(parked));
+    wake_slowly(parked);
+}
+
+[[gnu::noinline]] void worker::wake_slowly(context& parked) noexcept {
+    tracing::tell(trace_kind::wakes, parked.saved_activity);
+    post_ready(parked);
 }
 
 bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
@@ -427,7 +461,7 @@ bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 }
 
 void worker::run(runnable& item) noexcept {
-    counted.runnables.add();
+    count_in_loop();
     self().order = queue_.present();
     item.run(&item); // may suspend: nothing of *this may be used after
 }
@@ -518,8 +552,10 @@ void yield_thread() noexcept {
 
 void wake(waiter& who) noexcept {
     if (context* parked = who.parked) {
+        worker* me = this_worker();
+        if (me && &me->runtime() == &parked->runtime) return me->wake_here(*parked);
         tracing::tell(trace_kind::wakes, parked->saved_activity);
-        schedule(*parked, parked->runtime);
+        parked->runtime.post(*parked);
         return;
     }
     const base::atomic<std::uint32_t>& word = who.signal;

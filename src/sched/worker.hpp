@@ -5,6 +5,7 @@
 // between workers; code that may have suspended asks `this_worker()` again.
 #pragma once
 
+#include "sched/after_switch.hpp"
 #include "sched/context.hpp"
 #include "sched/counters.hpp"
 #include "sched/idle_map.hpp"
@@ -109,6 +110,8 @@ public:
         base::compiler_barrier(); // as in posted
         return sleepers_->any(worker_count_);
     }
+    // Own thread: makes a blocked context of this runtime ready.
+    void wake_here(context& parked) noexcept;
     // Lets what is ready here run first.
     void yield() noexcept;
     [[gnu::noinline]] void yield_slowly() noexcept;
@@ -117,11 +120,6 @@ public:
 
     // Whether what has this home goes through the own queue.
     bool is_local(const runnable& item) const noexcept { return item.home == local_home_; }
-    // A runnable that the loop did not pick, and whose runs its own kind limits: no fair turn comes nearer by it.
-    void count_turn() noexcept {
-        counted.runnables.add();
-        ++fair_at_;
-    }
     std::uint16_t home() const noexcept { return static_cast<std::uint16_t>(index_ + 1); }
     // From the loop: runs `item` on this idle context.
     void run_on(context& target, runnable& item) noexcept;
@@ -198,14 +196,17 @@ private:
     friend class watchdog;
     friend class runtime_core;
     void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
-    context& prepare_to_leave(waiter& who) noexcept; // the calling one
-    void trace_leave() noexcept;
+    context& prepare_to_leave(waiter& who, context& next) noexcept; // the calling one
+    void note_leave(context& self, context& next) noexcept;
+    void wake_slowly(context& parked) noexcept;
+    template <bool traced>
+    bool exchange(context& self) noexcept;
     void settle(context& left) noexcept;
     static void thread_main(void* self) noexcept;
-    // `from` runs here; `suspends`: for the trace.
-    void switch_to(context& from, context& target, bool suspends = false) noexcept;
+    // `from` runs here. The second tells no trace.
+    void switch_to(context& from, context& target) noexcept;
     void switch_now(context& from, context& target) noexcept;
-    void switch_traced(context& target, bool suspends) noexcept;
+    void switch_traced(context& target) noexcept;
     void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
 
     // One piece of work for the loop; false when the worker shall end.
@@ -226,8 +227,12 @@ private:
     void show_loot(std::uint32_t queued) noexcept;
     context* next_ready_context() noexcept;
     context* next_or_spare() noexcept;
+    void count_in_loop() noexcept {
+        counted.turns.add();
+        counted.in_loop.add();
+    }
     // The next pick looks at what others have before the own queue.
-    bool fair_turn() const noexcept { return counted.runs() >= fair_at_; }
+    bool fair_turn() const noexcept { return counted.turns.read() >= fair_at_; }
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
@@ -249,7 +254,7 @@ private:
     void leave_bed(bool watching) noexcept;
     void ask_all() noexcept;
 
-    context* spare() noexcept;
+    context* spare() noexcept; // to leave for
     void keep_spare(context& idle) noexcept;
 
     runtime_core& runtime_;
@@ -261,7 +266,11 @@ private:
     // The home of what goes through the own queue: none under `stealing`, this worker under `round_robin`, and one that
     // nothing has under `sharing`.
     std::uint16_t local_home_ = 0;
-    bool steals_ = true;                        // the runtime's; set with local_home_ before the thread starts
+    bool steals_ = true; // the runtime's; set with local_home_ before the thread starts
+    // Nothing is to be noted when a context is left: the policy moves contexts, and nobody traces.
+    bool plain_ = true;
+    // `local_home_`; while somebody traces one that nothing has, so that the quick ways past the trace are not taken.
+    std::uint16_t quick_home_ = 0;
     bool runs_first_here_ = false;              // what is pushed now and alone is run next, by this worker
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
@@ -277,9 +286,8 @@ private:
     sys::machine_context home_; // the thread's own stack
 
     // Set by whoever switches, taken by whoever arrives.
-    context* left_ = nullptr;         // null: nothing to do but to end an exchange
-    base::spin_lock* held_ = nullptr; // to be freed; null: `after_` is to be called
-    bool (*after_)(void*, waiter&) noexcept = nullptr;
+    after_switch after_switch_;
+    bool (*after_)(void*, waiter&) noexcept = nullptr; // with the next two: what `left` asks for
     void* after_argument_ = nullptr;
     waiter* after_waiter_ = nullptr;
     runnable* run_first_ = nullptr;  // before all else

@@ -92,6 +92,38 @@ TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
     EXPECT_GE(count(text, "\"name\":\"wakes "), 1u) << text;
 }
 
+class trace_of_policy_death_test : public trace_death_test, public testing::WithParamInterface<sennit::scheduling> {};
+INSTANTIATE_TEST_SUITE_P(all, trace_of_policy_death_test,
+                         testing::Values(sennit::scheduling::stealing, sennit::scheduling::sharing,
+                                         sennit::scheduling::round_robin));
+
+// The quick ways, which tell nothing, are not taken while somebody traces; the order stays theirs.
+TEST_P(trace_of_policy_death_test, shows_every_turn_of_fibers_that_yield_in_turn) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 1, .policy = GetParam()});
+        runtime.run([] {
+            sennit::event go;
+            int begun = 0;
+            const auto turns = [&] {
+                ++begun;
+                go.wait();
+                for (int i = 0; i < 5; ++i) sennit::this_fiber::yield();
+            };
+            sennit::fiber left({.name = "left"}, turns), right({.name = "right"}, turns);
+            while (begun < 2) sennit::this_fiber::yield();
+            go.set();
+            left.join();
+            right.join();
+        });
+    });
+    std::string order;
+    const std::regex slice("\"name\":\"(l|r)(eft|ight) ");
+    for (std::sregex_iterator at(text.begin(), text.end(), slice), end; at != end; ++at) order += (*at)[1];
+    EXPECT_TRUE(order.ends_with("lrlrlrlrlrlr") || order.ends_with("rlrlrlrlrlrl")) << order << '\n' << text;
+    EXPECT_EQ(order.size(), 14u) << order << ": before the wait once each, after it six times\n" << text;
+    EXPECT_GE(count(text, "\"name\":\"wakes "), 2u) << text;
+}
+
 TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_time) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 3});
