@@ -203,7 +203,7 @@ private:
     bool exchange(context& self) noexcept;
     void settle(context& left) noexcept;
     static void thread_main(void* self) noexcept;
-    // `from` runs here. The second tells no trace.
+    // `from` runs here. `switch_now` tells no trace.
     void switch_to(context& from, context& target) noexcept;
     void switch_now(context& from, context& target) noexcept;
     void switch_traced(context& target) noexcept;
