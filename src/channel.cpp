@@ -10,12 +10,7 @@ namespace sennit::detail {
 // Inline: a call less on the way to the switch.
 [[gnu::always_inline]] inline sched::wake_reason channel_core::wait_in(sched::wait_list& list, void* mine,
                                                                        const char* what, std::int64_t deadline_ns) {
-    sched::activity& me = sched::this_activity();
-    if (deadline_ns == sched::never && !me.scope) [[likely]] {
-        sched::block_for_source(list, lock_, me, {.what = what, .on = this}, mine);
-        return sched::wake_reason::source;
-    }
-    return sched::block(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this}, mine);
+    return sched::block_here(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this}, mine);
 }
 
 SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_push(void* value, std::int64_t deadline_ns) {

@@ -120,9 +120,11 @@ void mailbox::read_notice(runnable* self) noexcept {
     if (std::exchange(mine.sent_back, false)) [[unlikely]]
         mine.movable = true;
     const bool brought = std::exchange(mine.brings_it, false);
+    const bool in_vain = SENNIT_MUTANT("notice is read before its mail is looked for") && !me.remote_.load();
     if (!SENNIT_MUTANT("notice is read")) me.noticed_.store(0);
+    if (in_vain) return;
     worker& here = *this_worker();
-    if (!brought && !me.wake_up_here(here)) return;
+    if (!brought && (!me.remote_.load() || !me.wake_up_here(here))) return; // a turn has taken it; or is to do so
     if (!me.runs_on(here)) return me.runtime().post(me);
     if (here.random_below(tuning::follows_one_in) == 0) return me.turns_and_follow(here);
     turns(me);

@@ -13,8 +13,8 @@
 // 2. Everybody else pushes on `remote_`, then looks at `owner_`. Null: done, whoever has it begins a turn with it and
 //    looks after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's
 //    inbox, from which an idle worker takes it if the owner does not get on.
-// 3. The notice clears `noticed_`, then looks: idle: makes it busy, and itself the owner, under that owner's lock, and
-//    runs a turn. Busy: leaves it.
+// 3. The notice clears `noticed_`, then looks: no mail on `remote_`: a turn has taken it. Idle: makes it busy, and
+//    itself the owner, under that owner's lock, and runs a turn. Busy: leaves it.
 // 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
 //    with more waiting, some 100 us) or when nothing is left. Inside the owner's lock it looks once more: something
 //    there: back into the queue; else idle.
@@ -39,12 +39,12 @@
 // the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
 // another thread than the owner's, it does not.
 // Why nothing is lost: a push on `remote_` comes before the look at `noticed_`. If that says 1, the notice has yet to
-// clear it, and looks at `busy_` after that; so whatever happens, some notice looks at `busy_` behind the push. If it
-// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it finds `owner_` null, the
-// turn writes `owner_` after that look, and takes `remote_` after it wrote: all four are sequentially consistent. Why
-// mail of one pair stays in order: what came by `remote_` before is in `inbox_` or taken before a local delivery
-// appends behind it; and a turn takes `inbox_` first, in the thread that alone adds to it. Mail becomes mail from afar
-// (7) where there is no other: with one CAS, from null.
+// clear it, and looks at `remote_` and `busy_` after that; so whatever happens, some notice looks there behind the
+// push, or a turn has taken what was pushed. If it finds busy, the turn's last look (4), in the same lock, comes later
+// and sees the push. If it finds `owner_` null, the turn writes `owner_` after that look, and takes `remote_` after it
+// wrote: all four are sequentially consistent. Why mail of one pair stays in order: what came by `remote_` before is in
+// `inbox_` or taken before a local delivery appends behind it; and a turn takes `inbox_` first, in the thread that
+// alone adds to it. Mail becomes mail from afar (7) where there is no other: with one CAS, from null.
 // Why (6) is no exception. The owner's half of its lock needs no barrier of others, so what it does inside is as good
 // as what a claim does. Only the turn changes `owner_` of one that is busy and in no queue, so the owner that was asked
 // is the owner when it comes to it. From its null on, all mail comes by `remote_` and nobody sends a notice; the turn

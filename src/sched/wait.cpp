@@ -154,16 +154,15 @@ SENNIT_RETURNS_BY_JUMP wake_reason wait_unlocking(wait_point& point, base::spin_
 
 SENNIT_RETURNS_BY_JUMP wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options,
                                          void* data, bool first) noexcept {
-    activity& me = this_activity();
-    wait_point point(options.deadline_ns == never && !(options.cancellable && me.scope));
+    return block_here(list, held, options, data, first);
+}
+
+SENNIT_RETURNS_BY_JUMP wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
+                                                 void* data, bool first) noexcept {
+    wait_point point;
     wait_entry entry(point, 0, data);
-    if (first)
-        list.push_front(entry);
-    else
-        list.push_back(entry);
+    put_in(list, entry, first);
     entry.queued = true;
-    if (point.sole) [[likely]]
-        return wait_for_source(point, held, me, options);
     const wake_reason why = wait_unlocking(point, held, options);
     std::lock_guard guard(held); // also after a claim: one that came before we slept may still be handing over
     dequeue(list, entry);

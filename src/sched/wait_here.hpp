@@ -27,13 +27,29 @@ namespace sennit::sched {
     return point.reason();
 }
 
-// `block`, where only a claim of the entry in `list` can end the wait; nobody tells what else did.
-[[gnu::always_inline]] inline void block_for_source(wait_list& list, base::spin_lock& held, activity& me,
-                                                    const wait_options& options, void* data) noexcept {
+// `block`, where something else than a claim of the entry in `list` may end the wait. wait.cpp.
+[[gnu::noinline]] wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
+                                            void* data, bool first) noexcept;
+
+inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
+    if (first)
+        list.push_front(entry);
+    else
+        list.push_back(entry);
+}
+
+// `block`.
+[[gnu::always_inline]] inline wake_reason block_here(wait_list& list, base::spin_lock& held,
+                                                     const wait_options& options, void* data,
+                                                     bool first = false) noexcept {
+    activity& me = this_activity();
+    if (options.deadline_ns != never || (options.cancellable && me.scope)) [[unlikely]]
+        return block_for_any(list, held, options, data, first);
     wait_point point(true);
     wait_entry entry(point, 0, data);
-    list.push_back(entry); // `queued` is for those who take themselves off
+    put_in(list, entry, first); // `queued` is for those who take themselves off
     (void)wait_for_source(point, held, me, options);
+    return wake_reason::source;
 }
 
 // Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
