@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that costs its owner, one thread, neither a locked instruction nor a fence. Others pay a membarrier.
+// A lock that costs its owner, one thread, neither a locked instruction nor a fence. Others pay a membarrier, unless
+// one of them has lately.
 //
 // Use it for what one thread does all the time and others hardly ever: a worker's own queue, which thieves look into
 // when the worker does not answer. The sections are a few instructions; nothing in them blocks.
@@ -7,9 +8,20 @@
 // Protocol. The owner says `busy`, then looks for a claim; another says `claim`, makes every thread pass a barrier
 // (membarrier), then looks for `busy`. This is Dekker's pattern with the owner's fence moved to the other side: the
 // owner's `busy` came before the barrier, and the other sees it; or the owner looks for the claim behind the barrier,
-// and finds it. Where there is no membarrier, both sides use sequentially consistent accesses instead.
+// and finds it.
+//
+// Wary. A barrier costs up to 10 us, and as much from the threads that it stops: as much as a thousand fences of the
+// owner's. So who has made one leaves the owner wary: `claim` stays set, though nobody is inside, and the owner enters
+// with sequentially consistent accesses, as the others do: Dekker's pattern as it is written, and no barrier. After
+// some sections in which nobody came the owner goes back, with a CAS from wary to free; a claim is an exchange, so one
+// of them comes first. It reads free, and makes its barrier; or it reads wary, the CAS fails, and the owner stays wary
+// until the claim is over. Who reads wary knows that a barrier has passed since the owner entered freely, since who set
+// it made that before it let anybody else claim. The dear sections cost together less than a barrier: at worst a claim
+// costs twice what it must (rent or buy: Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching", 1988).
+// Where there is no membarrier the owner is wary for ever.
+//
 // What the owner wrote inside is carried by `busy` going to 0 (release) to whoever sees that (acquire); what another
-// wrote, by `claim` going to 0. (Dice, Huang, Yang: "Asymmetric Dekker synchronization", 2001.)
+// wrote, by `claim` going to wary. (Dice, Huang, Yang: "Asymmetric Dekker synchronization", 2001.)
 // Tested by tests/unit/sched/owner_lock_test.cpp, explored by tests/sim.
 #pragma once
 
@@ -24,13 +36,14 @@ namespace sennit::sched {
 class owner_lock {
 public:
     // Whether the process has a membarrier is asked here, once.
-    owner_lock() noexcept : fenced_(!sys::barrier_available()), claim_(free_claim()) {}
+    owner_lock() noexcept : fenced_(!sys::barrier_available()), claim_(fenced_ ? wary : 0) {}
 
     // The owner's thread only. Waits for the few instructions that another may be inside.
     void enter() noexcept {
         busy_.store_rlx(1); // pairs with claim's barrier
         base::compiler_barrier();
-        if (claim_.load_acq() != 0) [[unlikely]] // pairs with release
+        // Orders nothing: only the owner makes it free where others were inside.
+        if (claim_.load_rlx() != 0) [[unlikely]]
             enter_slowly();
     }
     // True where the process has no membarrier: what the owner publishes besides needs sequential consistency, too.
@@ -45,9 +58,11 @@ public:
         bool refused = false; // by the system
         explicit operator bool() const noexcept { return let_in; }
     };
-    // Any other thread. 0.5 to 15 us.
+    // Any other thread. 0.5 to 15 us; 0.1 where the owner is wary.
     answer claim() noexcept;
     void release() noexcept;
+    // A claim would cost no barrier now: a hint.
+    bool is_wary() const noexcept { return (claim_.load_rlx() & wary) != 0; } // orders nothing
 
     // Whether somebody is inside, or about to be: for reports.
     bool held() const noexcept { return busy_.load() != 0 || (claim_.load() & claimed) != 0; }
@@ -55,13 +70,13 @@ public:
 private:
     void enter_slowly() noexcept;
 
-    static constexpr std::uint32_t claimed = 1, always_slow = 2; // the latter, where there is no membarrier
-    std::uint32_t free_claim() const noexcept { return fenced_ ? always_slow : 0; }
+    static constexpr std::uint32_t claimed = 1, wary = 2; // the latter for good where there is no membarrier
 
     const bool fenced_;
     base::atomic<std::uint32_t> busy_{0};
     base::atomic<std::uint32_t> claim_;
-    base::spin_lock others_; // who of the others may claim
+    unsigned wary_sections_ = 0; // that are left; who is inside writes
+    base::spin_lock others_;     // who of the others may claim
 };
 
 // The owner's section as a scope.

@@ -4,6 +4,7 @@
 #include "engine.hpp"
 
 #include "sched/owner_lock.hpp"
+#include "sched/tuning.hpp"
 
 using sennit::sched::owner_lock;
 using sennit::sched::owner_section;
@@ -109,5 +110,46 @@ SIM_SCENARIO_BOTH_WAYS(owner_lock, the_owner_gets_in_after_the_other, .preemptio
         sim::check(count == 1, "the other was in, and what it did is seen");
         count = 2;
     }
+    other.join();
+}
+
+// The first claim leaves the owner wary, the next one may find it so, or just gone back. Each is let in alone.
+SIM_SCENARIO_WITHIN(owner_lock, a_wary_owner_needs_no_barrier, .preemptions = 3, .stale_reads = 2) {
+    owner_lock lock;
+    sim::var<int> count{0};
+    int let_in = 0;
+    sim::thread other([&] {
+        for (int i = 0; i < 2; ++i) {
+            if (!lock.claim()) continue;
+            ++let_in;
+            count = count + 1;
+            lock.release();
+        }
+    });
+    for (int i = 0; i < 3; ++i) {
+        owner_section inside(lock);
+        count = count + 1;
+    }
+    other.join();
+    sim::check(count == let_in + 3, "whoever was let in has counted");
+}
+
+// It is wary for some sections, and then as before.
+SIM_SCENARIO_WITHIN(owner_lock, an_owner_is_not_wary_for_ever, .preemptions = 2, .stale_reads = 1) {
+    owner_lock lock;
+    event claimed;
+    sim::check(!lock.is_wary(), "nobody has claimed");
+    sim::thread other([&] {
+        sim::check(lock.claim().let_in, "nobody else wants it");
+        sim::check(lock.is_wary(), "now it is");
+        lock.release();
+        claimed.set();
+    });
+    claimed.wait();
+    for (unsigned i = 0; i <= sennit::sched::tuning::wary_sections; ++i) {
+        sim::check(lock.is_wary(), "still");
+        owner_section inside(lock);
+    }
+    sim::check(!lock.is_wary(), "no longer");
     other.join();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/owner_lock.hpp"
 
+#include "sched/tuning.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +14,7 @@ namespace {
 
 using sennit::sched::owner_lock;
 using sennit::sched::owner_section;
+namespace tuning = sennit::sched::tuning;
 
 TEST(owner_lock, lets_nobody_in_while_the_owner_is_inside) {
     owner_lock lock;
@@ -53,6 +56,30 @@ TEST(owner_lock, makes_the_owner_wait_for_who_is_inside) {
         EXPECT_TRUE(leaving);
     }
     other.join();
+}
+
+void claim_once(owner_lock& lock) {
+    std::thread([&] {
+        ASSERT_TRUE(lock.claim());
+        lock.release();
+    }).join();
+}
+
+TEST(owner_lock, is_wary_for_some_sections_behind_a_claim) {
+    owner_lock lock;
+    if (lock.fenced()) GTEST_SKIP() << "it is always wary here";
+    EXPECT_FALSE(lock.is_wary());
+    for (int claims = 0; claims < 2; ++claims) { // each begins it anew
+        claim_once(lock);
+        for (unsigned i = 0; i < tuning::wary_sections; ++i) owner_section inside(lock);
+        EXPECT_TRUE(lock.is_wary());
+    }
+    {
+        owner_section inside(lock);
+    }
+    EXPECT_FALSE(lock.is_wary());
+    claim_once(lock);
+    EXPECT_TRUE(lock.is_wary());
 }
 
 // Plain counters: a second one inside shows as a wrong sum, and to ThreadSanitizer.
