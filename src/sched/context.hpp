@@ -70,6 +70,10 @@ public:
     // Whether a scope may take `slot`, whose children take no frames: the others are for forks that do.
     bool has_room_for_scopes(const fork_slot* slot) const noexcept { return slot - fork_base() < fork_end - slot; }
 
+    // Whose turn runs here; null: none does. A hint for all but who runs here.
+    mailbox* serves() const noexcept { return serves_.load_rlx(); } // orders nothing
+    void serve(mailbox* one) noexcept { serves_.store_rlx(one); }   // orders nothing
+
     sys::machine_context machine;
     fork_slot* const fork_end; // the guard's begin, at the latest
     fork_slot* saved_head;
@@ -78,7 +82,11 @@ public:
 #ifdef SENNIT_REPORT_HELD_MUTEX
     std::int32_t held_mutexes = 0; // while it is left
 #endif
-    mailbox* serves = nullptr;  // whose turn runs here
+
+private:
+    base::atomic<mailbox*> serves_{nullptr};
+
+public:
     mailbox* nascent = nullptr; // of the actor whose constructor is about to run here: src/actor/actor_group.cpp
     bool lent = false;          // blocked, while a blocking call uses the activity on another thread
     std::int64_t left_ns = 0;   // about when it was left last; by who left it

@@ -13,10 +13,11 @@
 #include "sys/thread.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sennit::sched {
 
-using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns;
+using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns, tuning::take_after_ns;
 
 bool worker::work_in_sight() noexcept {
     if (!queue_.empty() || !outside_is_empty() || find_orphan()) return true;
@@ -29,24 +30,28 @@ bool worker::work_in_sight() noexcept {
 }
 
 // The queues of the others. A piece that its worker comes to soon is left alone; what lies longer, or is much, is
-// taken. `since_a_while`: it is some 20 us or more since the last look.
-worker::sight worker::look_at_queues(bool since_a_while) noexcept {
+// taken. A moment is `take_after_ns`: then only those are looked at that can be robbed without a barrier. A while is
+// `force_after_ns`; until the next watch, or longer, is long.
+worker::sight worker::look_at_queues(last_look when) noexcept {
     sight seen = sight::nothing;
     if (!steals_) return seen;
+    const bool in_passing = when == last_look::a_moment_ago;
+    const std::int64_t now = in_passing ? 0 : sys::now_ns();
     for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const std::uint64_t runs = other.counted.runs();
-        const bool gets_on = runs != seen_runs_[i];
-        const bool stuck = since_a_while && !gets_on;
-        seen_runs_[i] = runs;
+        sightings& past = seen_[i];
+        if (in_passing && !(past.takes_long() && other.queue_.is_wary())) continue;
+        const bool gets_on =
+            in_passing ? past.gets_on_in_passing(other.pulse()) : past.gets_on(other.counted.runs(), now);
+        const bool stuck = when != last_look::just_now && !gets_on;
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
             if (!other.inbox_.offers()) {
                 if (gets_on) seen = sight::single_pieces; // one after the other, too short to be seen
                 continue;
             }
-            if (stuck && take_offer(other)) return sight::work;
+            if (stuck && take_offer(other, when == last_look::long_ago)) return sight::work;
             seen = sight::single_pieces;
             continue;
         }
@@ -71,8 +76,9 @@ void worker::ask_all() noexcept {
 // True: found something.
 bool worker::spin() noexcept {
     if (!runtime_.begin_spin()) return false;
-    (void)look_at_queues(false); // from where they get on
+    (void)look_at_queues(last_look::just_now); // from where they get on
     const std::int64_t start = sys::now_ns();
+    std::int64_t looked = start;
     bool found = false;
     bool forced = false;
     for (std::int64_t now = start; !found && now - start < spin_ns && !runtime_.stopping(); now = sys::now_ns()) {
@@ -81,7 +87,10 @@ bool worker::spin() noexcept {
         if (!forced && now - start > force_after_ns) {
             forced = true;
             force_somebody();
-            found = look_at_queues(true) == sight::work;
+            found = look_at_queues(last_look::a_while_ago) == sight::work;
+        } else if (now - looked > take_after_ns) {
+            looked = now;
+            found = look_at_queues(last_look::a_moment_ago) == sight::work;
         }
         found = found || work_in_sight();
     }
@@ -109,7 +118,7 @@ bool worker::rest() noexcept {
             sees_all = sys::barrier_all_threads();
         if (!SENNIT_MUTANT("force before sleep")) force_somebody();
         const bool stopping = runtime_.stopping();
-        const sight seen = look_at_queues(!first);
+        const sight seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
         const bool work = seen == sight::work || work_in_sight() || stands_down();
         if (work || stopping) {
             leave_bed(watching);

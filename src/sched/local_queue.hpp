@@ -220,6 +220,9 @@ public:
 
     hand in_hand; // who may do what: hand.hpp
 
+    // Whoever takes something here makes no barrier for it: a hint.
+    bool is_wary() const noexcept { return lock_.is_wary(); }
+
     bool fenced() const noexcept { return lock_.fenced(); }
 
 private:

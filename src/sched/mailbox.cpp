@@ -53,7 +53,7 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
     from_.store_rlx(&me.runtime() == &runtime() && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
                                                                           : std::uint8_t{0}); // a hint
     me.sent_afar().pass(one);
-    mailbox* const sender = me.self().serves;
+    mailbox* const sender = me.self().serves();
     const std::uint32_t taken = taken_.load_rlx(); // a hint
     if (sender && &me.runtime() == &runtime() && me.outruns().note(*sender, *this, taken)) [[unlikely]]
         sender->marks_ |= outruns; // we are in its turn
@@ -112,6 +112,12 @@ void mailbox::take_remote(list& into) noexcept {
     }
     if (urgent.first) overtake(into, urgent);
     into.append(usual);
+}
+
+bool mailbox::is_in_vain(runnable& item) noexcept {
+    if (item.run != &mailbox::read_notice) return false;
+    notice& one = static_cast<notice&>(item);
+    return !one.brings_it && of(one).busy_.load_rlx(); // a hint
 }
 
 void mailbox::read_notice(runnable* self) noexcept {
@@ -178,7 +184,7 @@ bool mailbox::wake_up_here(worker& me) noexcept {
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.in_hand.is_open()) return false;
     one.generation = generation;
-    one.sender = me.self().serves->in_turn(); // a turn runs, or the hand would be closed
+    one.sender = me.self().serves()->in_turn(); // a turn runs, or the hand would be closed
     queue.in_hand.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().watched()) [[unlikely]]
         me.posted_slowly(1);
@@ -290,7 +296,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
 [[gnu::always_inline]] inline mailbox* mailbox::chain(mailbox* box, mail* given, worker*& me, context& here,
                                                       unsigned& left) noexcept {
     for (;;) {
-        here.serves = box;
+        here.serve(box);
         here.home = box->home; // a handler that blocks goes on where the actor may run
         // owner: the turn alone changes it while it lives
         box->handle(*given, box->generation_.load_rlx()); // own turn's
@@ -323,7 +329,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
 void mailbox::turns(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
-    mailbox* const outer = here.serves;
+    mailbox* const outer = here.serves();
     const std::uint16_t outer_home = here.home;
     const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
@@ -335,7 +341,7 @@ void mailbox::turns(mailbox& first) noexcept {
             box = chain(box, given, me, here, left);
         } else {
             while (!box->take_over(*me)) me = this_worker();
-            here.serves = box;
+            here.serve(box);
             here.home = box->home;
         }
         list rest = box->turn(me);
@@ -347,7 +353,7 @@ void mailbox::turns(mailbox& first) noexcept {
         here.movable = false;
         box = box->end_turn(rest, *me, left > 1, given);
     }
-    here.serves = outer;
+    here.serve(outer);
     here.home = outer_home;
     here.movable = outer_movable;
 }
@@ -544,7 +550,7 @@ void keep_early_mail_by(newborn_keeper how) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
-        if (mailbox* sender = me->self().serves; sender && !one.kept) one.sender = sender->in_turn();
+        if (mailbox* sender = me->self().serves(); sender && !one.kept) one.sender = sender->in_turn();
         if (me->queue().in_hand.held()) [[unlikely]]
             empty_hand(*me);
         if (!deliver_here(one, *me)) deliver_elsewhere(one, *me);
@@ -586,7 +592,7 @@ bool alive(address who) noexcept {
 
 address current_receiver() noexcept {
     worker* me = this_worker();
-    mailbox* box = me ? me->self().serves : nullptr;
+    mailbox* box = me ? me->self().serves() : nullptr;
     return box ? box->in_turn() : address();
 }
 

@@ -137,6 +137,10 @@ public:
     // finds it. True: that was idle, and lies in that queue now.
     static bool take_from_hand(worker& victim) noexcept;
 
+    // It is the notice of one that is busy, which will look for its mail. A hint: that may have come to an end. Inside
+    // the lock of the inbox where it lies.
+    static bool is_in_vain(runnable& item) noexcept;
+
 private:
     friend class mailbox_table;
     friend class worker;

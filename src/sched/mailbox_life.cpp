@@ -84,7 +84,7 @@ void mailbox::end_life() noexcept {
 
 void worker::let_go_of_handler() noexcept {
     let_go();
-    if (mailbox* box = self().serves) box->bind_turn(self(), *this);
+    if (mailbox* box = self().serves()) box->bind_turn(self(), *this);
 }
 
 // Of an unbound one. A handler that goes on in another worker's thread takes the mailbox with it, which costs a claim:

@@ -53,11 +53,13 @@ public:
         return item;
     }
 
-    // The oldest one that may run elsewhere than its home; null when there is none. Looks at a few only.
-    runnable* pop_movable() noexcept {
+    // The oldest one that may run elsewhere than its home and is `wanted`; null when there is none. Looks at a few
+    // only.
+    template <class W>
+    runnable* pop_movable(W&& wanted) noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
-        runnable* item = find_movable();
+        runnable* item = find_movable(wanted);
         if (!item) return nullptr;
         items_.remove(*item);
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
@@ -66,7 +68,7 @@ public:
     bool offers() noexcept {
         if (empty()) return false;
         std::lock_guard guard(lock_);
-        return find_movable() != nullptr;
+        return find_movable(any) != nullptr;
     }
 
     // Something that only this queue's worker may run.
@@ -77,6 +79,8 @@ public:
         while (item && item->movable) item = items_.after(*item);
         return item != nullptr;
     }
+
+    static bool any(const runnable&) noexcept { return true; }
 
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return size_.load(); }
@@ -121,9 +125,11 @@ private:
         return item;
     }
 
-    runnable* find_movable() const noexcept {
+    template <class W>
+    runnable* find_movable(W&& wanted) const noexcept {
         runnable* item = items_.front();
-        for (int left = 64; item && !item->movable; --left) item = left > 0 ? items_.after(*item) : nullptr;
+        for (int left = 64; item && !(item->movable && wanted(*item)); --left)
+            item = left > 0 ? items_.after(*item) : nullptr;
         return item;
     }
 

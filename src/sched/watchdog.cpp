@@ -165,7 +165,7 @@ bool watchdog::is_stuck(worker& one) noexcept {
 
 // What mailboxes that had their last turn there are told: any worker may take it.
 void watchdog::empty_inbox(worker& relief) noexcept {
-    while (runnable* item = relief.inbox_.pop_movable()) {
+    while (runnable* item = relief.inbox_.pop_movable(shared_queue::any)) {
         item->home = 0;
         relief.runtime_.post(*item);
     }

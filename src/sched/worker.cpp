@@ -56,7 +56,7 @@ void worker::start() {
     local_home_ = runtime_.policy() == scheduling::sharing ? nowhere : steals_ ? 0 : home();
     plain_ = steals_ && !tracing::on();
     quick_home_ = tracing::on() ? nowhere : local_home_;
-    seen_runs_ = std::make_unique<std::uint64_t[]>(runtime_.most_crew());
+    seen_ = std::make_unique<sightings[]>(runtime_.most_crew());
     thread_ = sys::thread(&worker::thread_main, this);
 }
 
@@ -285,19 +285,23 @@ bool worker::look_outside() noexcept {
     return item != nullptr;
 }
 
+std::uint64_t worker::pulse() const noexcept {
+    const context* here = running();
+    const mailbox* turn = here ? here->serves() : nullptr;
+    return counted.runs() + (turn ? turn->handled.load_rlx() : 0); // metrics, both
+}
+
 // Who always has something ready never searches. But what lies behind a worker that does not get on must not wait until
 // somebody does: at each tick of the coarse clock, a few ms, we look at the others' queues as well.
 void worker::help_others() noexcept {
     if (!steals_ || (about_now_ns_ == helped_ns_ && !tuning::simulated)) return;
     helped_ns_ = about_now_ns_;
+    const std::int64_t now = sys::now_ns();
     for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const std::uint64_t runs = other.counted.runs();
-        const bool stuck = runs == seen_runs_[i];
-        seen_runs_[i] = runs;
-        if (stuck && ((other.queue_.in_sight() != 0 && rob(other)) || (other.inbox_.offers() && take_offer(other))))
-            return;
+        const bool stuck = !seen_[i].gets_on(other.counted.runs(), now);
+        if (stuck && ((other.queue_.in_sight() != 0 && rob(other)) || take_offer(other, true))) return;
     }
 }
 
@@ -376,9 +380,10 @@ void worker::show_loot(std::uint32_t queued) noexcept {
     if (!SENNIT_MUTANT("wake-up after loot")) runtime_.wake_one();
 }
 
-// What had best run on a worker that does not get on.
-bool worker::take_offer(worker& victim) noexcept {
-    runnable* item = victim.inbox_.pop_movable();
+// What had best run on a worker that does not get on. Without `even_in_vain` nothing that is likely to do nothing.
+bool worker::take_offer(worker& victim, bool even_in_vain) noexcept {
+    runnable* item =
+        victim.inbox_.pop_movable([=](runnable& one) noexcept { return even_in_vain || !mailbox::is_in_vain(one); });
     if (!item) return false;
     item->home = 0;
     counted.robbed.add();

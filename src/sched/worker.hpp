@@ -18,6 +18,7 @@
 #include "sched/parker.hpp"
 #include "sched/piece_clock.hpp"
 #include "sched/shared_queue.hpp"
+#include "sched/sightings.hpp"
 #include "sched/small_memory.hpp"
 #include "sched/tuning.hpp"
 #include "sennit/base/random.hpp"
@@ -147,6 +148,8 @@ public:
         sys::hot_line* hot = hot_.load_acq();                                  // pairs with thread_main
         return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr; // pairs with switch_to
     }
+    // Another number than before when a piece of work, or of mail, has come to its end here. A hint.
+    std::uint64_t pulse() const noexcept;
     local_queue& queue() noexcept { return queue_; }
     shared_queue& inbox() noexcept { return inbox_; }
     parker& bed() noexcept { return parker_; }
@@ -238,7 +241,7 @@ private:
     bool steal_orphan() noexcept;
     void publish_rest(context& owner) noexcept;
     bool rob(worker& victim) noexcept;
-    bool take_offer(worker& victim) noexcept;
+    bool take_offer(worker& victim, bool even_in_vain) noexcept;
     bool force_publication(worker& victim) noexcept;
     bool force_somebody() noexcept;
     void run_stolen(fork_slot& slot) noexcept;
@@ -250,7 +253,8 @@ private:
     bool spin() noexcept;
     bool work_in_sight() noexcept;
     enum class sight { nothing, single_pieces, work };
-    sight look_at_queues(bool since_a_while) noexcept;
+    enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
+    sight look_at_queues(last_look when) noexcept;
     void leave_bed(bool watching) noexcept;
     void ask_all() noexcept;
 
@@ -294,8 +298,8 @@ private:
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 
     local_queue queue_;
-    shared_queue inbox_;                         // what only this worker may run and others made ready
-    std::unique_ptr<std::uint64_t[]> seen_runs_; // each worker's runnables, when this one last looked
+    shared_queue inbox_;                // what only this worker may run and others made ready
+    std::unique_ptr<sightings[]> seen_; // of each worker
     parker parker_;
     base::atomic<std::uint32_t> on_duty_{1}; // a relief's; src/sched/relief.cpp
     base::atomic<std::uint32_t> hired_{0};   // a relief's: `resize` has called it; under the same lock
