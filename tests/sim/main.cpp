@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The explorer's command line. `explore --help` explains it.
+#include "explorer/apart.hpp"
 #include "explorer/explore.hpp"
 #include "explorer/mutation.hpp"
 
@@ -132,11 +133,13 @@ std::vector<const scenario*> chosen(const std::vector<std::string>& names) {
     return all;
 }
 
-std::uint64_t total = 0;
+struct account {
+    bool right = true; // as promised
+    std::uint64_t executions = 0;
+};
 
 // True: as promised.
 bool report(const scenario& one, const char* strategy, const finding& found, bool must_be_complete) {
-    total += found.executions;
     const bool wanted = one.expected != nullptr;
     const bool right = wanted ? found.failed && found.what.find(one.expected) != std::string::npos
                               : !found.failed && (found.complete || !must_be_complete);
@@ -158,6 +161,20 @@ bool report(const scenario& one, const char* strategy, const finding& found, boo
     }
     std::fflush(stdout);
     return right;
+}
+
+account explore_all_ways(const scenario& one, const arguments& given) {
+    account its;
+    const auto by = [&](const char* name, const auto& strategy, bool must_be_complete) {
+        const finding found = explore(one, *strategy, given.seconds);
+        its.right &= report(one, name, found, must_be_complete);
+        its.executions += found.executions;
+    };
+    by("dfs", depth_first(one.within.preemptions + given.more_preemptions, one.within.stale_reads), !given.may_cut);
+    if (one.expected) return its;
+    if (given.pct != 0) by("pct", pct(given.depth, given.seed, given.pct), false);
+    if (given.random != 0) by("random", random_walk(given.seed, given.random), false);
+    return its;
 }
 
 int run_replay(const arguments& given) {
@@ -222,20 +239,16 @@ int main(int count, char** words) {
             return 3;
         }
     }
-    bool right = true;
+    account whole;
     for (const scenario* one : all) {
-        const auto dfs = depth_first(one->within.preemptions + given.more_preemptions, one->within.stale_reads);
-        right &= report(*one, "dfs", explore(*one, *dfs, given.seconds), !given.may_cut);
-        if (given.pct != 0 && !one->expected) {
-            const auto by = pct(given.depth, given.seed, given.pct);
-            right &= report(*one, "pct", explore(*one, *by, given.seconds), false);
-        }
-        if (given.random != 0 && !one->expected) {
-            const auto by = random_walk(given.seed, given.random);
-            right &= report(*one, "random", explore(*one, *by, given.seconds), false);
-        }
+        account its;
+        const int status = apart(its, [&] { return explore_all_ways(*one, given); });
+        if (status != 0) std::printf("%-44s the explorer ends with status %d\n", full_name(*one).c_str(), status);
+        whole.right = whole.right && status == 0 && its.right;
+        whole.executions += its.executions;
+        std::fflush(stdout);
     }
-    std::printf("%zu scenarios, %llu executions: %s\n", all.size(), static_cast<unsigned long long>(total),
-                right ? "all as promised" : "FAILED");
-    return right ? 0 : 1;
+    std::printf("%zu scenarios, %llu executions: %s\n", all.size(), static_cast<unsigned long long>(whole.executions),
+                whole.right ? "all as promised" : "FAILED");
+    return whole.right ? 0 : 1;
 }

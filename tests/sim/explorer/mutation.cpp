@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutation.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
+#include "apart.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +11,6 @@
 #include <memory>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace sennit::sim {
@@ -167,26 +164,6 @@ verdict judge(const candidate& one, double seconds) {
             return found;
         }
     return found;
-}
-
-// Calls `work` in a process of its own: what a failed execution leaves in objects of static duration is gone with it.
-// Returns the status of a process that ended before it could answer, or 0.
-template <class T, class F>
-int apart(T& answer, F&& work) {
-    int ends[2];
-    if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-    const pid_t child = ::fork();
-    if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (child == 0) {
-        const T found = work();
-        std::_Exit(::write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
-    }
-    ::close(ends[1]);
-    const bool told = ::read(ends[0], &answer, sizeof answer) == sizeof answer;
-    ::close(ends[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return told ? 0 : status;
 }
 
 verdict judge_apart(const candidate& one, double seconds) {
