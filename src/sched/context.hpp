@@ -70,9 +70,11 @@ public:
     // Whether a scope may take `slot`, whose children take no frames: the others are for forks that do.
     bool has_room_for_scopes(const fork_slot* slot) const noexcept { return slot - fork_base() < fork_end - slot; }
 
-    // Whose turn runs here; null: none does. A hint for all but who runs here.
-    mailbox* serves() const noexcept { return serves_.load_rlx(); } // orders nothing
-    void serve(mailbox* one) noexcept { serves_.store_rlx(one); }   // orders nothing
+    // Whose turn runs here; null: none does. Who runs here.
+    mailbox* serves() const noexcept { return serves_.load_rlx(); } // orders nothing: its own
+    void serve(mailbox* one) noexcept { serves_.store_rel(one); }   // pairs with seen_to_serve
+    // The same for anybody, a hint; the mailbox has been made.
+    const mailbox* seen_to_serve() const noexcept { return serves_.load_acq(); } // pairs with serve
 
     sys::machine_context machine;
     fork_slot* const fork_end; // the guard's begin, at the latest

@@ -287,7 +287,7 @@ bool worker::look_outside() noexcept {
 
 std::uint64_t worker::pulse() const noexcept {
     const context* here = running();
-    const mailbox* turn = here ? here->serves() : nullptr;
+    const mailbox* turn = here ? here->seen_to_serve() : nullptr;
     return counted.runs() + (turn ? turn->handled.load_rlx() : 0); // metrics, both
 }
 
