@@ -239,8 +239,9 @@ private:
     std::atomic<int>& got_;
 };
 struct passes_on : sennit::actor<passes_on, number, sennit::actor_ref<first_asker>> {
-    passes_on(sennit::actor_ref<answers> whom, sennit::event& gate, sennit::event& passed, bool keeps)
-        : whom_(whom), gate_(gate), passed_(passed), keeps_(keeps) {}
+    passes_on(sennit::actor_ref<answers> whom, sennit::event& gate, sennit::event& passed, sennit::event& asked_back,
+              bool keeps)
+        : whom_(whom), gate_(gate), passed_(passed), asked_back_(asked_back), keeps_(keeps) {}
     void on(number m, sennit::reply_to<int> answer) {
         if (keeps_)
             kept_ = std::move(answer);
@@ -253,22 +254,24 @@ struct passes_on : sennit::actor<passes_on, number, sennit::actor_ref<first_aske
         const auto asked = asker.ask(number{}, keeps_ ? std::chrono::nanoseconds(1ms) : std::chrono::nanoseconds(100s));
         EXPECT_TRUE(asked.has_value() || asked.error() == sennit::ask_error::timed_out);
         if (keeps_) kept_.set(7);
+        asked_back_.set();
     }
 
 private:
     sennit::actor_ref<answers> whom_;
     sennit::event& gate_;
     sennit::event& passed_;
+    sennit::event& asked_back_;
     bool keeps_;
     sennit::reply_to<int> kept_;
 };
 TEST(regress, who_passes_a_question_on_may_ask_back) {
     for (const bool keeps : {false, true}) {
-        sennit::event gate, passed;
+        sennit::event gate, passed, asked_back;
         std::atomic<int> got{0};
         sennit::actor_group group;
         const auto last = group.spawn<answers>(gate);
-        const auto middle = group.spawn<passes_on>(last, gate, passed, keeps);
+        const auto middle = group.spawn<passes_on>(last, gate, passed, asked_back, keeps);
         const auto asker = group.spawn<first_asker>(middle, got);
         asker.tell(ping{});
         passed.wait();
@@ -276,6 +279,7 @@ TEST(regress, who_passes_a_question_on_may_ask_back) {
         if (!keeps) gate.set();
         while (got == 0) std::this_thread::yield();
         EXPECT_EQ(got, 7);
+        asked_back.wait(); // the end of the group would answer its question, too
     }
 }
 // And a circle through whom it was passed to is still one.
