@@ -16,15 +16,19 @@ using sennit::sched::owner_lock;
 using sennit::sched::owner_section;
 namespace tuning = sennit::sched::tuning;
 
+void claim_once(owner_lock& lock) {
+    std::thread([&] {
+        ASSERT_TRUE(lock.claim());
+        lock.release();
+    }).join();
+}
+
 TEST(owner_lock, lets_nobody_in_while_the_owner_is_inside) {
     owner_lock lock;
     lock.enter();
     std::thread([&] { EXPECT_FALSE(lock.claim()); }).join();
     lock.leave();
-    std::thread([&] {
-        EXPECT_TRUE(lock.claim());
-        lock.release();
-    }).join();
+    claim_once(lock);
 }
 
 TEST(owner_lock, gives_others_their_turns_one_by_one) {
@@ -34,10 +38,7 @@ TEST(owner_lock, gives_others_their_turns_one_by_one) {
         std::thread([&] { EXPECT_FALSE(lock.claim()); }).join();
         lock.release();
     }).join();
-    std::thread([&] {
-        EXPECT_TRUE(lock.claim());
-        lock.release();
-    }).join();
+    claim_once(lock);
 }
 
 TEST(owner_lock, makes_the_owner_wait_for_who_is_inside) {
@@ -56,13 +57,6 @@ TEST(owner_lock, makes_the_owner_wait_for_who_is_inside) {
         EXPECT_TRUE(leaving);
     }
     other.join();
-}
-
-void claim_once(owner_lock& lock) {
-    std::thread([&] {
-        ASSERT_TRUE(lock.claim());
-        lock.release();
-    }).join();
 }
 
 TEST(owner_lock, is_wary_for_some_sections_behind_a_claim) {
