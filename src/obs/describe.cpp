@@ -22,7 +22,7 @@ using sched::strand_state;
 using strands = std::map<const void*, const strand_report*>; // by identity
 
 [[gnu::format(printf, 2, 3)]] void add(std::string& text, const char* format, ...) {
-    char line[512];
+    char line[768];
     std::va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(line, sizeof line, format, arguments);
@@ -172,6 +172,34 @@ std::string describe_together(std::span<const sched::runtime_report> reports) {
 
 std::string describe(const sched::runtime_report& report) {
     return describe_together(std::span(&report, 1));
+}
+
+std::string describe_starvation(sched::runtime_core& of) {
+    const sched::runtime_report report = sched::snapshot::take(of);
+    const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
+    std::string text = "sennit: work is ready in runtime" + name +
+                       ", but each of its workers runs something that loops or blocks its thread, and none has made "
+                       "progress for a second\n";
+    for (std::size_t i = 0; i < report.workers.size(); ++i) {
+        if (report.workers[i].asleep) continue;
+        add(text, "worker %zu: ", i);
+        const auto in = std::find_if(report.strands.begin(), report.strands.end(), [&](const strand_report& one) {
+            return one.state == strand_state::running && one.worker == i;
+        });
+        text += in == report.strands.end() ? "a piece of work that is no fiber" : name_of(*in);
+        if (report.workers[i].pc) text += " at " + sys::name_of_code(report.workers[i].pc);
+        text += "\n";
+    }
+    const auto waiting = std::count_if(report.strands.begin(), report.strands.end(), [](const strand_report& one) {
+        return one.state == strand_state::ready || one.state == strand_state::fresh;
+    });
+    add(text,
+        "%td fibers and %zu other pieces of work are ready. The watchdog may add %u threads, and has added them all: "
+        "runtime_options::watchdog_threads and SENNIT_WATCHDOG=N allow up to 64. A fiber that waits with Sennit's "
+        "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that does on a thread of "
+        "its own.\n",
+        waiting, report.other_ready, of.options().watchdog_threads);
+    return text;
 }
 
 std::string describe_all() {

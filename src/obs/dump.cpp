@@ -9,6 +9,7 @@
 #include "sched/registry.hpp"
 #include "sched/standstill.hpp"
 #include "sched/tracing.hpp"
+#include "sched/watchdog.hpp"
 #include "sys/environment.hpp"
 #include "sys/mutex.hpp"
 #include "sys/report.hpp"
@@ -68,6 +69,7 @@ static std::string deadlock_report() {
 
 static void read_environment() {
     sched::standstill::set_describer(&deadlock_report);
+    sched::watchdog::set_describer(&describe_starvation);
     if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
     if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
         const int signal = sys::parse_signal(*name);

@@ -100,8 +100,8 @@ bool worker::spin() noexcept {
 
 // True: look for work again. False: the runtime ends and nothing is left to do.
 bool worker::rest() noexcept {
-    if (stands_down()) [[unlikely]] {
-        if (stand_down()) return true;
+    if (told_to_leave()) [[unlikely]] {
+        if (deactivate()) return true;
     }
     if (spin()) return true;
     parker_.announce();
@@ -119,7 +119,7 @@ bool worker::rest() noexcept {
         if (!SENNIT_MUTANT("force before sleep")) force_somebody();
         const bool stopping = runtime_.stopping();
         const sight seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
-        const bool work = seen == sight::work || work_in_sight() || stands_down();
+        const bool work = seen == sight::work || work_in_sight() || told_to_leave();
         if (work || stopping) {
             leave_bed(watching);
             watchdog::notice();

@@ -1,33 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // A relief: a worker behind the last one, that the watchdog calls and sends back.
 //
-// On duty it is a worker in everything: it sleeps with a bit of its own in the idle map, is searched by thieves, keeps
-// timers. Sent back, it stands down between two pieces of work (`worker::look_outside`, `worker::rest`): it gives what
-// lies in its queue to all, then waits for its word. What is left behind it then is its inbox: nothing is bound to a
-// relief, but mailboxes that had their last turn there are told of new mail by it. Those notices may run anywhere:
-// sleepers that watch take them, and so does the watchdog at each look. Where the system has come to refuse membarriers
-// (mailbox.hpp), only their owner can help such a mailbox: whoever posts that rings, and the relief, standing down,
-// runs what is bound to it before it waits.
+// States (`worker::duty_`):
+//
+//   state     | the relief                                        | left for
+//   active    | works: it sleeps with a bit of its own in the     | leaving, by the watchdog or `resize`
+//             | idle map, is searched by thieves, keeps timers    |
+//   leaving   | works, until it comes between two pieces of work  | inactive, by the relief itself
+//             | (`worker::look_outside`, `worker::rest`)          |
+//   inactive  | has given all that lay in its queue to the shared | leaving, by the relief, to run what only it may run;
+//             | queue, and sleeps on this word                    | notified, by a poster of that
+//   notified  | is about to look into its inbox                   | inactive, by the relief
+//
+// The watchdog and `resize` make any state active again. Both write with the registry's lock held.
+//
+// A leaving relief is a worker in everything. The piece of work that it is in may block its thread, or the last piece
+// that it picked may; so the watchdog and thieves look at a relief and its queue until it is inactive, and only then
+// not any more.
+//
+// Nothing is bound to a relief, but mailboxes that had their last turn there are told of new mail by its inbox. Those
+// notices may run anywhere: sleepers that watch take them, and so does the watchdog at each look. Where the system has
+// come to refuse membarriers (mailbox.hpp), only their owner can help such a mailbox: the poster then notifies the
+// relief (`notify_inactive`), which runs what is bound to it before it sleeps.
 //
 // A runtime that grows (`resize`) hires reliefs: they are called and sent back in the same way, and by nobody else.
-//
-// State: `on_duty_` (1; 0: sent back; 2: sent back, and rung for) and `hired_`, written by the watchdog and by
-// `resize`, with the registry's lock held, but for the steps from 0 to 2 and back; `crew_`, how many workers and
-// reliefs there are, which only grows.
+// `hired_` says so. `crew_` is how many workers and reliefs there are; it only grows.
 //
 // Why nothing is lost.
-//   1. Who searches reads `crew_` after it has set its bit in the idle map; a relief's thread starts after `crew_` was
+//   1. A searcher reads `crew_` after it has set its bit in the idle map; a relief's thread starts after `crew_` was
 //      written. So a sleeper that has not seen the relief has its bit set before the relief's first push, which reads
 //      the idle map: the README's argument for a post, with `crew_` in the place of the work. All are sequentially
 //      consistent. The relief's first fork is public, as each late worker's is (`worker::thread_main`).
-//   2. Sent back while it goes to bed: it sets its bit, then reads `on_duty_`; the watchdog writes `on_duty_`, then
-//      takes the bit. One of the two sees the other.
-//   3. It pours its queue out by posts, and goes on from the sleep in the middle of the loop: what it has in hand lies
-//      on other contexts' stacks, which stay with whoever resumes them. And it wakes one, whether it had anything or
-//      not: somebody may have chosen it, and nobody else, for work that it has not looked at.
-//   4. Who rings has pushed before. Finding 0 it makes that 2, and the relief does not sleep, or is woken; finding 2,
-//      whoever made it so has the relief look, behind this push if it looks before the 2 is gone, and it makes that 0
-//      first; finding 1, the relief reads 0 or 2 later, and then looks. All are sequentially consistent.
+//   2. A relief is told to leave while it goes to sleep: it sets its bit, then reads `duty_`; the watchdog writes
+//      `duty_`, then takes the bit. One of the two sees the other.
+//   3. A leaving relief pours its queue out by posts, and goes on from the sleep in the middle of the loop: what it has
+//      in hand lies on other contexts' stacks, which stay with the worker that resumes them. And it wakes one, whether
+//      it had anything or not: a poster may have chosen it, and no other worker, for work that it has not looked at.
+//   4. Work that is pushed to a leaving relief's queue comes from the piece of work that it is in. The watchdog counts
+//      the relief as it counts any worker, so a stuck one is noticed, and what lies behind it is ready behind a stuck
+//      worker (watchdog.cpp).
+//   5. A poster of bound work has pushed before it reads `duty_`. If it reads `leaving`, the relief makes that
+//      `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`, and the relief does not
+//      sleep, or is woken. If it reads `notified`, the relief makes that `inactive` later, and then looks. All are
+//      sequentially consistent.
 #include "sched/registry.hpp"
 #include "sched/runtime_core.hpp"
 #include "sched/worker.hpp"
@@ -43,46 +58,53 @@
 
 namespace sennit::sched {
 
-// True: on duty again. False: the runtime ends.
-bool worker::stand_down() noexcept {
+// True: there is work for this relief, or it is called again. False: the runtime ends.
+bool worker::deactivate() noexcept {
     local_queue::list all;
     if (const std::uint32_t count = queue_.give_all(all); count != 0) runtime_.injected().push_all(all, count);
     if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
     const std::uint32_t now = bed_.load_rlx(); // owner's own word
     bed_.store(now + 1);
-    const base::atomic<std::uint32_t>& word = on_duty_;
-    while (stands_down() && !runtime_.stopping()) {
-        std::uint32_t rung = 2;
-        (void)on_duty_.cas(rung, 0);
-        if (inbox_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) break;
+    const base::atomic<std::uint32_t>& word = duty_;
+    for (std::uint32_t seen = duty_.load(); seen != duty::active && !runtime_.stopping(); seen = duty_.load()) {
+        if (seen != duty::inactive && !duty_.cas(seen, duty::inactive)) continue;
+        if (inbox_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) {
+            seen = duty::inactive; // a worker again, in the sight of all
+            while (seen != duty::active && !duty_.cas(seen, duty::leaving)) {
+            }
+            break;
+        }
         base::leave_company();
-        sys::futex_wait(word, 0);
+        sys::futex_wait(word, duty::inactive);
     }
     bed_.store(now + 2);
     return !runtime_.stopping();
 }
 
-void worker::ring() noexcept {
-    const base::atomic<std::uint32_t>& word = on_duty_;
-    std::uint32_t sent_back = 0;
-    if (on_duty_.cas(sent_back, 2)) sys::futex_wake(word, 1);
+void worker::notify_inactive() noexcept {
+    const base::atomic<std::uint32_t>& word = duty_;
+    std::uint32_t asleep = duty::inactive;
+    if (duty_.cas(asleep, duty::notified)) sys::futex_wake(word, 1);
 }
 
-// One that stands down, or a new one; null: the watchdog has called as many as it may. Throws what making one throws.
+// An inactive relief, a new one, or one that is leaving, in this order; null: the watchdog has called as many as it may.
+// `resize` always gets one. Throws what making one throws.
 worker* runtime_core::relief_to_call(bool for_watchdog) {
     const unsigned crew = crew_size();
-    worker* found = nullptr;
+    worker *inactive = nullptr, *leaving = nullptr;
     unsigned called = 0;
     for (unsigned i = worker_count(); i < crew; ++i) {
         worker& one = worker_at(i);
-        if (one.thread_.joinable() && !one.stands_down())
+        if (!one.thread_.joinable() || one.is_inactive())
+            inactive = inactive ? inactive : &one;
+        else if (one.told_to_leave())
+            leaving = leaving ? leaving : &one;
+        else
             called += !one.is_hired();
-        else if (!found)
-            found = &one;
     }
     if (for_watchdog && called >= options_.watchdog_threads) return nullptr;
-    if (found) return found;
-    if (crew == most_crew()) return nullptr;
+    if (inactive) return inactive;
+    if (crew == most_crew()) return leaving;
     if (!first_contexts_[crew]) first_contexts_[crew] = &contexts_.take();
     workers_[crew] = std::make_unique<worker>(*this, crew, worker::rank::relief);
     crew_.store(crew + 1);
@@ -92,8 +114,8 @@ worker* runtime_core::relief_to_call(bool for_watchdog) {
 // Throws what starting a thread throws.
 void runtime_core::begin_duty(worker& relief) {
     if (relief.thread_.joinable()) {
-        const base::atomic<std::uint32_t>& word = relief.on_duty_;
-        relief.on_duty_.store(1);
+        const base::atomic<std::uint32_t>& word = relief.duty_;
+        relief.duty_.store(worker::duty::active);
         sys::futex_wake(word, 1);
         return;
     }
@@ -126,7 +148,7 @@ bool runtime_core::call_relief(bool& refused) noexcept {
 }
 
 void runtime_core::end_duty(worker& relief) noexcept {
-    relief.on_duty_.store(0);
+    relief.duty_.store(worker::duty::leaving);
     wake_worker(relief.index());
 }
 
@@ -162,11 +184,11 @@ void runtime_core::resize(unsigned workers) {
     }
 }
 
-// The runtime ends, and the watchdog calls nobody any more: who stands down ends, too.
+// The runtime ends, and the watchdog calls no relief any more: inactive ones end, too.
 void runtime_core::call_reliefs_to_end() noexcept {
     for (unsigned i = worker_count(); i < crew_size(); ++i) {
-        const base::atomic<std::uint32_t>& word = worker_at(i).on_duty_;
-        worker_at(i).on_duty_.store(1);
+        const base::atomic<std::uint32_t>& word = worker_at(i).duty_;
+        worker_at(i).duty_.store(worker::duty::active);
         sys::futex_wake(word, 1);
     }
 }

@@ -221,7 +221,7 @@ void runtime_core::end_workers(unsigned started) noexcept {
 
 bool runtime_core::all_in_bed() const noexcept {
     for (unsigned i = 0, all = crew_size(); i < all; ++i)
-        if (!idle_.is_set(i) && !workers_[i]->stands_down()) return false;
+        if (!idle_.is_set(i) && !workers_[i]->is_inactive()) return false;
     return true;
 }
 
@@ -330,7 +330,7 @@ void runtime_core::post_home(runnable& what) noexcept {
     // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
     if (!wake_worker(index) && movable && !watched()) wake_one();
     if (!movable && worker_at(index).is_relief()) [[unlikely]]
-        worker_at(index).ring();
+        worker_at(index).notify_inactive();
 }
 
 runtime_metrics runtime_core::metrics() const {
@@ -353,7 +353,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.switches += from.switches();
         sum.parks += from.parks.read();
         sum.runnables += from.runs();
-        spares += one->spare_count() + one->stands_down(); // its loop's stack, too
+        spares += one->spare_count() + one->is_inactive(); // its loop's stack, too
     }
     const context_pool::counts counts = contexts_.count();
     sum.stacks_cached = counts.idle + spares;

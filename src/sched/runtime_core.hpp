@@ -117,6 +117,7 @@ public:
 
 private:
     friend class snapshot;
+    friend class watchdog;
     void post_inside(runnable& what) noexcept;
     void post_home(runnable& what) noexcept;
     [[gnu::cold]] static void forget_orphan_slowly(context& one) noexcept;
@@ -138,6 +139,10 @@ private:
     base::atomic<std::uint32_t> crew_{0};
     base::atomic<std::uint32_t> hired_{0}; // reliefs that stay until `resize` sends them back; under the crew's lock
     bool watched_ = false;                 // by the watchdog
+    struct {
+        std::int64_t since_ns = 0; // 0: no work waits for a thread that is not to be had
+        bool told = false;
+    } starvation_; // the watchdog's
     base::atomic<std::uint64_t> handed_over_{0};
     base::atomic<std::uint64_t> taken_back_{0};
     shared_queue injected_;

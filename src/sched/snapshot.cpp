@@ -126,7 +126,7 @@ snapshot::result snapshot::collect_running() noexcept {
     for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
-        report.asleep = of_.idle().is_set(i) || one.stands_down();
+        report.asleep = of_.idle().is_set(i) || one.is_inactive();
         if (!one.thread().joinable()) continue;
         const bool caller = &one == this_worker();
         const void* sp = caller ? __builtin_frame_address(0) : one.halt.where().sp;

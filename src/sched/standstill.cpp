@@ -201,7 +201,7 @@ bool standstill::take(picture& seen) {
             worker& other = one->worker_at(i);
             if (!other.thread_.joinable()) continue; // a relief whose thread was refused
             const std::uint32_t bed = other.bed_.load();
-            if (bed % 2 == 0 || !(one->idle().is_set(i) || other.stands_down()) || other.bed_.load() != bed)
+            if (bed % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) || other.bed_.load() != bed)
                 return false;
             if (!other.queue_.empty() || !other.inbox_.empty()) return false;
             seen.states.push_back(bed);

@@ -79,6 +79,9 @@ inline constexpr std::int64_t sleep_to_wait = 16;
 inline constexpr std::int64_t watch_period_ns = 4'000'000;
 inline constexpr std::int64_t stuck_ns = 3'000'000;
 inline constexpr unsigned quiet_looks = 20;
+// Work has been ready so long behind stuck workers, with no thread to be had for it: the program is told. Calls that
+// block a thread rarely take as long where more of them than threads are meant.
+inline constexpr std::int64_t starvation_ns = 1'000'000'000;
 
 // Pieces of mail that one mailbox handles before others have their turn.
 inline constexpr unsigned mail_in_a_turn = simulated ? 2 : 64;

@@ -9,6 +9,7 @@
 #include "sennit/base/company.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
+#include "sys/mutant.hpp"
 #include "sys/mutex.hpp"
 #include "sys/report.hpp"
 #include "sys/thread.hpp"
@@ -20,13 +21,15 @@ namespace sennit::sched {
 
 base::atomic<std::uint32_t> watchdog::dozing_{0};
 base::atomic<sys::task_id> watchdog::task_{0};
+base::atomic<watchdog::describer> watchdog::describe_{nullptr};
 
-#ifdef SENNIT_SIMULATOR // scenarios call reliefs themselves
+#ifdef SENNIT_SIMULATOR // scenarios make the looks themselves
 bool watchdog::enroll() noexcept {
     return false;
 }
 void watchdog::withdraw() noexcept {}
 void watchdog::wake_up() noexcept {}
+void watchdog::tell_once(const char*) noexcept {}
 #else
 
 struct watchdog::state {
@@ -112,42 +115,92 @@ bool watchdog::look() noexcept {
     return awake;
 }
 
-bool watchdog::look_at(runtime_core& one) noexcept {
-    unsigned stuck = 0, on_duty = 0, in_bed = 0;
-    bool all_stuck = true, ready = false;
-    worker* relief = nullptr;
-    for (unsigned i = 0, all = one.crew_size(); i < all; ++i) {
-        worker& each = one.worker_at(i);
+#endif
+
+// One pass over the crew.
+struct watchdog::census {
+    unsigned stuck = 0;         // threads that count as workers and make no progress
+    unsigned stuck_leaving = 0; // leaving reliefs that make none, and have work in their queues
+    unsigned on_duty = 0;       // reliefs that the watchdog has called
+    unsigned in_bed = 0;
+    bool no_progress = true;  // nowhere: all are stuck
+    bool none_serves = true;  // of those that stay, all are stuck: what any worker may take waits, too
+    bool work_behind = false; // a stuck one
+    worker* to_send_back = nullptr;
+};
+
+watchdog::census watchdog::count(runtime_core& of) noexcept {
+    census found;
+    for (unsigned i = 0, all = of.crew_size(); i < all; ++i) {
+        worker& each = of.worker_at(i);
         if (!each.thread_.joinable()) continue; // a relief whose thread was refused
-        if (each.stands_down()) {
+        if (each.is_inactive() ||
+            (SENNIT_MUTANT("look at a relief until it is inactive") && each.told_to_leave())) {
             empty_inbox(each);
             continue;
         }
-        const bool gets_on = !is_stuck(each);
-        if (each.is_relief() && !each.is_hired()) {
-            ++on_duty;
-            if (!relief || gets_on) relief = &each;
+        const bool leaves = each.told_to_leave();
+        const bool stuck = is_stuck(each);
+        found.in_bed += of.idle().is_set(i);
+        found.no_progress = found.no_progress && stuck;
+        found.none_serves = found.none_serves && (stuck || leaves);
+        if (each.is_relief() && !each.is_hired() && !leaves) {
+            ++found.on_duty;
+            if (!found.to_send_back || !stuck) found.to_send_back = &each;
         }
-        in_bed += one.idle().is_set(i);
-        if (gets_on) {
-            all_stuck = false;
-            continue;
-        }
-        ++stuck;
-        ready = ready || each.queue().in_sight() != 0 || each.inbox().offers();
+        if (!stuck) continue;
+        const bool work = each.queue().in_sight() != 0 || each.inbox().offers();
+        found.work_behind = found.work_behind || work;
+        if (!leaves)
+            ++found.stuck;
+        else if (work)
+            ++found.stuck_leaving;
     }
-    if (all_stuck)
-        ready = ready || !one.injected().empty() || one.has_orphans() || one.clock().next_ns() <= sys::now_ns();
+    return found;
+}
+
+// False: every worker is in bed.
+bool watchdog::look_at(runtime_core& one) noexcept {
+    const census now = count(one);
+    const bool ready = now.work_behind || (now.none_serves && (!one.injected().empty() || one.has_orphans() ||
+                                                               one.clock().next_ns() <= sys::now_ns()));
+    const unsigned wanted = now.stuck + now.stuck_leaving;
+    bool waits = false; // for a thread that is not to be had
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
-    if (ready && in_bed != 0) one.wake_one();
-    if (ready && in_bed == 0 && on_duty < stuck) {
+    if (ready && now.in_bed != 0) {
+        one.wake_one();
+    } else if (ready && now.on_duty < wanted) {
         bool refused = false;
-        if (!one.call_relief(refused) && refused)
+        waits = !one.call_relief(refused);
+        if (refused)
             tell_once("the watchdog cannot relieve a worker: the system refused a thread or memory; it goes on trying");
-    } else if (on_duty > stuck) {
-        one.send_back(*relief);
+    } else if (now.on_duty > wanted) {
+        one.send_back(*now.to_send_back);
     }
+    note_starvation(one, waits && now.no_progress);
     return !one.all_in_bed();
+}
+
+void watchdog::set_describer(describer what) noexcept {
+    describe_.store(what);
+}
+
+void watchdog::note_starvation(runtime_core& of, bool starves) noexcept {
+    auto& noted = of.starvation_;
+    if (!starves) {
+        noted.since_ns = 0;
+        return;
+    }
+    const std::int64_t now = sys::now_ns();
+    if (noted.since_ns == 0) noted.since_ns = now;
+    const describer describe = describe_.load();
+    if (noted.told || !describe || now - noted.since_ns < tuning::starvation_ns) return;
+    noted.told = true;
+    try {
+        sys::report({describe(of).c_str()});
+    } catch (const std::exception&) {
+        sys::report({"sennit: work is ready, no worker makes progress, and there is no memory to say more\n"});
+    }
 }
 
 bool watchdog::is_stuck(worker& one) noexcept {
@@ -170,7 +223,5 @@ void watchdog::empty_inbox(worker& relief) noexcept {
         relief.runtime_.post(*item);
     }
 }
-
-#endif
 
 } // namespace sennit::sched

@@ -10,11 +10,18 @@
 // worker writes them anyway) have not moved since the last look, and whose thread has worked meanwhile, or is blocked
 // at this moment. One that has only lost its processor to others is not: another thread would be of no use.
 //
-// When a relief is called. Nobody is in bed, and something is ready that a stuck worker had to come to, or that all
-// have to come to (the shared queue, timers that are due, forks of suspended contexts) while all are stuck. Where
-// somebody is in bed the protocol of sleepers sees to it (README.md), and faster; but for one case, where who was woken
-// to watch finds something else first, and that lasts: so somebody in bed is woken, and looks. There are never more
-// reliefs on duty than workers, or reliefs, that are stuck: so as many as the runtime has workers get on.
+// Whom it looks at. All workers and all reliefs but the inactive ones. A relief that was told to leave works until the
+// piece of work that it is in ends: that piece may never end, and may have put more work behind it.
+//
+// When a relief is called. No worker is parked, and something is ready that a stuck worker had to come to, or that all
+// have to come to (the shared queue, timers that are due, forks of suspended contexts) while all that stay are stuck.
+// Where a worker is parked the protocol of sleepers sees to it (README.md), and faster; but for one case, where the
+// worker that was woken to watch finds something else first, and that lasts: so a parked worker is woken, and looks.
+// There are never more reliefs on duty than threads that are stuck: so as many as the runtime has workers make progress.
+//
+// When no relief is to be had. While work is ready behind stuck workers, none makes progress, and all reliefs that the
+// options allow are stuck, too, for `tuning::starvation_ns`: standard error says so once for each runtime, with what
+// each worker runs.
 //
 // What a relief is: relief.cpp.
 //
@@ -26,6 +33,7 @@
 #include "sys/tasks.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace sennit::sched {
 
@@ -45,6 +53,14 @@ public:
             wake_up();
     }
 
+    // Writes the report of a starvation; called with the registry's lock held. Null: there is none.
+    using describer = std::string (*)(runtime_core& of);
+    static void set_describer(describer what) noexcept;
+
+    // One look at one runtime, with the registry's lock held; the explorer's scenarios call it. False: all its workers
+    // are parked.
+    static bool look_at(runtime_core& one) noexcept;
+
     // The thread; 0: there is none.
     static sys::task_id task() noexcept { return task_.load(); }
 
@@ -54,7 +70,9 @@ private:
     static void thread_main(void* self) noexcept;
     static void wake_up() noexcept;
     static bool look() noexcept;
-    static bool look_at(runtime_core& one) noexcept;
+    struct census;
+    static census count(runtime_core& of) noexcept;
+    static void note_starvation(runtime_core& of, bool starves) noexcept;
     static bool is_stuck(worker& one) noexcept;
     static void empty_inbox(worker& relief) noexcept;
     static void tell_once(const char* what) noexcept;
@@ -64,6 +82,7 @@ private:
     // of them sees the other.
     static base::atomic<std::uint32_t> dozing_;
     static base::atomic<sys::task_id> task_;
+    static base::atomic<describer> describe_;
 };
 
 } // namespace sennit::sched

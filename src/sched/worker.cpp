@@ -265,8 +265,8 @@ bool worker::run_timers() noexcept {
 }
 
 bool worker::look_outside() noexcept {
-    if (stands_down()) [[unlikely]]
-        stand_down();
+    if (told_to_leave()) [[unlikely]]
+        (void)deactivate();
     about_now_ns_ = sys::coarse_now_ns();
     base::seek_solitude(about_now_ns_);
     expire_timers();

@@ -176,10 +176,15 @@ public:
     bool is_relief() const noexcept { return rank_ == rank::relief; }
     // Any thread: whether it is one that stays, with or without the watchdog.
     bool is_hired() const noexcept { return hired_.load() != 0; }
-    // Any thread: whether it is one that has been sent back.
-    bool stands_down() const noexcept { return is_relief() && on_duty_.load() != 1; }
-    // A relief that stands down looks into its inbox, where something lies that only it may run.
-    void ring() noexcept;
+    // Any thread. Told to leave: the relief works until the piece of work that it is in ends, and until it sees it.
+    bool told_to_leave() const noexcept { return is_relief() && duty_.load() != duty::active; }
+    // Any thread. The relief has given away what lay in its queue, and sleeps until it is called again.
+    bool is_inactive() const noexcept {
+        const std::uint32_t now = duty_.load();
+        return is_relief() && (now == duty::inactive || now == duty::notified);
+    }
+    // Any thread: an inactive relief looks into its inbox, where something lies that only it may run.
+    void notify_inactive() noexcept;
     counters counted;
     std::uint64_t next_id = 0;    // own thread; see fresh_id
     small_memory memory;          // own thread
@@ -248,7 +253,7 @@ private:
     void run(runnable& item) noexcept;
 
     bool rest() noexcept;
-    bool stand_down() noexcept;
+    bool deactivate() noexcept;
     bool sleep_for_good() noexcept; // as parker::sleep_until(never); src/sched/standstill.cpp
     bool spin() noexcept;
     bool work_in_sight() noexcept;
@@ -301,7 +306,14 @@ private:
     shared_queue inbox_;                // what only this worker may run and others made ready
     std::unique_ptr<sightings[]> seen_; // of each worker
     parker parker_;
-    base::atomic<std::uint32_t> on_duty_{1}; // a relief's; src/sched/relief.cpp
+    // Of a relief; every change is argued in src/sched/relief.cpp.
+    struct duty {
+        static constexpr std::uint32_t leaving = 0;  // told to leave, still a worker in everything
+        static constexpr std::uint32_t active = 1;   // works
+        static constexpr std::uint32_t inactive = 2; // sleeps with an empty queue
+        static constexpr std::uint32_t notified = 3; // inactive, and something that only it may run was posted to it
+    };
+    base::atomic<std::uint32_t> duty_{duty::active};
     base::atomic<std::uint32_t> hired_{0};   // a relief's: `resize` has called it; under the same lock
     struct {
         std::uint64_t progress = 0;

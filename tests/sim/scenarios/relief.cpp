@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reliefs: src/sched/relief.cpp. The scenarios are the watchdog.
 #include "engine.hpp"
+#include "threads.hpp"
+
+#include "sched/watchdog.hpp"
 
 #include <array>
 #include <optional>
@@ -179,6 +182,91 @@ SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 
     });
     larger.join();
     smaller.join();
+}
+
+// ---- the watchdog's looks
+
+namespace {
+
+// Looks, one after the other, at any moments; then one whenever nobody else can go on, until `over`. Two looks tell that
+// a worker is stuck, the next one calls a relief: so few are enough, and after them a program that still waits is found.
+void look_until(engine& one, const sennit::base::atomic<std::uint32_t>& over, unsigned at_any_moment) {
+    for (unsigned i = 0; i < at_any_moment; ++i) sennit::sched::watchdog::look_at(one->core());
+    for (unsigned i = 0; i < 8 && over.load() == 0; ++i) {
+        sleep_until(soon());
+        sennit::sched::watchdog::look_at(one->core());
+    }
+}
+
+// A piece of work that puts another one, which would free it, behind itself, and blocks its thread.
+struct puts_one_behind : sennit::sched::runnable {
+    puts_one_behind(engine& on, sennit::sched::runnable& what, event& until)
+        : runnable([](runnable* self) noexcept {
+              auto& me = *static_cast<puts_one_behind*>(self);
+              sennit::sched::spawn(me.behind, me.one->core());
+              me.freed.wait();
+              me.done.finish();
+          }),
+          one(on), behind(what), freed(until) {}
+    engine& one;
+    sennit::sched::runnable& behind;
+    event& freed;
+    sennit::sched::one_shot done;
+};
+
+// The first worker is blocked. The other one is told to leave, and picks a piece of work before it sees that, or while
+// it does: what lies behind that piece is in the sight of the watchdog.
+template <class F>
+void leaves_work_behind(engine& one, F&& tell_to_leave) {
+    event ran;
+    setter frees(ran);
+    puts_one_behind work(one, frees, ran);
+    sennit::base::atomic<std::uint32_t> over{0};
+    std::optional<kept_worker> blocks;
+    sim::calmly([&] { blocks.emplace(one, ran); });
+    sim::thread watchdog([&] {
+        tell_to_leave();
+        look_until(one, over, 0);
+    });
+    sennit::sched::schedule(work, one->core());
+    work.done.wait();
+    over.store(1);
+    blocks->join();
+    watchdog.join();
+}
+
+} // namespace
+
+SIM_SCENARIO_WITHIN(relief, sent_back_it_blocks_with_work_behind_it, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
+    engine one(1, 2);
+    sim::calmly([&] { call(one); });
+    leaves_work_behind(one, [&] { one->core().send_back(one->core().worker_at(1)); });
+}
+SIM_SCENARIO_WITHIN(relief, a_worker_that_resize_sends_away_blocks_with_work_behind_it, .preemptions = 2,
+                    .stale_reads = 0, .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
+    engine one(1, 1, 1);
+    sim::calmly([&] { one->resize(2); });
+    leaves_work_behind(one, [&] { one->resize(1); });
+}
+
+// The looks call reliefs and send them back at any moments, as workers come to be stuck and free again.
+SIM_SCENARIO_WITHIN(relief, the_watchdog_looks_at_any_moment, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "watchdog.cpp relief.cpp worker.cpp idle.cpp") {
+    engine one(1, 1);
+    sennit::base::atomic<std::uint32_t> over{0};
+    sim::thread watchdog([&] { look_until(one, over, 3); });
+    one.run([&] {
+        event ran;
+        setter frees(ran);
+        sennit::sched::spawn(frees, one->core());
+        ran.wait(); // blocks the thread
+        errand work;
+        sennit::sched::spawn(work, one->core());
+        work.done.wait();
+    });
+    over.store(1);
+    watchdog.join();
 }
 
 // ---- who always has something ready
