@@ -2,11 +2,21 @@
 // A worker's own queue of runnables: what was woken or yielded there, oldest first; what was spawned there, newest
 // first. Thieves get the oldest.
 //
-// Why two orders. Arrival order is fair to those that wait for each other; newest first keeps new work depth-first, so
-// that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm. Between the two: what was
-// spawned after the oldest ready one had begun (its children, as a rule) goes before it. So a parent that waits for ten
-// children goes on once, when all have run, and not after each; and it goes on before its own elder siblings begin. The
-// worker takes the oldest ready one first now and then, whatever the order (worker::look_outside).
+// Why two orders. Arrival order is fair to contexts that wait for each other; newest first keeps new work depth-first,
+// so that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm.
+//
+// Between the two. A context that blocks is followed by what is ready (`pop_ready_if`): that has a stack already, and
+// new work would need one more. A runnable that ends is followed by what was spawned after the oldest ready one had
+// begun (its children, as a rule), else by the oldest ready one (`pop`): so a parent that waits for ten children that do
+// not block continues once, when all have run, and not after each; and it continues before its own elder siblings begin.
+//
+// What keeps the number of stacks small. New work stays new work at a thief (`adopt`): it goes behind all that the
+// thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the
+// shared queue, which is looked at last (shared_queue.hpp). README.md, "How many stacks", has the argument.
+//
+// What keeps both kinds from starving. Each fair turn takes one of either kind, in turn (`pop_fairly`): the oldest
+// ready one; then the newest new one, or the oldest new one where a tick of the coarse clock has passed since the last
+// time. README.md, "What begins and when", states the bounds.
 //
 // Who touches what. The worker pushes and pops, under its half of an owner_lock: no locked instruction, no fence. It
 // gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
@@ -22,8 +32,10 @@
 #include "sennit/base/cache_line.hpp"
 #include "sennit/base/intrusive_queue.hpp"
 #include "sennit/sched/runnable.hpp"
+#include "sys/mutant.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace sennit::sched {
 
@@ -32,6 +44,12 @@ void disown(runnable& mailbox) noexcept; // src/sched/mailbox.cpp
 class alignas(base::destructive_distance) local_queue {
 public:
     using list = base::intrusive_queue<runnable>;
+    // What goes to another queue: both kinds, oldest first, and how many.
+    struct batch {
+        list ready;
+        list spawned;
+        std::uint32_t count = 0;
+    };
 
     // ---- the owner. Pushes return how many runnables are there now.
     std::uint32_t push_ready(runnable& item) noexcept {
@@ -51,10 +69,17 @@ public:
         spawned_.push_back(item);
         return add(1);
     }
-    std::uint32_t adopt(list& items, std::uint32_t count) noexcept {
+    // What was stolen: ready ones go behind all that is ready here, new ones behind all that is new.
+    std::uint32_t adopt(batch& loot) noexcept {
         owner_section inside(lock_);
-        ready_.append(items);
-        return add(count);
+        ready_.append(loot.ready);
+        if (!SENNIT_MUTANT("new work stays new at a thief")) {
+            loot.spawned.append(spawned_);
+            spawned_.append(loot.spawned);
+        } else {
+            ready_.append(loot.spawned);
+        }
+        return add(std::exchange(loot.count, 0));
     }
 
     // Calls `wanted` inside; if that says so, `item` goes behind all others.
@@ -118,22 +143,26 @@ public:
         if (item) took(1);
         return item;
     }
-    // The oldest ready one, else as pop.
-    runnable* pop_fairly() noexcept {
+    // One of each kind in turn: the oldest ready one; the newest new one, or the oldest new one if `oldest` says so,
+    // which is asked where there is one. Where there is only one kind, one of that.
+    template <class F>
+    runnable* pop_fairly(F&& oldest) noexcept {
         if (size() == 0) return nullptr;
         owner_section inside(lock_);
-        runnable* item = ready_.pop_front();
-        if (!item) item = spawned_.pop_back();
+        const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a fair turn begins new work");
+        new_is_next_ = may_begin && (ready_.empty() || !new_is_next_);
+        runnable* item = !new_is_next_ ? ready_.pop_front() : oldest() ? spawned_.pop_front() : spawned_.pop_back();
         if (item) took(1);
         return item;
     }
     // What is spawned from now on is newer than who begins now.
     std::uint64_t present() const noexcept { return next_order_; }
-    // The same if it was woken or yielded and `run` is its function.
+    // The oldest ready one if `run` is its function.
     runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
         owner_section inside(lock_);
         runnable* item = ready_.front();
-        if (!item || item->run != run || !ready_goes_first()) return nullptr;
+        if (!item || item->run != run) return nullptr;
+        if (SENNIT_MUTANT("a context that blocks is followed by what is ready") && !ready_goes_first()) return nullptr;
         ready_.pop_front();
         took(1);
         return item;
@@ -151,7 +180,7 @@ public:
         owner_section inside(lock_);
         runnable* item = spawned_.pop_front();
         if (!item) return;
-        item->order = UINT64_MAX; // nothing goes before it for being newer
+        item->order = began_elsewhere; // nothing goes before it for being newer
         ready_.push_back(*item);
     }
     // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays
@@ -169,7 +198,7 @@ public:
     void end_exchange() noexcept { lock_.leave(); } // harmless outside one
 
     // Moves the older half to `out`, but keeps one at least; returns how many went.
-    std::uint32_t give_half(list& out) noexcept {
+    std::uint32_t give_half(batch& out) noexcept {
         owner_section inside(lock_);
         return take(size() / 2, out);
     }
@@ -181,7 +210,7 @@ public:
     }
 
     // Moves everything to `out`; returns how many.
-    std::uint32_t give_all(list& out) noexcept {
+    std::uint32_t give_all(batch& out) noexcept {
         owner_section inside(lock_);
         return take(size(), out);
     }
@@ -190,7 +219,7 @@ public:
     // Moves the older half to `out`, one at least; returns how many, zero when the queue is empty or nobody is let in.
     // `first` is called inside before that: it may push.
     template <class F>
-    std::uint32_t steal(list& out, F&& first) noexcept {
+    std::uint32_t steal(batch& out, F&& first) noexcept {
         if (in_sight() == 0 || !lock_.claim()) return 0;
         first();
         const std::uint32_t count = take((size() + 1) / 2, out);
@@ -208,7 +237,7 @@ public:
         return let;
     }
 
-    std::uint32_t steal(list& out) noexcept {
+    std::uint32_t steal(batch& out) noexcept {
         return steal(out, [] {});
     }
 
@@ -237,18 +266,19 @@ private:
     void took(std::uint32_t count) noexcept {
         size_.store_rlx(size_.load_rlx() - count); // orders nothing: the lock carries what was taken
     }
-    std::uint32_t take(std::uint32_t count, list& out) noexcept {
+    std::uint32_t take(std::uint32_t count, batch& out) noexcept {
         std::uint32_t taken = 0;
         for (; taken < count; ++taken) {
-            runnable* item = ready_.pop_front();
-            if (!item) item = spawned_.pop_front();
+            const bool ready = !ready_.empty();
+            runnable* item = ready ? ready_.pop_front() : spawned_.pop_front();
             if (!item) break;
-            item->order = UINT64_MAX; // it was this queue's
+            item->order = ready ? began_elsewhere : never_spawned_here; // the number was this queue's
             if (item->owned) [[unlikely]]
                 disown(*item);
-            out.push_back(*item);
+            (ready ? out.ready : out.spawned).push_back(*item);
         }
-        if (taken != 0) size_.store_rlx(size_.load_rlx() - taken); // orders nothing: as in took
+        out.count = taken;
+        if (taken != 0) took(taken);
         return taken;
     }
 
@@ -262,7 +292,11 @@ private:
     owner_lock lock_;
     list ready_;
     list spawned_;
-    std::uint64_t next_order_ = 0; // of what is spawned; the owner's
+    // Numbers of runnables that do not come from `next_order_`.
+    static constexpr std::uint64_t never_spawned_here = 0;       // older than all that began here
+    static constexpr std::uint64_t began_elsewhere = UINT64_MAX; // newer than all that was spawned here
+    std::uint64_t next_order_ = 1;                               // of what is spawned; the owner's
+    bool new_is_next_ = false;                                   // the last fair turn began new work; the owner's
     base::atomic<std::uint32_t> size_{0};
 };
 

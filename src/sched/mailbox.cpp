@@ -334,7 +334,7 @@ void mailbox::turns(mailbox& first) noexcept {
     const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
     mail* given = nullptr;
-    for (unsigned left = tuning::fair_period; box; --left) {
+    for (unsigned left = me->fair_period(); box; --left) {
         if (!me->queue().fenced()) [[likely]]
             me->queue().in_hand.open();
         if (given) {

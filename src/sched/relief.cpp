@@ -60,8 +60,8 @@ namespace sennit::sched {
 
 // True: there is work for this relief, or it is called again. False: the runtime ends.
 bool worker::deactivate() noexcept {
-    local_queue::list all;
-    if (const std::uint32_t count = queue_.give_all(all); count != 0) runtime_.injected().push_all(all, count);
+    local_queue::batch all;
+    if (queue_.give_all(all) != 0) runtime_.injected().push_batch(all);
     if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
     const std::uint32_t now = bed_.load_rlx(); // owner's own word
     bed_.store(now + 1);

@@ -3,12 +3,14 @@
 //
 // Work from outside comes this way, and what a worker with much of it gives away; under the policy `sharing` all work,
 // in arrival order or in that of a `scheduling_order`. A worker has one more, for what only it may run, its inbox.
-// Guarded by a spin lock: the sections
-// are a few instructions. `empty` may be asked by anybody at any time; the size is written inside the lock with
+// New work that a worker gave away lies behind all else: a worker that begins it while it has work of its own, or while
+// begun work waits here, interrupts one subtree to begin another, and each that is interrupted holds its stacks
+// (README.md, "How many stacks"). Guarded by a spin lock: the sections are a few instructions. `empty` may be asked by anybody at any time; the size is written inside the lock with
 // sequential consistency, because the idle protocol (src/sched/README.md) needs "push, then look for sleepers" against
 // "announce sleep, then look for work".
 #pragma once
 
+#include "sched/local_queue.hpp"
 #include "sennit/base/atomic.hpp"
 #include "sennit/base/cache_line.hpp"
 #include "sennit/base/intrusive_queue.hpp"
@@ -34,20 +36,25 @@ public:
         size_.store(size_.load_rlx() + 1); // owner of the lock is the only writer
     }
 
-    void push_all(base::intrusive_queue<runnable>& items, std::size_t count) noexcept {
+    // What a worker gives away.
+    void push_batch(local_queue::batch& given) noexcept {
         std::lock_guard guard(lock_);
-        if (order_)
-            while (runnable* item = items.pop_front()) put(*item);
-        else
-            items_.append(items);
-        size_.store(size_.load_rlx() + count); // owner of the lock is the only writer
+        if (order_) {
+            while (runnable* item = given.ready.pop_front()) put(*item);
+            while (runnable* item = given.spawned.pop_front()) put(*item);
+        } else {
+            items_.append(given.ready);
+            given_.append(given.spawned);
+        }
+        size_.store(size_.load_rlx() + std::exchange(given.count, 0)); // owner of the lock is the only writer
     }
 
-    // The next one to run; null when there is none.
-    runnable* pop() noexcept {
+    // The next one to run; null when there is none. Without `given` no new work that was given away.
+    runnable* pop(bool given = true) noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
         runnable* item = take();
+        if (!item && given) item = given_.pop_front();
         if (!item) return nullptr;
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
@@ -136,6 +143,7 @@ private:
     base::spin_lock lock_;
     const std::unique_ptr<scheduling_order> order_;
     base::intrusive_queue<runnable> items_;
+    base::intrusive_queue<runnable> given_; // new work that workers gave away, oldest first
     base::atomic<std::size_t> size_{0};
 };
 

@@ -184,6 +184,7 @@ snapshot::result snapshot::collect_ready() noexcept {
         for (unsigned look = 0; !shared.lock_.try_lock(); ++look)
             if (look == looks_for_a_lock) return false;
         all(shared.items_);
+        all(shared.given_);
         if (shared.order_) { // only the order knows them; contexts among them are found here, others may push meanwhile
             std::size_t others = shared.size();
             for (const context* one : of_.contexts().all_)

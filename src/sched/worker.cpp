@@ -9,9 +9,10 @@
 //
 // Who suspends while another context is ready here switches to that one at once; the loop is for the rest.
 //
-// Order of picking: every `fair_period` picks timers, the shared queue and the forks of suspended contexts first; then
-// what was woken or yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then
-// stealing: forks of running contexts, forks of suspended ones. A thief asks for queues' contents, too, and gets half
+// Order of picking: at a fair turn (every `fair_period` picks, sooner where they take long) timers, the shared queue and
+// the forks of suspended contexts first; then what was woken or yielded here, oldest first; then what was spawned here,
+// newest first; then the shared queue; then stealing: forks of running contexts, forks of suspended ones. What begins
+// when: src/sched/README.md. A thief asks for queues' contents, too, and gets half
 // of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
@@ -31,12 +32,14 @@
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 namespace sennit::sched {
 
-using tuning::fair_period, tuning::max_spares;
+using tuning::max_spares;
 
 namespace {
 constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are fewer workers
@@ -209,13 +212,10 @@ bool worker::step() noexcept {
 }
 
 bool worker::run_next() noexcept {
-    if (fair_turn()) {
-        fair_at_ = counted.turns.read() + fair_period;
-        if (look_outside()) return true;
-    }
+    if (fair_turn() && look_outside()) return true;
     if (asked_for_half()) (void)give_away();
     runnable* item = queue_.pop();
-    if (!item) item = pop_outside();
+    if (!item) item = pop_outside(true);
     if (!item) {
         --fair_at_; // a pick in vain is a turn as well
         return false;
@@ -229,9 +229,9 @@ bool worker::outside_is_empty() const noexcept {
 }
 
 // One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
-runnable* worker::pop_outside() noexcept {
+runnable* worker::pop_outside(bool given) noexcept {
     if (took_bound_)
-        if (runnable* item = runtime_.injected().pop()) {
+        if (runnable* item = runtime_.injected().pop(given)) {
             took_bound_ = false;
             return item;
         }
@@ -239,7 +239,7 @@ runnable* worker::pop_outside() noexcept {
         took_bound_ = true;
         return item;
     }
-    return runtime_.injected().pop();
+    return runtime_.injected().pop(given);
 }
 
 // True when a timer was due.
@@ -267,22 +267,48 @@ bool worker::run_timers() noexcept {
 bool worker::look_outside() noexcept {
     if (told_to_leave()) [[unlikely]]
         (void)deactivate();
-    about_now_ns_ = sys::coarse_now_ns();
+    begin_fair_turn();
     base::seek_solitude(about_now_ns_);
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
+    // What always comes from outside would starve what is here else.
+    const bool own_first = std::exchange(own_first_, !own_first_) && !SENNIT_MUTANT("outside and here by turns");
+    if (own_first && run_fairly()) return true;
     // Contexts that yield in a loop would starve their own forks else, the more so where they do so outside.
     const bool forks_first = std::exchange(took_outside_, false);
     if (forks_first && steal_orphan()) return true;
-    if (runnable* outside = pop_outside()) {
+    // New work that was given away waits for a worker that has none of its own, but not for ever.
+    if (runnable* outside = pop_outside(ticked(began_given_ns_) &&
+                                          !SENNIT_MUTANT("a fair turn begins what was given away"))) {
         took_outside_ = true;
         run(*outside);
         return true;
     }
     if (!forks_first && steal_orphan()) return true;
-    runnable* item = queue_.pop_fairly();
+    return !own_first && run_fairly();
+}
+
+// The next one comes after `tuning::fair_period` picks; after fewer, where so many have taken longer than
+// `tuning::fair_turn_ns`: timers and what lies outside would wait for them all.
+void worker::begin_fair_turn() noexcept {
+    const std::int64_t now = sys::coarse_now_ns();
+    const std::int64_t past = now - std::exchange(about_now_ns_, now);
+    if (past <= tuning::fair_turn_ns)
+        fair_period_ = std::min(2 * fair_period_, tuning::fair_period);
+    else
+        fair_period_ = std::max(1u, static_cast<unsigned>(fair_period_ * tuning::fair_turn_ns / past));
+    fair_at_ = counted.turns.read() + fair_period_;
+}
+
+bool worker::run_fairly() noexcept {
+    runnable* item = queue_.pop_fairly([this]() noexcept { return ticked(began_oldest_ns_); });
     if (item) run(*item);
     return item != nullptr;
+}
+
+// Whether the coarse clock has moved since this was true for `last_ns`.
+bool worker::ticked(std::int64_t& last_ns) const noexcept {
+    return std::exchange(last_ns, about_now_ns_) != about_now_ns_ || tuning::simulated;
 }
 
 std::uint64_t worker::pulse() const noexcept {
@@ -294,8 +320,7 @@ std::uint64_t worker::pulse() const noexcept {
 // Who always has something ready never searches. But what lies behind a worker that does not get on must not wait until
 // somebody does: at each tick of the coarse clock, a few ms, we look at the others' queues as well.
 void worker::help_others() noexcept {
-    if (!steals_ || (about_now_ns_ == helped_ns_ && !tuning::simulated)) return;
-    helped_ns_ = about_now_ns_;
+    if (!steals_ || !ticked(helped_ns_)) return;
     const std::int64_t now = sys::now_ns();
     for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
@@ -349,9 +374,8 @@ void worker::requeue(context& self) noexcept {
 bool worker::give_away() noexcept {
     hot_.load_rlx()->poll.store(0); // own thread wrote hot_
     if (!pace_.worth_sharing(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
-    local_queue::list half;
-    const std::uint32_t count = queue_.give_half(half);
-    if (count != 0) runtime_.injected().push_all(half, count);
+    local_queue::batch half;
+    if (queue_.give_half(half) != 0) runtime_.injected().push_batch(half);
     runtime_.wake_one();
     return true;
 }
@@ -363,12 +387,12 @@ void worker::meet(const void* place, std::uint64_t values) noexcept {
 }
 
 bool worker::rob(worker& victim) noexcept {
-    local_queue::list loot;
+    local_queue::batch loot;
     const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::take_from_hand(victim); });
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::tell(trace_kind::steals, nullptr, "from a queue");
-    show_loot(queue_.adopt(loot, count));
+    show_loot(queue_.adopt(loot));
     return true;
 }
 
@@ -432,7 +456,10 @@ template <bool traced>
             return;
         }
         // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
-        if (is_local(self())) fair_at_ = counted.turns.read();
+        if (is_local(self())) {
+            fair_at_ = counted.turns.read();
+            own_first_ = false;
+        }
     }
     queue_.promote_oldest_spawned();
     waiter who;

@@ -165,6 +165,8 @@ public:
 
     // About now: when this worker last looked at the clock, every some picks and when it wakes. Own thread.
     std::int64_t about_now_ns() const noexcept { return about_now_ns_; }
+    // Picks between two fair turns, as things are. Own thread.
+    unsigned fair_period() const noexcept { return fair_period_; }
 
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
@@ -228,7 +230,10 @@ private:
     bool had_best_run_here(const runnable& item) noexcept;
     // What others made ready for this worker or for any.
     bool outside_is_empty() const noexcept;
-    runnable* pop_outside() noexcept;
+    runnable* pop_outside(bool given) noexcept;
+    void begin_fair_turn() noexcept;
+    bool run_fairly() noexcept;
+    bool ticked(std::int64_t& last_ns) const noexcept;
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
     bool give_away() noexcept;
@@ -286,9 +291,13 @@ private:
     sys::exception_globals* exceptions_ = nullptr;
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0};        // owner writes
+    unsigned fair_period_ = tuning::fair_period;      // picks from one fair turn to the next
     std::uint64_t fair_at_ = tuning::fair_period - 1; // as many runnables: the next pick is fair
+    bool own_first_ = false;                          // the next fair turn looks into the own queue first
     std::int64_t about_now_ns_ = 0;
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
+    std::int64_t began_oldest_ns_ = 0;   // when a fair turn last began the oldest new work here
+    std::int64_t began_given_ns_ = 0;    // the same of what was given away
     base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
     base::atomic<sys::task_id> task_{0}; // the thread's number; set once by the thread
     base::random random_;

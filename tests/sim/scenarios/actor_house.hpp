@@ -72,9 +72,10 @@ struct house {
     // As a thief: what lies there, and in its hand, goes to the shared queue.
     void rob_first_worker() {
         sennit::sched::worker& victim = one->core().worker_at(0);
-        sennit::sched::local_queue::list loot;
+        sennit::sched::local_queue::batch loot;
         (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
-        while (sennit::sched::runnable* item = loot.pop_front()) one->core().post(*item);
+        while (sennit::sched::runnable* item = loot.ready.pop_front()) one->core().post(*item);
+        while (sennit::sched::runnable* item = loot.spawned.pop_front()) one->core().post(*item);
     }
     engine one;
     ledger what;

@@ -22,8 +22,13 @@ struct piece : sennit::sched::runnable {
 void go(sennit::sched::runnable* one) {
     if (one) static_cast<piece*>(one)->go();
 }
-void go_all(local_queue::list& loot) {
-    while (sennit::sched::runnable* one = loot.pop_front()) go(one);
+template <class F>
+void each_of(local_queue::batch& loot, F&& what) {
+    while (sennit::sched::runnable* one = loot.ready.pop_front()) what(one);
+    while (sennit::sched::runnable* one = loot.spawned.pop_front()) what(one);
+}
+void go_all(local_queue::batch& loot) {
+    each_of(loot, go);
 }
 
 } // namespace
@@ -32,7 +37,7 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, gives_each_piece_to_one, .preemptions = 3, .
     local_queue queue;
     std::array<piece, 2> pieces;
     sim::thread thief([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         queue.steal(loot);
         go_all(loot);
     });
@@ -51,7 +56,7 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, the_newest_is_taken_back_or_stolen, .preempt
     local_queue queue;
     piece one;
     sim::thread thief([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         queue.steal(loot);
         go_all(loot);
     });
@@ -68,16 +73,16 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, two_thieves_and_a_gift, .preemptions = 2, .s
     std::array<piece, 3> pieces;
     for (piece& one : pieces) queue.push_spawned(one);
     sim::thread first([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         queue.steal(loot);
         go_all(loot);
     });
     sim::thread second([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         queue.steal(loot);
         go_all(loot);
     });
-    local_queue::list gift;
+    local_queue::batch gift;
     queue.give_half(gift);
     go_all(gift);
     first.join();
@@ -92,8 +97,8 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, loot_is_robbed_again, .preemptions = 2, .sta
     std::array<piece, 2> pieces;
     queues[0].push_ready(pieces[0]);
     const auto rob = [&](unsigned me) {
-        local_queue::list loot;
-        if (const std::uint32_t count = queues[1 - me].steal(loot)) queues[me].adopt(loot, count);
+        local_queue::batch loot;
+        if (queues[1 - me].steal(loot) != 0) queues[me].adopt(loot);
         go(queues[me].pop());
     };
     sim::thread other([&] { rob(1); });
@@ -112,12 +117,12 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, who_yields_is_not_robbed_before_it_is_saved,
     sim::var<int> saved{0};
     queue.push_ready(next);
     sim::thread thief([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         queue.steal(loot);
-        while (sennit::sched::runnable* one = loot.pop_front()) {
+        each_of(loot, [&](sennit::sched::runnable* one) {
             if (one == &self) sim::check(saved == 1, "it is saved");
             go(one);
-        }
+        });
     });
     if (sennit::sched::runnable* now = queue.begin_exchange(self, nullptr)) {
         saved = 1; // the switch

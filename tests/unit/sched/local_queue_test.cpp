@@ -21,9 +21,10 @@ struct piece : runnable {
     std::atomic<int> taken{0};
 };
 
-std::vector<runnable*> all_of(local_queue::list& list) {
+std::vector<runnable*> all_of(local_queue::batch& batch) {
     std::vector<runnable*> all;
-    while (runnable* one = list.pop_front()) all.push_back(one);
+    while (runnable* one = batch.ready.pop_front()) all.push_back(one);
+    while (runnable* one = batch.spawned.pop_front()) all.push_back(one);
     return all;
 }
 using row = std::vector<runnable*>;
@@ -32,10 +33,10 @@ TEST(local_queue, is_empty_at_first) {
     local_queue queue;
     EXPECT_TRUE(queue.empty());
     EXPECT_EQ(queue.pop(), nullptr);
-    local_queue::list loot;
+    local_queue::batch loot;
     EXPECT_EQ(queue.steal(loot), 0u);
     EXPECT_EQ(queue.give_half(loot), 0u);
-    EXPECT_TRUE(loot.empty());
+    EXPECT_TRUE(all_of(loot).empty());
 }
 
 TEST(local_queue, gives_ready_ones_in_order_and_then_the_newest_spawned) {
@@ -58,15 +59,33 @@ TEST(local_queue, gives_what_was_spawned_after_the_oldest_ready_one_began_before
     parent.order = queue.present(); // it begins
     queue.push_spawned(child);
     queue.push_ready(parent);
-    EXPECT_EQ(queue.pop_ready_if(&one_kind), nullptr);
     EXPECT_EQ(queue.pop(), &child);
     EXPECT_EQ(queue.pop(), &parent);
     EXPECT_EQ(queue.pop(), &elder);
+}
+
+TEST(local_queue, gives_the_oldest_ready_one_to_a_context_that_blocks) {
+    local_queue queue;
+    piece parent, child;
+    parent.order = queue.present(); // it begins
     queue.push_spawned(child);
     queue.push_ready(parent);
-    EXPECT_EQ(queue.pop_fairly(), &parent);
-    EXPECT_EQ(queue.pop_fairly(), &child);
-    EXPECT_EQ(queue.pop_fairly(), nullptr);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), &parent);
+    EXPECT_EQ(queue.pop(), &child);
+}
+
+TEST(local_queue, gives_both_kinds_in_turn_when_asked_to_be_fair) {
+    local_queue queue;
+    piece ready[3], spawned[4];
+    for (piece& one : ready) queue.push_ready(one);
+    for (piece& one : spawned) queue.push_spawned(one);
+    bool oldest = false;
+    const auto next = [&] { return queue.pop_fairly([&] { return oldest; }); };
+    row order{next(), next(), next()};
+    oldest = true;
+    for (int i = 0; i < 4; ++i) order.push_back(next());
+    EXPECT_EQ(order, (row{&spawned[3], &ready[0], &spawned[2], &ready[1], &spawned[0], &ready[2], &spawned[1]}));
+    EXPECT_EQ(next(), nullptr);
 }
 
 TEST(local_queue, gives_thieves_the_older_half_ready_ones_first) {
@@ -78,14 +97,14 @@ TEST(local_queue, gives_thieves_the_older_half_ready_ones_first) {
     queue.push_spawned(d);
     queue.push_spawned(e);
     std::thread([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         EXPECT_EQ(queue.steal(loot), 3u);
         EXPECT_EQ(all_of(loot), (row{&c, &a, &b}));
     }).join();
     EXPECT_EQ(queue.size(), 2u);
     EXPECT_EQ(queue.pop(), &e);
     std::thread([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         EXPECT_EQ(queue.steal(loot), 1u) << "the last one, too";
         EXPECT_EQ(all_of(loot), (row{&d}));
     }).join();
@@ -96,7 +115,7 @@ TEST(local_queue, keeps_one_when_it_gives) {
     local_queue queue;
     piece a, b, c;
     queue.push_ready(a);
-    local_queue::list gift;
+    local_queue::batch gift;
     EXPECT_EQ(queue.give_half(gift), 0u);
     queue.push_ready(b);
     queue.push_ready(c);
@@ -105,16 +124,45 @@ TEST(local_queue, keeps_one_when_it_gives) {
     EXPECT_EQ(queue.size(), 2u);
 }
 
+TEST(local_queue, adopts_new_work_behind_its_own_and_gives_it_away_first) {
+    local_queue mine, theirs;
+    piece own, stolen[3], kept[3];
+    mine.push_spawned(own);
+    for (piece& one : stolen) theirs.push_spawned(one);
+    for (piece& one : kept) theirs.push_spawned(one);
+    local_queue::batch loot;
+    std::thread([&] { theirs.steal(loot); }).join();
+    EXPECT_EQ(mine.adopt(loot), 4u);
+    EXPECT_EQ(loot.count, 0u);
+    EXPECT_EQ(mine.pop(), &own);
+    EXPECT_EQ(mine.pop(), &stolen[2]) << "depth first";
+    local_queue::batch again;
+    std::thread([&] { mine.steal(again); }).join();
+    EXPECT_EQ(all_of(again), (row{&stolen[0]})) << "the oldest";
+}
+
+TEST(local_queue, adopts_new_work_behind_all_that_is_ready) {
+    local_queue mine, theirs;
+    piece parent, stolen;
+    parent.order = mine.present();
+    mine.push_ready(parent);
+    theirs.push_spawned(stolen);
+    local_queue::batch loot;
+    std::thread([&] { theirs.steal(loot); }).join();
+    mine.adopt(loot);
+    EXPECT_EQ(mine.pop(), &parent);
+    EXPECT_EQ(mine.pop(), &stolen);
+}
+
 TEST(local_queue, adopts_loot_behind_what_is_ready) {
     local_queue mine, theirs;
     piece a, b, c;
     mine.push_ready(a);
     theirs.push_ready(b);
     theirs.push_ready(c);
-    local_queue::list loot;
-    std::uint32_t count = 0;
-    std::thread([&] { count = theirs.steal(loot); }).join();
-    EXPECT_EQ(mine.adopt(loot, count), 2u);
+    local_queue::batch loot;
+    std::thread([&] { theirs.steal(loot); }).join();
+    EXPECT_EQ(mine.adopt(loot), 2u);
     EXPECT_EQ(mine.pop(), &a);
     EXPECT_EQ(mine.pop(), &b);
     EXPECT_EQ(theirs.pop(), &c);
@@ -168,7 +216,7 @@ TEST(local_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
     EXPECT_EQ(queue.begin_exchange(self, &other_kind), nullptr);
     EXPECT_EQ(queue.begin_exchange(self, &one_kind), &a);
     std::thread([&] {
-        local_queue::list loot;
+        local_queue::batch loot;
         EXPECT_EQ(queue.steal(loot), 0u);
     }).join();
     queue.end_exchange();
@@ -189,9 +237,9 @@ TEST(local_queue, gives_each_of_many_to_one) {
     for (int i = 0; i < 2; ++i)
         thieves.emplace_back([&] {
             while (!over) {
-                local_queue::list loot;
+                local_queue::batch loot;
                 queue.steal(loot);
-                while (runnable* one = loot.pop_front()) static_cast<piece*>(one)->taken.fetch_add(1);
+                for (runnable* one : all_of(loot)) static_cast<piece*>(one)->taken.fetch_add(1);
                 std::this_thread::yield();
             }
         });

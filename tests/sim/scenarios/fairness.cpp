@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every ready piece of work runs and every new one begins, within a bounded number of picks: src/sched/README.md, "What
+// begins and when". Each scenario has pieces of work that are ready again and again, until the piece that they might
+// starve has begun, or for so many rounds that it must have.
+#include "engine.hpp"
+
+#include "sennit/channel.hpp"
+#include "sennit/fiber.hpp"
+
+#include <array>
+
+namespace {
+
+// In the explorer's build a fair turn comes every three picks.
+constexpr int many_rounds = 40;
+
+// Two fibers that hand a value to and fro until `over`.
+class talkers {
+public:
+    explicit talkers(const bool& over)
+        : first_([this, &over] {
+              for (int i = 0; i < many_rounds && !over; ++i) {
+                  there_.push(i);
+                  (void)back_.pop();
+              }
+              sim::check(over, "what the talkers wait for happens while they talk");
+              there_.close();
+          }),
+          second_([this] {
+              while (there_.pop()) back_.push(0);
+          }) {}
+    void join() {
+        first_.join();
+        second_.join();
+    }
+
+private:
+    sennit::channel<int> there_{0}, back_{0};
+    sennit::fiber first_, second_;
+};
+
+// Work that posts itself to the shared queue until `over`.
+struct comes_from_outside : sennit::sched::runnable {
+    comes_from_outside(engine& on, const bool& until)
+        : runnable([](runnable* self) noexcept {
+              auto& me = *static_cast<comes_from_outside*>(self);
+              if (me.over) return me.done.finish();
+              sim::check(++me.rounds < many_rounds, "what the work waits for happens while it comes again and again");
+              me.one->core().post(me);
+          }),
+          one(on), over(until) {}
+    engine& one;
+    const bool& over;
+    int rounds = 0;
+    sennit::sched::one_shot done;
+};
+
+// A worker begins with a request for work, as if a thief had asked: this answers it.
+void answer_old_requests() {
+    sennit::fork_join([] {}, [] {});
+}
+
+} // namespace
+
+// The new fiber is the oldest new work of the only worker, which always has something ready.
+SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preemptions = 1, .stale_reads = 0) {
+    engine one(1);
+    one.run([] {
+        answer_old_requests();
+        bool begun = false;
+        sennit::fiber fresh([&] { begun = true; });
+        talkers pair(begun);
+        pair.join();
+        fresh.join();
+    });
+}
+
+// A thief asked, and the new fiber was given away; no worker comes for it but the one that gave it.
+SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_that_talk, .preemptions = 1,
+                    .stale_reads = 0) {
+    engine one(1);
+    one.run([&] {
+        answer_old_requests();
+        bool begun = false;
+        sennit::fiber fresh([&] { begun = true; });
+        sennit::fiber second([] {});
+        sennit::sched::local_queue::batch half; // as worker::give_away does
+        sim::check(sennit::sched::this_worker()->queue().give_half(half) == 1, "the older one goes");
+        one->core().injected().push_batch(half);
+        talkers pair(begun);
+        pair.join();
+        second.join();
+        fresh.join();
+    });
+}
+
+// As the first one, and the shared queue always has something, too.
+SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_talk_and_work_from_outside, .preemptions = 1,
+                    .stale_reads = 0) {
+    engine one(1);
+    one.run([&] {
+        answer_old_requests();
+        bool begun = false;
+        sennit::fiber fresh([&] { begun = true; });
+        comes_from_outside work(one, begun);
+        one->core().post(work);
+        talkers pair(begun);
+        pair.join();
+        work.done.wait();
+        fresh.join();
+    });
+}
+
+// A fiber that was woken goes on though each new fiber begins another one and ends.
+SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_others, .preemptions = 1,
+                    .stale_reads = 0) {
+    engine one(1);
+    one.run([&] {
+        answer_old_requests();
+        struct chain {
+            sennit::channel<int> go{0};
+            bool woken = false;
+            int begun = 0;
+            sennit::sched::one_shot over;
+            void begin_next() {
+                sennit::fiber([this] {
+                    if (woken) return over.finish();
+                    sim::check(++begun < many_rounds, "the woken fiber continues while new ones begin");
+                    begin_next();
+                }).detach();
+            }
+        } all;
+        sennit::fiber waits([&] {
+            (void)all.go.pop();
+            all.woken = true;
+        });
+        sennit::sched::yield(); // it waits
+        all.go.push(0);
+        all.begin_next();
+        all.over.wait();
+        waits.join();
+    });
+}
+
+// ---- how many stacks
+
+namespace {
+
+// Each node begins three children, which hand it a value each; a leaf only hands on.
+void grow(sennit::channel<int>& up, int depth) {
+    int sum = 1;
+    if (depth != 0) {
+        sennit::channel<int> values(0);
+        for (int i = 0; i < 3; ++i)
+            sennit::fiber([&values, depth] { grow(values, depth - 1); }).detach();
+        for (int i = 0; i < 3; ++i) sum += *values.pop();
+    }
+    up.push(sum);
+}
+
+int blocking_tree(int depth) {
+    sennit::channel<int> up(0);
+    sennit::fiber root([&] { grow(up, depth); });
+    const int sum = *up.pop();
+    root.join();
+    return sum;
+}
+
+} // namespace
+
+// 121 fibers that block in a tree of five levels need few more stacks than one path from the root to a leaf.
+SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions = 0, .stale_reads = 0,
+                    .steps = 200'000) {
+    engine one(1);
+    std::size_t most = 0;
+    one.run([&] {
+        answer_old_requests();
+        sim::check(blocking_tree(4) == 121, "each fiber has counted once");
+        most = one->metrics().stacks_live + one->metrics().stacks_cached;
+    });
+    sim::check(most <= 40, "live stacks stay near the depth of the tree");
+}
+
+// What a thief takes of new work stays behind all that the thief has of its own, and the next thief gets the oldest.
+SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
+    sennit::sched::local_queue mine, theirs;
+    struct piece : sennit::sched::runnable {
+        piece() : runnable(nullptr) {}
+    };
+    std::array<piece, 2> stolen;
+    piece woken;
+    for (piece& one : stolen) theirs.push_spawned(one);
+    sennit::sched::local_queue::batch loot;
+    sim::thread thief([&] {
+        theirs.steal(loot);
+        theirs.steal(loot);
+    });
+    thief.join();
+    loot.count = 2;
+    mine.adopt(loot);
+    mine.push_ready(woken);
+    sim::check(mine.pop() == &woken, "what is ready here goes first");
+    sim::check(mine.pop() == &stolen[1] && mine.pop() == &stolen[0], "then the newest of what was stolen");
+}
