@@ -64,7 +64,10 @@ void dump_on_signal(int signal) {
 
 static std::string deadlock_report() {
     write_trace(); // all stand still, and nobody will end a runtime any more
-    return "sennit: deadlock: every thread of this process sleeps until another one wakes it\n" + describe_all();
+    return "sennit: deadlock: every thread of this process sleeps until another one wakes it\n"
+           "        A program that waits for a signal or for another process to act must turn this report off:\n"
+           "        set SENNIT_DEADLOCK=off in the environment, or runtime_options::watch_deadlocks = false.\n" +
+           describe_all();
 }
 
 static void read_environment() {

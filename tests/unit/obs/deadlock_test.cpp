@@ -47,6 +47,12 @@ TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
                 "sennit: deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
 }
 
+TEST_F(deadlock_death_test, report_names_both_switches_that_turn_it_off) {
+    EXPECT_EXIT(sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "waits for a signal or for another process .*\n"
+                ".*SENNIT_DEADLOCK=off .*runtime_options::watch_deadlocks = false");
+}
+
 // Wants the other's mutex when both have one: `both` is a barrier or a latch of two.
 template <class Meeting>
 void hold_and_want(Meeting& both, sennit::mutex& mine, sennit::mutex& wanted) {
