@@ -58,13 +58,19 @@ public:
         start_from(sched::here(), &how, std::forward<F>(function));
     }
 
-    // Waits for all children and throws the first error of one. If the wait itself is cancelled from outside, so are
-    // the children; `cancelled` is thrown when they have ended, and also when the nursery was cancelled from outside
-    // before and a child was cut short or did not start. The nursery may be used again when it was not cancelled.
+    // Waits until all children have ended, then reports how they ended:
+    //   * A child threw: `join` throws the first such exception, whether or not `cancel` was called too.
+    //   * `cancel` was called and no child threw: `join` returns normally, although children were cut short or never
+    //     started. `cancelled()` tells this end from one in which every child has finished its work.
+    //   * Only an enclosing nursery or with_timeout cancelled this nursery: `join` throws sennit::cancelled if a child
+    //     was cut short or did not start, or if the cancellation interrupted `join` itself.
+    // The nursery may be used again when it was not cancelled.
     void join();
 
-    // Ends the children early, as said above. Any number of times.
+    // Cancels the children (see "Guarantees" above). A later `join` does not report this: it returns normally unless a
+    // child threw an exception of its own. May be called any number of times.
     void cancel() noexcept;
+    // True after a call of `cancel`, after an exception of a child, and after an enclosing scope was cancelled.
     bool cancelled() const noexcept { return scope_.cancelled(); }
 
     // Tells children that compute. Asked for by one that was thrown `cancelled`, it tells of a stop; one that was asked

@@ -136,6 +136,42 @@ TEST_P(nursery, has_no_error_when_it_is_cancelled_by_hand) {
     });
 }
 
+TEST_P(nursery, join_returns_normally_after_cancel_though_no_child_finished) {
+    runtime.run([] {
+        std::atomic<bool> began{false}, finished{false};
+        sennit::nursery children;
+        children.start([&] {
+            began = true;
+            sennit::this_fiber::sleep_for(1h);
+            finished = true;
+        });
+        yield_until([&] { return began.load(); });
+        children.cancel();
+        children.start([&] { finished = true; }); // never runs
+        EXPECT_NO_THROW(children.join());
+        EXPECT_FALSE(finished);
+        EXPECT_TRUE(children.cancelled());
+    });
+}
+
+TEST_P(nursery, join_throws_the_exception_of_a_child_also_after_cancel) {
+    runtime.run([] {
+        std::atomic<bool> began{false};
+        sennit::nursery children;
+        children.start([&] {
+            began = true;
+            try {
+                sennit::this_fiber::sleep_for(1h);
+            } catch (const sennit::cancelled&) {
+                throw std::runtime_error("while cleaning up");
+            }
+        });
+        yield_until([&] { return began.load(); });
+        children.cancel();
+        EXPECT_THROW(children.join(), std::runtime_error);
+    });
+}
+
 TEST_P(nursery, takes_a_cancelled_thrown_by_hand_for_an_error) {
     runtime.run([] {
         sennit::nursery children;
