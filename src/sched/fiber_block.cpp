@@ -137,9 +137,10 @@ void fiber_block::launch(start how) noexcept {
     return false;
 }
 
-// Whether it is the newest here and nobody has begun it; it is out of the queue then, and ours.
+// Whether it is the newest here and has not begun, and nothing else is due; it is out of the queue then, and ours.
 [[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
-    return me && &me->runtime() == runtime_ && home == 0 && me->queue().pop_newest_if(*this);
+    return me && &me->runtime() == runtime_ && home == 0 && !me->is_fair_turn_due_beside_children() &&
+           me->queue().pop_newest_if(*this);
 }
 
 // Of one that was taken so. False: it is put back.

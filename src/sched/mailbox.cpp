@@ -304,7 +304,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
             me = box->moved();
             return box;
         }
-        if (left <= 1) return box;
+        if (left <= 1 || me->fair_turn_is_asked_for()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
             mail* one = me->queue().in_hand.held(); // a thief may have been there
@@ -334,7 +334,7 @@ void mailbox::turns(mailbox& first) noexcept {
     const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
     mail* given = nullptr;
-    for (unsigned left = me->fair_period(); box; --left) {
+    for (unsigned left = me->at_most_in_a_row(tuning::fair_period); box; --left) {
         if (!me->queue().fenced()) [[likely]]
             me->queue().in_hand.open();
         if (given) {
@@ -351,7 +351,7 @@ void mailbox::turns(mailbox& first) noexcept {
         }
         given = nullptr;
         here.movable = false;
-        box = box->end_turn(rest, *me, left > 1, given);
+        box = box->end_turn(rest, *me, left > 1 && !me->fair_turn_is_asked_for(), given);
     }
     here.serve(outer);
     here.home = outer_home;
@@ -442,7 +442,8 @@ bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
 // the same way would catch up with each other and travel as one heap: each mailbox would get all of them in one turn,
 // and one worker would do everything. While a piece takes less than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
-    unsigned left = tuning::mail_in_a_turn;
+    const unsigned most = me->at_most_in_a_row(tuning::mail_in_a_turn);
+    unsigned left = most;
     std::int64_t until = 0;
     piece_clock::sample sample(handled);
     for (;; batch = take_all()) {
@@ -466,7 +467,10 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
                 me = moved();
                 sample.drop();
             }
-            if (--left == 0 && (left = go_on(batch.first, until)) == 0) return left_over(batch, last_urgent);
+            if (me->fair_turn_is_asked_for()) [[unlikely]]
+                return left_over(batch, last_urgent);
+            if (--left == 0 && (most < tuning::mail_in_a_turn || (left = go_on(batch.first, until)) == 0))
+                return left_over(batch, last_urgent);
         }
         if (!inbox_.first) return batch;
     }

@@ -55,8 +55,10 @@ inline constexpr std::int64_t held_share_ns = 100'000;
 // Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to starve, prime against
 // rhythms.
 inline constexpr unsigned fair_period = simulated ? 3 : 61;
-// Where that many picks take longer than this, fewer come between two fair turns: two ticks of the coarse clock.
-inline constexpr std::int64_t fair_turn_ns = 8'000'000;
+// Fewer where they take longer than this, which is more than a tick of the coarse clock: timers wait for those looks, too.
+// At least two, or the own queue would hardly have its turn. Fixed, one timer of six busy runtimes was 3.0 s late.
+inline constexpr std::int64_t fair_turn_ns = 5'000'000;
+inline constexpr unsigned least_fair_period = simulated ? 3 : 2;
 
 // Looks at an owner that is inside its section before a thief gives up: it may have lost its processor there.
 inline constexpr unsigned looks_for_an_owner = simulated ? 3 : 2'000;

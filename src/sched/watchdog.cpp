@@ -164,6 +164,11 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
     const bool ready = now.work_behind || (now.none_serves && (!one.injected().empty() || one.has_orphans() ||
                                                                one.clock().next_ns() <= sys::now_ns()));
+    // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
+    const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
+    if (now.in_bed == 0)
+        for (unsigned i = 0, all = one.crew_size(); i < all; ++i)
+            if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.ask_for_fair_turn();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // for a thread that is not to be had
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.

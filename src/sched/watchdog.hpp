@@ -19,6 +19,9 @@
 // worker that was woken to watch finds something else first, and that lasts: so a parked worker is woken, and looks.
 // There are never more reliefs on duty than threads that are stuck: so as many as the runtime has workers make progress.
 //
+// What busy workers are asked. Where no worker is parked, they come to timers, the shared queue, their inboxes and the
+// queues of stuck workers at their fair turns. If something waits there at a look, their next pick is a fair turn.
+//
 // When no relief is to be had. While work is ready behind stuck workers, none makes progress, and all reliefs that the
 // options allow are stuck, too, for `tuning::starvation_ns`: standard error says so once for each runtime, with what
 // each worker runs.

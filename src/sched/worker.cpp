@@ -217,7 +217,8 @@ bool worker::run_next() noexcept {
     runnable* item = queue_.pop();
     if (!item) item = pop_outside(true);
     if (!item) {
-        --fair_at_; // a pick in vain is a turn as well
+        // A pick without result is a turn as well. 0: the watchdog has asked.
+        if (const std::uint64_t at = fair_at_.load_rlx(); at != 0) fair_at_.store_rlx(at - 1); // orders nothing
         return false;
     }
     run(*item);
@@ -293,11 +294,20 @@ bool worker::look_outside() noexcept {
 void worker::begin_fair_turn() noexcept {
     const std::int64_t now = sys::coarse_now_ns();
     const std::int64_t past = now - std::exchange(about_now_ns_, now);
-    if (past <= tuning::fair_turn_ns)
+    if (past == 0)
         fair_period_ = std::min(2 * fair_period_, tuning::fair_period);
-    else
-        fair_period_ = std::max(1u, static_cast<unsigned>(fair_period_ * tuning::fair_turn_ns / past));
-    fair_at_ = counted.turns.read() + fair_period_;
+    else if (past > tuning::fair_turn_ns)
+        fair_period_ = std::max(tuning::least_fair_period,
+                                static_cast<unsigned>(fair_period_ * tuning::fair_turn_ns / past));
+    fair_at_.store_rlx(counted.turns.read() + fair_period_); // orders nothing
+}
+
+// A fiber that makes and joins children in a loop would starve all else: it never comes to a pick.
+bool worker::look_beside_children() noexcept {
+    look_aside_at_ = counted.aside.read() + fair_period_;
+    if (sys::coarse_now_ns() == about_now_ns_ && !tuning::simulated) return false;
+    if (!SENNIT_MUTANT("a fair turn beside children")) fair_at_.store_rlx(counted.turns.read()); // orders nothing
+    return fair_turn();
 }
 
 bool worker::run_fairly() noexcept {
@@ -457,7 +467,7 @@ template <bool traced>
         }
         // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
         if (is_local(self())) {
-            fair_at_ = counted.turns.read();
+            fair_at_.store_rlx(counted.turns.read()); // orders nothing
             own_first_ = false;
         }
     }

@@ -29,6 +29,7 @@
 #include "sys/tasks.hpp"
 #include "sys/thread.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -165,8 +166,20 @@ public:
 
     // About now: when this worker last looked at the clock, every some picks and when it wakes. Own thread.
     std::int64_t about_now_ns() const noexcept { return about_now_ns_; }
-    // Picks between two fair turns, as things are. Own thread.
-    unsigned fair_period() const noexcept { return fair_period_; }
+    // A fiber is about to run a child on its own stack, which is no pick. True: the next fair turn is due instead, since
+    // so many children have run that way and a tick has passed; the fiber then leaves its context to wait. Own thread.
+    bool is_fair_turn_due_beside_children() noexcept {
+        return counted.aside.read() >= look_aside_at_ && look_beside_children();
+    }
+    // Any thread: the next pick of this worker is a fair turn. A hint, which the worker may overwrite: the watchdog asks
+    // again at its next look.
+    void ask_for_fair_turn() noexcept { fair_at_.store_rlx(0); } // orders nothing
+    // Own thread, between two messages.
+    bool fair_turn_is_asked_for() const noexcept { return fair_at_.load_rlx() == 0; } // orders nothing
+    // Own thread: messages, or mailboxes, from one pick to the next. Fewer than usual where picks take long.
+    unsigned at_most_in_a_row(unsigned usual) const noexcept {
+        return fair_period_ < tuning::fair_period ? std::min(usual, fair_period_) : usual;
+    }
 
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
@@ -233,6 +246,7 @@ private:
     runnable* pop_outside(bool given) noexcept;
     void begin_fair_turn() noexcept;
     bool run_fairly() noexcept;
+    [[gnu::noinline]] bool look_beside_children() noexcept;
     bool ticked(std::int64_t& last_ns) const noexcept;
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
@@ -245,7 +259,7 @@ private:
         counted.in_loop.add();
     }
     // The next pick looks at what others have before the own queue.
-    bool fair_turn() const noexcept { return counted.turns.read() >= fair_at_; }
+    bool fair_turn() const noexcept { return counted.turns.read() >= fair_at_.load_rlx(); } // orders nothing
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
@@ -292,7 +306,9 @@ private:
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0};        // owner writes
     unsigned fair_period_ = tuning::fair_period;      // picks from one fair turn to the next
-    std::uint64_t fair_at_ = tuning::fair_period - 1; // as many runnables: the next pick is fair
+    // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at once.
+    base::atomic<std::uint64_t> fair_at_{tuning::fair_period - 1};
+    std::uint64_t look_aside_at_ = 0;                 // as many runnables run aside: the next child looks at the clock
     bool own_first_ = false;                          // the next fair turn looks into the own queue first
     std::int64_t about_now_ns_ = 0;
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work

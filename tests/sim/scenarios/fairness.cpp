@@ -142,6 +142,19 @@ SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_o
     });
 }
 
+// A fiber makes and joins others in a loop: each child runs on its joiner's stack, which is no pick.
+SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_one_that_joins_others, .preemptions = 1, .stale_reads = 0) {
+    engine one(1);
+    one.run([&] {
+        answer_old_requests();
+        bool begun = false;
+        sennit::fiber fresh([&] { begun = true; });
+        for (int i = 0; i < many_rounds && !begun; ++i) sennit::fiber([] {}).join();
+        sim::check(begun, "the new fiber begins while others are joined");
+        fresh.join();
+    });
+}
+
 // ---- how many stacks
 
 namespace {
