@@ -27,9 +27,10 @@
 //    `move_here`, `begin_on`.
 //
 // 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at (outrun.hpp) ends after
-//    that piece, and the rest goes on behind the receiver. That has an owner: the sender's mail becomes mail from afar,
-//    in its order, the sender idle, and its notice goes to the receiver's owner. It has none: it lies in some queue,
-//    most likely the shared one, and so does the sender then, whose `owner_` is null.
+//    that piece, and the sender's mailbox goes on behind the receiver. Inside its owner's lock the rest goes back before
+//    `inbox_`, and `owner_` becomes null; the mailbox stays busy. Where the receiver has an owner, and `noticed_` was 0
+//    and is 1 now, the sender's notice takes it to that owner, as in (8). Else it goes into the shared queue: a receiver
+//    without an owner lies there, too, most likely.
 //
 // 8. An idle one that was sent to from another worker goes there now and then (mailbox_follow.cpp): inside its owner's
 //    lock it becomes busy and `owner_` null, if `noticed_` was 0 and is 1 now; its notice takes it along, clears
@@ -44,7 +45,7 @@
 // and sees the push. If it finds `owner_` null, the turn writes `owner_` after that look, and takes `remote_` after it
 // wrote: all four are sequentially consistent. Why mail of one pair stays in order: what came by `remote_` before is in
 // `inbox_` or taken before a local delivery appends behind it; and a turn takes `inbox_` first, in the thread that
-// alone adds to it. Mail becomes mail from afar (7) where there is no other: with one CAS, from null.
+// alone adds to it.
 // Why (6) is no exception. The owner's half of its lock needs no barrier of others, so what it does inside is as good
 // as what a claim does. Only the turn changes `owner_` of one that is busy and in no queue, so the owner that was asked
 // is the owner when it comes to it. From its null on, all mail comes by `remote_` and nobody sends a notice; the turn
@@ -159,15 +160,6 @@ private:
             if (!first) last = &one;
             first = &one;
         }
-        // Its last piece, and each leads to the one before; and back.
-        mail* reversed() noexcept {
-            mail* done = nullptr;
-            for (mail* one = first; one;) {
-                mail* const newer = std::exchange(one->next, done);
-                done = std::exchange(one, newer);
-            }
-            return done;
-        }
         void append(list more) noexcept {
             if (!more.first) return;
             (first ? last->next : first) = more.first;
@@ -212,7 +204,6 @@ private:
     bool go_on_behind(mailbox& receiver, list rest, worker& me) noexcept;
     void turns_and_follow(worker& me) noexcept;
     void follow_sender(worker& me) noexcept;
-    void put_afar(list all) noexcept;
     [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
     bool take_over(worker& me) noexcept;
     [[gnu::noinline]] bool take_from_another(worker& me) noexcept;

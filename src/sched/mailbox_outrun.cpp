@@ -11,37 +11,26 @@
 
 namespace sennit::sched {
 
-// Inside the owner's lock, in the turn. What has come from afar since is newer, and stays behind it.
-void mailbox::put_afar(list all) noexcept {
-    for (mail* none = nullptr;; none = nullptr) {
-        if (remote_.load()) take_remote(all);
-        mail* const newest = all.reversed();
-        if (remote_.cas(none, newest)) return;
-        all.first = newest;
-        all.first = all.reversed();
-    }
-}
-
 // Ends a turn that leaves `rest`. False, and nothing is done: the receiver is here by now, or this may not go there.
+// The mailbox travels busy, with its mail as it lies: by its notice to the receiver's owner, as one that follows its
+// sender; by the shared queue where the receiver has no owner, or where the notice is under way for another reason.
 bool mailbox::go_on_behind(mailbox& receiver, list rest, worker& me) noexcept {
     worker* const owner = receiver.owner_.load();
     if (owner == &me || !me.is_local(*this) || home != 0) return false;
     if (!me.queue().in_hand.closed()) me.let_go();
+    bool by_notice = false;
     me.queue().inside([&]() noexcept {
         rest.append(inbox_);
-        inbox_ = {};
-        put_afar(rest);
-        if (owner)
-            busy_.store_rlx(false); // under the lock
-        else
-            owner_.store(nullptr);
+        inbox_ = rest;
+        by_notice = owner && noticed_.exchange(1) == 0;
+        owner_.store(nullptr);
     });
-    if (!owner) {
+    if (!by_notice) {
         if (!SENNIT_MUTANT("who goes on behind one that is on its way is queued")) runtime().post(*this);
         return true;
     }
-    if (noticed_.exchange(1) != 0) return true; // that notice has yet to look
     if (SENNIT_MUTANT("who goes on behind its receiver is told of")) return true;
+    notice_.brings_it = true;
     notice_.home = owner->home();
     runtime().post(notice_);
     return true;
