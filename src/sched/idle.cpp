@@ -6,6 +6,7 @@
 #include "sched/tuning.hpp"
 #include "sched/watchdog.hpp"
 #include "sched/worker.hpp"
+#include "sennit/base/company.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 #include "sys/clock.hpp"
 #include "sys/membarrier.hpp"
@@ -73,8 +74,8 @@ void worker::ask_all() noexcept {
         if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
 }
 
-// True: found something.
-bool worker::spin() noexcept {
+// True: found something. `single_pieces`: what it has seen is for a watcher.
+bool worker::spin(bool& single_pieces) noexcept {
     if (!runtime_.begin_spin()) return false;
     (void)look_at_queues(last_look::just_now); // from where they get on
     const std::int64_t start = sys::now_ns();
@@ -87,7 +88,9 @@ bool worker::spin() noexcept {
         if (!forced && now - start > force_after_ns) {
             forced = true;
             force_somebody();
-            found = look_at_queues(last_look::a_while_ago) == sight::work;
+            const sight seen = look_at_queues(last_look::a_while_ago);
+            found = seen == sight::work;
+            single_pieces = seen == sight::single_pieces;
         } else if (now - looked > take_after_ns) {
             looked = now;
             found = look_at_queues(last_look::a_moment_ago) == sight::work;
@@ -103,10 +106,12 @@ bool worker::rest() noexcept {
     if (told_to_leave()) [[unlikely]] {
         if (deactivate()) return true;
     }
-    if (spin()) return true;
+    bool single_pieces = false;
+    if (spin(single_pieces)) return true;
+    // Before the bit: a push of a single piece that saw the bit and no watcher would pay for a wake-up.
+    bool watching = single_pieces && runtime_.begin_watch();
     parker_.announce();
     runtime_.idle().set(index_);
-    bool watching = false;
     unsigned quiet_looks = 0;
     std::int64_t watch_ns = tuning::first_watch_ns;
     for (bool first = true;; first = false) {
@@ -146,6 +151,7 @@ bool worker::rest() noexcept {
         const std::int64_t timer = keeps ? runtime_.clock().next_ns() : never;
         counted.parks.add();
         tracing::tell(trace_kind::sleeps, nullptr);
+        base::leave_company(); // joins again at its next lock: until then a busy worker may be alone
         const bool chosen = timer < until    ? parker_.sleep_to(timer)
                             : until == never ? sleep_for_good()
                                              : parker_.sleep_until(until);

@@ -243,7 +243,7 @@ private:
     bool had_best_run_here(const runnable& item) noexcept;
     // What others made ready for this worker or for any.
     bool outside_is_empty() const noexcept;
-    runnable* pop_outside(bool given) noexcept;
+    runnable* pop_outside(shared_queue::new_work when) noexcept;
     void begin_fair_turn() noexcept;
     bool run_fairly() noexcept;
     [[gnu::noinline]] bool look_beside_children() noexcept;
@@ -274,7 +274,7 @@ private:
     bool rest() noexcept;
     bool deactivate() noexcept;
     bool sleep_for_good() noexcept; // as parker::sleep_until(never); src/sched/standstill.cpp
-    bool spin() noexcept;
+    bool spin(bool& single_pieces) noexcept;
     bool work_in_sight() noexcept;
     enum class sight { nothing, single_pieces, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
