@@ -28,7 +28,7 @@ class alignas(base::destructive_distance) shared_queue {
 public:
     shared_queue() noexcept = default;
     // Null: arrival order.
-    explicit shared_queue(std::unique_ptr<scheduling_order> given) noexcept : order_(std::move(given)) {}
+    explicit shared_queue(std::unique_ptr<scheduling_order> order) noexcept : order_(std::move(order)) {}
 
     void push(runnable& item) noexcept {
         std::lock_guard guard(lock_);
@@ -49,12 +49,15 @@ public:
         size_.store(size_.load_rlx() + std::exchange(given.count, 0)); // owner of the lock is the only writer
     }
 
-    // The next one to run; null when there is none. Without `given` no new work that was given away.
-    runnable* pop(bool given = true) noexcept {
+    // When new work that was given away has its turn.
+    enum class new_work { last, first, not_now };
+    // The next one to run; null when there is none.
+    runnable* pop(new_work when = new_work::last) noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
-        runnable* item = take();
-        if (!item && given) item = given_.pop_front();
+        runnable* item = when == new_work::first ? given_.pop_front() : nullptr;
+        if (!item) item = take();
+        if (!item && when == new_work::last) item = given_.pop_front();
         if (!item) return nullptr;
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;

@@ -215,7 +215,7 @@ bool worker::run_next() noexcept {
     if (fair_turn() && look_outside()) return true;
     if (asked_for_half()) (void)give_away();
     runnable* item = queue_.pop();
-    if (!item) item = pop_outside(true);
+    if (!item) item = pop_outside(shared_queue::new_work::last);
     if (!item) {
         // A pick without result is a turn as well. 0: the watchdog has asked.
         if (const std::uint64_t at = fair_at_.load_rlx(); at != 0) fair_at_.store_rlx(at - 1); // orders nothing
@@ -230,9 +230,9 @@ bool worker::outside_is_empty() const noexcept {
 }
 
 // One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
-runnable* worker::pop_outside(bool given) noexcept {
+runnable* worker::pop_outside(shared_queue::new_work when) noexcept {
     if (took_bound_)
-        if (runnable* item = runtime_.injected().pop(given)) {
+        if (runnable* item = runtime_.injected().pop(when)) {
             took_bound_ = false;
             return item;
         }
@@ -240,7 +240,7 @@ runnable* worker::pop_outside(bool given) noexcept {
         took_bound_ = true;
         return item;
     }
-    return runtime_.injected().pop(given);
+    return runtime_.injected().pop(when);
 }
 
 // True when a timer was due.
@@ -279,8 +279,8 @@ bool worker::look_outside() noexcept {
     const bool forks_first = std::exchange(took_outside_, false);
     if (forks_first && steal_orphan()) return true;
     // New work that was given away waits for a worker that has none of its own, but not for ever.
-    if (runnable* outside = pop_outside(ticked(began_given_ns_) &&
-                                          !SENNIT_MUTANT("a fair turn begins what was given away"))) {
+    const bool given_first = ticked(began_given_ns_) && !SENNIT_MUTANT("a fair turn begins what was given away");
+    if (runnable* outside = pop_outside(given_first ? shared_queue::new_work::first : shared_queue::new_work::not_now)) {
         took_outside_ = true;
         run(*outside);
         return true;

@@ -75,9 +75,10 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preem
     });
 }
 
-// A thief asked, and the new fiber was given away; no worker comes for it but the one that gave it.
-SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_that_talk, .preemptions = 1,
-                    .stale_reads = 0) {
+// A thief asked, and the new fiber was given away; no worker comes for it but the one that gave it. With `outside` the
+// shared queue always has something else, too.
+namespace {
+void begins_a_fiber_that_was_given_away(bool outside) {
     engine one(1);
     one.run([&] {
         answer_old_requests();
@@ -87,11 +88,26 @@ SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_t
         sennit::sched::local_queue::batch half; // as worker::give_away does
         sim::check(sennit::sched::this_worker()->queue().give_half(half) == 1, "the older one goes");
         one->core().injected().push_batch(half);
+        comes_from_outside work(one, begun);
+        if (outside)
+            one->core().post(work);
+        else
+            work.done.finish();
         talkers pair(begun);
         pair.join();
+        work.done.wait();
         second.join();
         fresh.join();
     });
+}
+} // namespace
+SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_that_talk, .preemptions = 1,
+                    .stale_reads = 0) {
+    begins_a_fiber_that_was_given_away(false);
+}
+SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_work_from_outside, .preemptions = 1,
+                    .stale_reads = 0) {
+    begins_a_fiber_that_was_given_away(true);
 }
 
 // As the first one, and the shared queue always has something, too.
