@@ -194,7 +194,7 @@ std::string describe_starvation(sched::runtime_core& of) {
         return one.state == strand_state::ready || one.state == strand_state::fresh;
     });
     add(text,
-        "%td fibers and %zu other pieces of work are ready. The watchdog may add %u threads, and has added them all: "
+        "Ready: %td fibers, %zu other pieces of work. The watchdog has added all threads that it may add, %u: "
         "runtime_options::watchdog_threads and SENNIT_WATCHDOG=N allow up to 64. A fiber that waits with Sennit's "
         "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that does on a thread of "
         "its own.\n",

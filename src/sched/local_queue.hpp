@@ -150,7 +150,8 @@ public:
         if (size() == 0) return nullptr;
         owner_section inside(lock_);
         const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a fair turn begins new work");
-        new_is_next_ = may_begin && (ready_.empty() || !new_is_next_);
+        const bool may_continue = !ready_.empty() && !SENNIT_MUTANT("a fair turn continues ready work");
+        new_is_next_ = may_begin && (!may_continue || !new_is_next_);
         runnable* item = !new_is_next_ ? ready_.pop_front() : oldest() ? spawned_.pop_front() : spawned_.pop_back();
         if (item) took(1);
         return item;

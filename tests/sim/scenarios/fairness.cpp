@@ -151,9 +151,12 @@ SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_o
             all.woken = true;
         });
         sennit::sched::yield(); // it waits
-        all.go.push(0);
-        all.begin_next();
+        sennit::fiber first([&] {
+            all.go.push(0);
+            all.begin_next();
+        });
         all.over.wait();
+        first.join();
         waits.join();
     });
 }

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -336,6 +338,49 @@ TEST(watchdog, is_told_by_the_environment) {
         EXPECT_EQ(runtime.core().most_crew(), 4u);
     }
     ::unsetenv("SENNIT_WATCHDOG");
+}
+
+// Three fibers wait for each other, and there are two threads. The report ends their wait.
+TEST(watchdog_death_test, names_stuck_workers_when_it_may_add_no_more_threads) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_EXIT(
+        {
+            int ends[2];
+            const int terminal = ::dup(2);
+            if (::pipe(ends) != 0 || terminal < 0 || ::dup2(ends[1], 2) < 0) std::exit(1);
+            std::atomic<bool> told{false};
+            std::string text;
+            std::thread reader([&] {
+                char piece[512];
+                while (text.find("of its own.\n") == std::string::npos) {
+                    const ssize_t length = ::read(ends[0], piece, sizeof piece);
+                    if (length <= 0) break;
+                    text.append(piece, static_cast<std::size_t>(length));
+                }
+                told = true;
+            });
+            sennit::runtime runtime({.workers = 1, .watchdog_threads = 1, .name = "few"});
+            runtime.run([&] {
+                std::atomic<int> begun{0};
+                std::vector<sennit::fiber> all;
+                for (const char* name : {"first", "second", "third"})
+                    all.emplace_back(sennit::fiber_attributes{.name = name}, [&] {
+                        ++begun;
+                        while (begun.load() != 3 && !told.load()) {
+                        }
+                    });
+                join_all(all);
+            });
+            reader.join();
+            (void)!::write(terminal, text.data(), text.size());
+            std::exit(told ? 0 : 1);
+        },
+        testing::ExitedWithCode(0),
+        "^sennit: work is ready in runtime 'few', but each of its workers runs something that loops or blocks its "
+        "thread, and none has made progress for a second\n"
+        "worker 0: fiber [0-9]+ '(first|second|third)' at .*\n"
+        "worker 1: fiber [0-9]+ '(first|second|third)' at .*\n"
+        "Ready: 1 fibers, 0 other pieces of work. The watchdog has added all threads that it may add, 1: ");
 }
 
 TEST(watchdog, is_made_anew_in_a_child_of_fork) {
