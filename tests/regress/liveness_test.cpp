@@ -23,9 +23,9 @@ namespace {
 using namespace std::chrono_literals;
 
 #ifdef SENNIT_SLOW_TESTS
-constexpr int phases = 60, rounds = 8;
+constexpr int phases = 60, spinning_phases = 12, rounds = 8;
 #else
-constexpr int phases = 300, rounds = 25;
+constexpr int phases = 200, spinning_phases = 40, rounds = 20;
 #endif
 
 // The default of runtime_options::watchdog_threads: the spare workers that the watchdog may start.
@@ -80,26 +80,30 @@ private:
 
 // Calls `phase(members)` for groups of two members up to as many as there may be threads.
 template <class F>
-void for_each_phase(unsigned workers, F phase) {
+void for_each_phase(unsigned workers, F phase, int times = phases) {
     const unsigned most = workers + spare_workers;
-    for (int i = 0; i < phases; ++i) phase(2 + static_cast<unsigned>(i) % (most - 1));
+    for (int i = 0; i < times; ++i) phase(2 + static_cast<unsigned>(i) % (most - 1));
 }
 
 template <class Meeting>
-void main_fiber_starts_groups(unsigned workers) {
+void main_fiber_starts_groups(unsigned workers, int times = phases) {
     sennit::runtime runtime({.workers = workers});
     runtime.run([&] {
-        for_each_phase(workers, [](unsigned members) {
-            Meeting meeting(members);
-            std::vector<sennit::fiber> group;
-            const auto body = [&meeting] { meeting.meet(); };
-            for (unsigned i = 0; i < members; ++i) group.emplace_back(body);
-            join_all(group);
-        });
+        for_each_phase(
+            workers,
+            [](unsigned members) {
+                Meeting meeting(members);
+                std::vector<sennit::fiber> group;
+                const auto body = [&meeting] { meeting.meet(); };
+                for (unsigned i = 0; i < members; ++i) group.emplace_back(body);
+                join_all(group);
+            },
+            times);
     });
 }
+// A thread that spins loses its processor only at the end of its time slice, so few phases must do.
 TEST_P(liveness_with_workers, each_fiber_of_a_spinning_group_begins) {
-    main_fiber_starts_groups<spinning>(workers());
+    main_fiber_starts_groups<spinning>(workers(), spinning_phases);
 }
 TEST_P(liveness_with_workers, each_fiber_of_a_group_that_yields_its_threads_begins) {
     main_fiber_starts_groups<yielding_thread>(workers());
@@ -437,6 +441,7 @@ void block_on_a_spare_worker_that_leaves(unsigned workers) {
     sennit::runtime runtime({.workers = workers});
     runtime.run([&] {
         std::atomic<bool> free{false}, over{false};
+        std::atomic<unsigned> occupied{1}; // by the main fiber
         std::latch opened(1);
         const auto occupy = [&] {
             while (!free) {
@@ -445,7 +450,12 @@ void block_on_a_spare_worker_that_leaves(unsigned workers) {
             opened.wait();
         };
         std::vector<sennit::fiber> busy;
-        for (unsigned i = 1; i < workers; ++i) busy.emplace_back(occupy);
+        for (unsigned i = 1; i < workers; ++i)
+            busy.emplace_back([&] {
+                ++occupied;
+                occupy();
+            });
+        while (occupied < workers) std::this_thread::yield();
         sennit::fiber second;
         sennit::fiber first([&] {
             free = true;
