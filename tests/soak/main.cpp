@@ -2,13 +2,17 @@
 // Random programs over every primitive, for as long as wanted: each answer is checked, and after each round nothing may
 // be left: no stack, no timer, no work. After a warm-up the resident memory must be flat.
 //
-//     soak SECONDS [SEED [PROGRAM]]    one line a period; status 0: all was right, 1: something was not, 2: bad input
+//     soak [--workers N] SECONDS [SEED [PROGRAM]]
+//
+// Prints one line a period. Status 0: all was right, 1: something was not, 2: bad input. With
+// `--workers` every runtime that the soak itself makes has N workers. A round that hangs ends the
+// soak with a dump of all fibers.
 #include "mix.hpp"
 #include "resident.hpp"
 
+#include "nothing_left.hpp"
 #include "race_rounds.hpp"
-
-#include "sched/runtime_core.hpp"
+#include "stall_alarm.hpp"
 
 #include <sennit/sennit.hpp>
 
@@ -21,8 +25,8 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -30,6 +34,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 std::vector<soak::program> chosen; // set by main
+unsigned asked_workers = 0;        // set by main; 0: the command line does not say
 
 // What may be added to the resident memory after the warm-up: an eighth, and this.
 constexpr long slack_kib = 8 * 1024;
@@ -38,18 +43,6 @@ struct totals {
     std::atomic<long> rounds{0}, programs{0};
     std::atomic<bool> failed{false};
 };
-
-// Stacks beyond one for each worker, timers, and pieces of work. What ends now may need a moment.
-bool empty(sennit::runtime& one) {
-    for (int look = 0; look < 100'000; ++look) {
-        auto& core = one.core();
-        if (one.metrics().stacks_live <= one.workers() && core.clock().next_ns() == sennit::sched::never &&
-            core.injected().empty() && !core.has_orphans())
-            return true;
-        one.run([] { sennit::this_fiber::yield(); });
-    }
-    return false;
-}
 
 // One round: as many programs at once as there are fibers in `crew`, each some in a row.
 void play(sennit::runtime& on, soak::dice& with, totals& sum) {
@@ -72,7 +65,7 @@ void play(sennit::runtime& on, soak::dice& with, totals& sum) {
         for (auto& one : all) one.join();
     });
     ++sum.rounds;
-    if (!empty(on)) {
+    if (!nothing_left(on)) {
         const auto now = on.metrics();
         sum.failed = true;
         std::fprintf(stderr, "soak: %zu stacks of %u workers are still in use after a round, or a timer, or work\n",
@@ -101,9 +94,12 @@ void flood(sennit::runtime& one) {
 class stage {
 public:
     stage() {
-        for (unsigned workers : {1u, 2u, 3u, 8u}) lasting_.push_back(make(workers, sennit::scheduling::stealing));
-        lasting_.push_back(make(2, sennit::scheduling::sharing));
-        lasting_.push_back(make(2, sennit::scheduling::round_robin));
+        std::vector<unsigned> sizes{1, 2, 3, 8};
+        if (asked_workers != 0) sizes = {asked_workers};
+        const unsigned few = asked_workers != 0 ? asked_workers : 2;
+        for (unsigned workers : sizes) lasting_.push_back(make(workers, sennit::scheduling::stealing));
+        lasting_.push_back(make(few, sennit::scheduling::sharing));
+        lasting_.push_back(make(few, sennit::scheduling::round_robin));
         for (const auto& one : lasting_) flood(*one);
     }
     // In all of the lasting ones: stacks made and kept.
@@ -114,7 +110,7 @@ public:
     }
     void round(soak::dice& with, totals& sum) {
         if (with.from(0, 19) == 0) {
-            const auto brief = make(static_cast<unsigned>(with.from(1, 4)), sennit::scheduling::stealing);
+            const auto brief = make(soak::workers_for_runtime(with, 4), sennit::scheduling::stealing);
             play(*brief, with, sum);
         } else {
             play(*lasting_[static_cast<std::size_t>(with.from(0, int(lasting_.size()) - 1))], with, sum);
@@ -131,26 +127,43 @@ private:
 
 } // namespace
 
+unsigned soak::workers_for_runtime(dice& with, unsigned most) {
+    const auto any = static_cast<unsigned>(with.from(1, static_cast<int>(most)));
+    return asked_workers != 0 ? asked_workers : any;
+}
+
 int main(int count, char** given) {
     char* end = nullptr;
+    bool bad = false;
+    if (count > 1 && given[1] == std::string_view("--workers")) {
+        const unsigned long workers = count > 2 ? std::strtoul(given[2], &end, 10) : 0;
+        bad = count < 3 || *end != '\0' || workers < 1 || workers > 64;
+        asked_workers = static_cast<unsigned>(workers);
+        count = std::max(1, count - 2);
+        given += 2;
+    }
     const double seconds = count > 1 ? std::strtod(given[1], &end) : 0;
     const std::uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : std::random_device{}();
     for (const auto& one : soak::programs())
         if (count < 4 || one.name == std::string_view(given[3])) chosen.push_back(one);
-    if (count < 2 || count > 4 || !(seconds > 0) || *end != '\0' || chosen.empty()) {
-        std::fprintf(stderr, "usage: soak SECONDS [SEED [PROGRAM]], where PROGRAM is the name of one\n");
+    if (bad || count < 2 || count > 4 || !(seconds > 0) || *end != '\0' || chosen.empty()) {
+        std::fprintf(stderr,
+                     "usage: soak [--workers N] SECONDS [SEED [PROGRAM]], where N is from 1 to 64 and PROGRAM is the\n"
+                     "name of a program of tests/soak, such as \"stuck workers\"\n");
         return 2;
     }
     std::printf("soak: %.0f s, seed %llu\n", seconds, static_cast<unsigned long long>(seed));
     soak::dice with(seed);
     totals sum;
     stage all;
+    stall_alarm alarm;
     const auto began = clock::now();
     const auto elapsed = [&] { return std::chrono::duration<double>(clock::now() - began).count(); };
     const double warm = std::min(30.0, seconds / 4), period = std::min(15.0, seconds / 4);
     long flat = 0, most = 0;
     double told = 0;
     while (elapsed() < seconds && !sum.failed) {
+        alarm.begin_round("round " + std::to_string(sum.rounds) + " of seed " + std::to_string(seed));
         all.round(with, sum);
         if (elapsed() - told < period) continue;
         told = elapsed();

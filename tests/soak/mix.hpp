@@ -2,24 +2,16 @@
 // What the soak does: small programs over every primitive, each with random sizes and an answer that can be checked.
 #pragma once
 
+#include "random_test.hpp"
+
 #include <sennit/runtime.hpp>
 
-#include <cstdint>
-#include <random>
 #include <span>
 #include <vector>
 
 namespace soak {
 
-class dice {
-public:
-    explicit dice(std::uint64_t seed) : engine_(seed) {}
-    int from(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
-    std::uint64_t seed() { return engine_(); }
-
-private:
-    std::mt19937_64 engine_;
-};
+using ::dice;
 
 // Runs on a worker of a runtime. True: the answer was right. Leaves nothing behind.
 struct program {
@@ -41,5 +33,9 @@ std::span<const program> acceptance_programs();     // mix_acceptance.cpp: waitf
 std::span<const program> coroutines_programs();     // mix_coroutines.cpp
 std::span<const program> generators_programs();     // mix_generators.cpp
 std::span<const program> runtimes_programs();       // mix_runtimes.cpp: runtimes that change while they work
+std::span<const program> liveness_programs();       // mix_liveness.cpp: fibers that keep their threads
+
+// The number of workers that the command line asks for, or a random number up to `most`.
+unsigned workers_for_runtime(dice& with, unsigned most);
 
 } // namespace soak
