@@ -22,10 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// How often a group of fibers meets, and how often a worker is sent away. A thread that spins loses
+// its processor only at the end of its time slice, so groups that spin meet less often.
 #ifdef SENNIT_SLOW_TESTS
-constexpr int phases = 60, spinning_phases = 12, rounds = 8;
+constexpr int phases = 60, yielding_phases = 20, spinning_phases = 8, rounds = 8;
 #else
-constexpr int phases = 200, spinning_phases = 40, rounds = 20;
+constexpr int phases = 200, yielding_phases = 60, spinning_phases = 30, rounds = 20;
 #endif
 
 // The default of runtime_options::watchdog_threads: the spare workers that the watchdog may start.
@@ -48,6 +50,7 @@ void join_all(std::vector<sennit::fiber>& fibers) {
 
 // How a member waits until the whole group has begun.
 struct spinning {
+    static constexpr int times = spinning_phases;
     explicit spinning(unsigned members) : members_(members) {}
     void meet() {
         ++begun_;
@@ -60,6 +63,7 @@ private:
     std::atomic<unsigned> begun_{0};
 };
 struct yielding_thread { // lends its processor to other threads, but not its worker to other fibers
+    static constexpr int times = yielding_phases;
     explicit yielding_thread(unsigned members) : members_(members) {}
     void meet() {
         ++begun_;
@@ -71,6 +75,7 @@ private:
     std::atomic<unsigned> begun_{0};
 };
 struct blocking_thread {
+    static constexpr int times = phases;
     explicit blocking_thread(unsigned members) : all_begun_(members) {}
     void meet() { all_begun_.arrive_and_wait(); }
 
@@ -80,30 +85,26 @@ private:
 
 // Calls `phase(members)` for groups of two members up to as many as there may be threads.
 template <class F>
-void for_each_phase(unsigned workers, F phase, int times = phases) {
+void for_each_phase(unsigned workers, int times, F phase) {
     const unsigned most = workers + spare_workers;
     for (int i = 0; i < times; ++i) phase(2 + static_cast<unsigned>(i) % (most - 1));
 }
 
 template <class Meeting>
-void main_fiber_starts_groups(unsigned workers, int times = phases) {
+void main_fiber_starts_groups(unsigned workers) {
     sennit::runtime runtime({.workers = workers});
     runtime.run([&] {
-        for_each_phase(
-            workers,
-            [](unsigned members) {
-                Meeting meeting(members);
-                std::vector<sennit::fiber> group;
-                const auto body = [&meeting] { meeting.meet(); };
-                for (unsigned i = 0; i < members; ++i) group.emplace_back(body);
-                join_all(group);
-            },
-            times);
+        for_each_phase(workers, Meeting::times, [](unsigned members) {
+            Meeting meeting(members);
+            std::vector<sennit::fiber> group;
+            const auto body = [&meeting] { meeting.meet(); };
+            for (unsigned i = 0; i < members; ++i) group.emplace_back(body);
+            join_all(group);
+        });
     });
 }
-// A thread that spins loses its processor only at the end of its time slice, so few phases must do.
 TEST_P(liveness_with_workers, each_fiber_of_a_spinning_group_begins) {
-    main_fiber_starts_groups<spinning>(workers(), spinning_phases);
+    main_fiber_starts_groups<spinning>(workers());
 }
 TEST_P(liveness_with_workers, each_fiber_of_a_group_that_yields_its_threads_begins) {
     main_fiber_starts_groups<yielding_thread>(workers());
@@ -115,7 +116,7 @@ TEST_P(liveness_with_workers, each_fiber_of_a_group_that_blocks_its_threads_begi
 template <class Meeting>
 void outside_thread_starts_groups(unsigned workers) {
     sennit::runtime runtime({.workers = workers});
-    for_each_phase(workers, [&runtime](unsigned members) {
+    for_each_phase(workers, Meeting::times, [&runtime](unsigned members) {
         Meeting meeting(members);
         std::vector<sennit::fiber> group;
         const sennit::fiber_attributes here{.runtime = &runtime};
@@ -143,7 +144,7 @@ template <class Meeting>
 void members_start_each_other(unsigned workers) {
     sennit::runtime runtime({.workers = workers});
     runtime.run([&] {
-        for_each_phase(workers, [](unsigned members) {
+        for_each_phase(workers, Meeting::times, [](unsigned members) {
             Meeting meeting(members);
             start_member(meeting, members);
         });
@@ -182,7 +183,7 @@ void run_chain(unsigned members, bool upwards) {
 TEST_P(liveness_with_workers, each_fiber_of_a_chain_of_waits_begins) {
     sennit::runtime runtime({.workers = workers()});
     runtime.run([&] {
-        for_each_phase(workers(), [](unsigned members) {
+        for_each_phase(workers(), phases, [](unsigned members) {
             run_chain(members, true);
             run_chain(members, false);
         });
@@ -209,7 +210,7 @@ template <class Meeting>
 void actors_meet(unsigned workers) {
     sennit::runtime runtime({.workers = workers});
     runtime.run([&] {
-        for_each_phase(workers, [](unsigned members) {
+        for_each_phase(workers, Meeting::times, [](unsigned members) {
             Meeting meeting(members);
             sennit::actor_group group;
             using actor = member<Meeting>;
