@@ -410,6 +410,81 @@ TEST(liveness, fiber_begins_that_a_worker_starts_between_dismissal_and_return) {
     }
 }
 
+// ---- workers that leave a runtime without a watchdog, whose remaining worker is idle ------------
+
+// Calls `body` on the worker that `resize` sends away: `before` the resize, and `after` it.
+template <class B, class A>
+void run_on_dismissed_worker(sennit::runtime& runtime, B before, A after) {
+    runtime.resize(2);
+    std::atomic<bool> occupied{false}, begun{false}, resized{false};
+    sennit::fiber stays({.runtime = &runtime, .worker = 0u}, [&] {
+        occupied = true;
+        wait_for(begun);
+    });
+    wait_for(occupied);
+    sennit::fiber leaves({.runtime = &runtime}, [&] {
+        before();
+        begun = true;
+        wait_for(resized);
+        after();
+    });
+    wait_for(begun);
+    runtime.resize(1);
+    resized = true;
+    leaves.join();
+    stays.join();
+}
+
+TEST(liveness, remaining_worker_runs_a_fiber_behind_a_dismissed_worker) {
+    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0, .most_workers = 2});
+    for (int i = 0; i < rounds; ++i) {
+        std::latch opened(1);
+        sennit::fiber opener;
+        run_on_dismissed_worker(
+            runtime, [] {},
+            [&] {
+                opener = sennit::fiber([&opened] { opened.count_down(); });
+                opened.wait();
+            });
+        opener.join();
+    }
+}
+
+struct count_it {
+    using reply = int;
+};
+class counter : public sennit::actor<counter, count_it> {
+public:
+    int on(count_it) { return ++count_; }
+
+private:
+    int count_ = 0;
+};
+// The actor handles its first message on the worker that leaves. That worker then spins until the
+// actor has handled a message from outside.
+TEST(liveness, remaining_worker_serves_an_actor_of_a_dismissed_worker) {
+    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0, .most_workers = 2});
+    for (int i = 0; i < rounds; ++i) {
+        sennit::actor_group actors(runtime);
+        const auto target = actors.spawn<counter>();
+        std::atomic<bool> handled{false};
+        std::thread outside;
+        run_on_dismissed_worker(
+            runtime, [&target] { target.ask(count_it{}).get(); },
+            [&] {
+                outside = std::thread([&] {
+                    target.ask(count_it{}).get();
+                    handled = true;
+                });
+                wait_for(handled);
+            });
+        outside.join();
+        EXPECT_EQ(target.ask(count_it{}).get(), 3);
+    }
+}
+
+// ---- several workers that leave, and spare workers ---------------------------------------------
+
 // Every worker but one leaves while each of them runs a fiber. Each fiber then starts a second one
 // and blocks its thread until all second ones have run.
 TEST(liveness, each_fiber_begins_that_several_dismissed_workers_start) {
