@@ -16,7 +16,8 @@
 //
 // What keeps both kinds from starving. Each fair turn takes one of either kind, in turn (`pop_fairly`): the oldest
 // ready one; then the newest new one, or the oldest new one where a tick of the coarse clock has passed since the last
-// time. README.md, "What begins and when", states the bounds.
+// time. A context that yields is followed by the oldest ready one, and by the newest new one where nothing is ready.
+// README.md, "What begins and when", states the bounds.
 //
 // Who touches what. The worker pushes and pops, under its half of an owner_lock: no locked instruction, no fence. It
 // gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
@@ -176,10 +177,10 @@ public:
         took(1);
         return true;
     }
-    // The oldest spawned one, if any, goes behind the ready ones: its turn comes before that of who yields now.
-    void promote_oldest_spawned() noexcept {
+    // For a context that is about to yield: where nothing is ready, the newest spawned one becomes so, and goes first.
+    void promote_newest_if_none_is_ready() noexcept {
         owner_section inside(lock_);
-        runnable* item = spawned_.pop_front();
+        runnable* item = ready_.empty() ? spawned_.pop_back() : nullptr;
         if (!item) return;
         item->order = began_elsewhere; // nothing goes before it for being newer
         ready_.push_back(*item);
@@ -190,7 +191,7 @@ public:
     runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         lock_.enter();
         runnable* item = ready_.front();
-        if (!item || item->run != run || !spawned_.empty()) {
+        if (!item || item->run != run) {
             lock_.leave();
             return nullptr;
         }

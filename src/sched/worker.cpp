@@ -469,9 +469,10 @@ template <bool traced>
         if (is_local(self())) {
             fair_at_.store_rlx(counted.turns.read()); // orders nothing
             own_first_ = false;
+            began_given_ns_ = 0; // nor does what was given away wait for a tick
         }
     }
-    queue_.promote_oldest_spawned();
+    queue_.promote_newest_if_none_is_ready();
     waiter who;
     leave(
         [](void*, waiter& left) noexcept {

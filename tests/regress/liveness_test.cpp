@@ -25,9 +25,9 @@ using namespace std::chrono_literals;
 // How often a group of fibers meets, and how often a worker is sent away. A thread that spins loses
 // its processor only at the end of its time slice, so groups that spin meet less often.
 #ifdef SENNIT_SLOW_TESTS
-constexpr int phases = 60, yielding_phases = 20, spinning_phases = 8, rounds = 8;
+constexpr int phases = 30, yielding_phases = 10, spinning_phases = 4, rounds = 4;
 #else
-constexpr int phases = 200, yielding_phases = 60, spinning_phases = 30, rounds = 20;
+constexpr int phases = 100, yielding_phases = 30, spinning_phases = 15, rounds = 10;
 #endif
 
 // The default of runtime_options::watchdog_threads: the spare workers that the watchdog may start.

@@ -194,18 +194,20 @@ TEST(local_queue, pops_a_ready_one_of_the_wanted_kind_only) {
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(local_queue, promotes_the_oldest_spawned_behind_the_ready_ones) {
+TEST(local_queue, promotes_the_newest_spawned_where_none_is_ready) {
     local_queue queue;
-    piece a, b, c;
-    queue.promote_oldest_spawned(); // nothing happens
+    piece a, b, yields;
+    queue.promote_newest_if_none_is_ready(); // nothing happens
     queue.push_spawned(a);
     queue.push_spawned(b);
-    queue.push_ready(c);
-    queue.promote_oldest_spawned();
-    EXPECT_EQ(queue.size(), 3u);
-    EXPECT_EQ(queue.pop(), &c);
-    EXPECT_EQ(queue.pop(), &a);
+    yields.order = queue.present(); // younger than both
+    queue.promote_newest_if_none_is_ready();
+    queue.promote_newest_if_none_is_ready(); // one is
+    EXPECT_EQ(queue.size(), 2u);
+    queue.push_ready(yields);
     EXPECT_EQ(queue.pop(), &b);
+    EXPECT_EQ(queue.pop(), &yields);
+    EXPECT_EQ(queue.pop(), &a);
 }
 
 TEST(local_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
@@ -224,7 +226,8 @@ TEST(local_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
     EXPECT_EQ(queue.pop(), &self);
     queue.push_ready(a);
     queue.push_spawned(b);
-    EXPECT_EQ(queue.begin_exchange(self, &one_kind), nullptr) << "spawned ones must not starve";
+    EXPECT_EQ(queue.begin_exchange(self, &one_kind), &a) << "what is new has its fair turns";
+    queue.end_exchange();
 }
 
 TEST(local_queue, gives_each_of_many_to_one) {
