@@ -7,8 +7,9 @@
 //
 // Between the two. A context that blocks is followed by what is ready (`pop_ready_if`): that has a stack already, and
 // new work would need one more. A runnable that ends is followed by what was spawned after the oldest ready one had
-// begun (its children, as a rule), else by the oldest ready one (`pop`): so a parent that waits for ten children that do
-// not block continues once, when all have run, and not after each; and it continues before its own elder siblings begin.
+// begun (its children, as a rule), else by the oldest ready one (`pop`): so a parent that waits for ten children that
+// do not block continues once, when all have run, and not after each; and it continues before its own elder siblings
+// begin.
 //
 // What keeps the number of stacks small. New work stays new work at a thief (`adopt`): it goes behind all that the
 // thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the

@@ -27,10 +27,10 @@
 //    `move_here`, `begin_on`.
 //
 // 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at (outrun.hpp) ends after
-//    that piece, and the sender's mailbox goes on behind the receiver. Inside its owner's lock the rest goes back before
-//    `inbox_`, and `owner_` becomes null; the mailbox stays busy. Where the receiver has an owner, and `noticed_` was 0
-//    and is 1 now, the sender's notice takes it to that owner, as in (8). Else it goes into the shared queue: a receiver
-//    without an owner lies there, too, most likely.
+//    that piece, and the sender's mailbox goes on behind the receiver. Inside its owner's lock the rest goes back
+//    before `inbox_`, and `owner_` becomes null; the mailbox stays busy. Where the receiver has an owner, and
+//    `noticed_` was 0 and is 1 now, the sender's notice takes it to that owner, as in (8). Else it goes into the shared
+//    queue: a receiver without an owner lies there, too, most likely.
 //
 // 8. An idle one that was sent to from another worker goes there now and then (mailbox_follow.cpp): inside its owner's
 //    lock it becomes busy and `owner_` null, if `noticed_` was 0 and is 1 now; its notice takes it along, clears

@@ -8,7 +8,8 @@
 //             | idle map, is searched by thieves, keeps timers    |
 //   leaving   | works, until it comes between two pieces of work  | inactive, by the relief itself
 //             | (`worker::look_outside`, `worker::rest`)          |
-//   inactive  | has given all that lay in its queue to the shared | leaving, by the relief, to run what only it may run;
+//   inactive  | has given all that lay in its queue to the shared | leaving, by the relief, to run what only it may
+//   run;
 //             | queue, and sleeps on this word                    | notified, by a poster of that
 //   notified  | is about to look into its inbox                   | inactive, by the relief
 //
@@ -87,8 +88,8 @@ void worker::notify_inactive() noexcept {
     if (duty_.cas(asleep, duty::notified)) sys::futex_wake(word, 1);
 }
 
-// An inactive relief, a new one, or one that is leaving, in this order; null: the watchdog has called as many as it may.
-// `resize` always gets one. Throws what making one throws.
+// An inactive relief, a new one, or one that is leaving, in this order; null: the watchdog has called as many as it
+// may. `resize` always gets one. Throws what making one throws.
 worker* runtime_core::relief_to_call(bool for_watchdog) {
     const unsigned crew = crew_size();
     worker *inactive = nullptr, *leaving = nullptr;

@@ -5,9 +5,9 @@
 // in arrival order or in that of a `scheduling_order`. A worker has one more, for what only it may run, its inbox.
 // New work that a worker gave away lies behind all else: a worker that begins it while it has work of its own, or while
 // begun work waits here, interrupts one subtree to begin another, and each that is interrupted holds its stacks
-// (README.md, "How many stacks"). Guarded by a spin lock: the sections are a few instructions. `empty` may be asked by anybody at any time; the size is written inside the lock with
-// sequential consistency, because the idle protocol (src/sched/README.md) needs "push, then look for sleepers" against
-// "announce sleep, then look for work".
+// (README.md, "How many stacks"). Guarded by a spin lock: the sections are a few instructions. `empty` may be asked by
+// anybody at any time; the size is written inside the lock with sequential consistency, because the idle protocol
+// (src/sched/README.md) needs "push, then look for sleepers" against "announce sleep, then look for work".
 #pragma once
 
 #include "sched/local_queue.hpp"

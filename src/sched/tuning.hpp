@@ -55,8 +55,8 @@ inline constexpr std::int64_t held_share_ns = 100'000;
 // Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to starve, prime against
 // rhythms.
 inline constexpr unsigned fair_period = simulated ? 3 : 61;
-// Fewer where they take longer than this, which is more than a tick of the coarse clock: timers wait for those looks, too.
-// At least two, or the own queue would hardly have its turn. Fixed, one timer of six busy runtimes was 3.0 s late.
+// Fewer where they take longer than this, which is more than a tick of the coarse clock: timers wait for those looks,
+// too. At least two, or the own queue would hardly have its turn. Fixed, one timer of six busy runtimes was 3.0 s late.
 inline constexpr std::int64_t fair_turn_ns = 5'000'000;
 inline constexpr unsigned least_fair_period = simulated ? 3 : 2;
 

@@ -134,8 +134,7 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     for (unsigned i = 0, all = of.crew_size(); i < all; ++i) {
         worker& each = of.worker_at(i);
         if (!each.thread_.joinable()) continue; // a relief whose thread was refused
-        if (each.is_inactive() ||
-            (SENNIT_MUTANT("look at a relief until it is inactive") && each.told_to_leave())) {
+        if (each.is_inactive() || (SENNIT_MUTANT("look at a relief until it is inactive") && each.told_to_leave())) {
             empty_inbox(each);
             continue;
         }
@@ -162,8 +161,9 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
 // False: every worker is in bed.
 bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
-    const bool ready = now.work_behind || (now.none_serves && (!one.injected().empty() || one.has_orphans() ||
-                                                               one.clock().next_ns() <= sys::now_ns()));
+    const bool ready =
+        now.work_behind ||
+        (now.none_serves && (!one.injected().empty() || one.has_orphans() || one.clock().next_ns() <= sys::now_ns()));
     // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
     const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
     if (now.in_bed == 0)

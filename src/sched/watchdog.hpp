@@ -17,7 +17,8 @@
 // have to come to (the shared queue, timers that are due, forks of suspended contexts) while all that stay are stuck.
 // Where a worker is parked the protocol of sleepers sees to it (README.md), and faster; but for one case, where the
 // worker that was woken to watch finds something else first, and that lasts: so a parked worker is woken, and looks.
-// There are never more reliefs on duty than threads that are stuck: so as many as the runtime has workers make progress.
+// There are never more reliefs on duty than threads that are stuck: so as many as the runtime has workers make
+// progress.
 //
 // What busy workers are asked. Where no worker is parked, they come to timers, the shared queue, their inboxes and the
 // queues of stuck workers at their fair turns. If something waits there at a look, their next pick is a fair turn.

@@ -9,11 +9,11 @@
 //
 // Who suspends while another context is ready here switches to that one at once; the loop is for the rest.
 //
-// Order of picking: at a fair turn (every `fair_period` picks, sooner where they take long) timers, the shared queue and
-// the forks of suspended contexts first; then what was woken or yielded here, oldest first; then what was spawned here,
-// newest first; then the shared queue; then stealing: forks of running contexts, forks of suspended ones. What begins
-// when: src/sched/README.md. A thief asks for queues' contents, too, and gets half
-// of them by the shared queue; it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
+// Order of picking: at a fair turn (every `fair_period` picks, sooner where they take long) timers, the shared queue
+// and the forks of suspended contexts first; then what was woken or yielded here, oldest first; then what was spawned
+// here, newest first; then the shared queue; then stealing: forks of running contexts, forks of suspended ones. What
+// begins when: src/sched/README.md. A thief asks for queues' contents, too, and gets half of them by the shared queue;
+// it takes them itself only from a worker that does not get on (src/sched/idle.cpp).
 #include "sched/worker.hpp"
 
 #include "sched/mailbox.hpp"
@@ -280,7 +280,8 @@ bool worker::look_outside() noexcept {
     if (forks_first && steal_orphan()) return true;
     // New work that was given away waits for a worker that has none of its own, but not for ever.
     const bool given_first = ticked(began_given_ns_) && !SENNIT_MUTANT("a fair turn begins what was given away");
-    if (runnable* outside = pop_outside(given_first ? shared_queue::new_work::first : shared_queue::new_work::not_now)) {
+    if (runnable* outside =
+            pop_outside(given_first ? shared_queue::new_work::first : shared_queue::new_work::not_now)) {
         took_outside_ = true;
         run(*outside);
         return true;
@@ -297,8 +298,8 @@ void worker::begin_fair_turn() noexcept {
     if (past == 0)
         fair_period_ = std::min(2 * fair_period_, tuning::fair_period);
     else if (past > tuning::fair_turn_ns)
-        fair_period_ = std::max(tuning::least_fair_period,
-                                static_cast<unsigned>(fair_period_ * tuning::fair_turn_ns / past));
+        fair_period_ =
+            std::max(tuning::least_fair_period, static_cast<unsigned>(fair_period_ * tuning::fair_turn_ns / past));
     fair_at_.store_rlx(counted.turns.read() + fair_period_); // orders nothing
 }
 

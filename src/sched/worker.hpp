@@ -166,13 +166,14 @@ public:
 
     // About now: when this worker last looked at the clock, every some picks and when it wakes. Own thread.
     std::int64_t about_now_ns() const noexcept { return about_now_ns_; }
-    // A fiber is about to run a child on its own stack, which is no pick. True: the next fair turn is due instead, since
-    // so many children have run that way and a tick has passed; the fiber then leaves its context to wait. Own thread.
+    // A fiber is about to run a child on its own stack, which is no pick. True: the next fair turn is due instead,
+    // since so many children have run that way and a tick has passed; the fiber then leaves its context to wait. Own
+    // thread.
     bool is_fair_turn_due_beside_children() noexcept {
         return counted.aside.read() >= look_aside_at_ && look_beside_children();
     }
-    // Any thread: the next pick of this worker is a fair turn. A hint, which the worker may overwrite: the watchdog asks
-    // again at its next look.
+    // Any thread: the next pick of this worker is a fair turn. A hint, which the worker may overwrite: the watchdog
+    // asks again at its next look.
     void ask_for_fair_turn() noexcept { fair_at_.store_rlx(0); } // orders nothing
     // Own thread, between two messages.
     bool fair_turn_is_asked_for() const noexcept { return fair_at_.load_rlx() == 0; } // orders nothing
@@ -304,12 +305,12 @@ private:
     base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
     context* spares_ = nullptr;
-    base::atomic<std::size_t> spare_count_{0};        // owner writes
-    unsigned fair_period_ = tuning::fair_period;      // picks from one fair turn to the next
+    base::atomic<std::size_t> spare_count_{0};   // owner writes
+    unsigned fair_period_ = tuning::fair_period; // picks from one fair turn to the next
     // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at once.
     base::atomic<std::uint64_t> fair_at_{tuning::fair_period - 1};
-    std::uint64_t look_aside_at_ = 0;                 // as many runnables run aside: the next child looks at the clock
-    bool own_first_ = false;                          // the next fair turn looks into the own queue first
+    std::uint64_t look_aside_at_ = 0; // as many runnables run aside: the next child looks at the clock
+    bool own_first_ = false;          // the next fair turn looks into the own queue first
     std::int64_t about_now_ns_ = 0;
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
     std::int64_t began_oldest_ns_ = 0;   // when a fair turn last began the oldest new work here
@@ -339,7 +340,7 @@ private:
         static constexpr std::uint32_t notified = 3; // inactive, and something that only it may run was posted to it
     };
     base::atomic<std::uint32_t> duty_{duty::active};
-    base::atomic<std::uint32_t> hired_{0};   // a relief's: `resize` has called it; under the same lock
+    base::atomic<std::uint32_t> hired_{0}; // a relief's: `resize` has called it; under the same lock
     struct {
         std::uint64_t progress = 0;
         std::int64_t processor_ns = 0; // the thread's time when it got on last

@@ -183,8 +183,7 @@ void grow(sennit::channel<int>& up, int depth) {
     int sum = 1;
     if (depth != 0) {
         sennit::channel<int> values(0);
-        for (int i = 0; i < 3; ++i)
-            sennit::fiber([&values, depth] { grow(values, depth - 1); }).detach();
+        for (int i = 0; i < 3; ++i) sennit::fiber([&values, depth] { grow(values, depth - 1); }).detach();
         for (int i = 0; i < 3; ++i) sum += *values.pop();
     }
     up.push(sum);

@@ -188,8 +188,9 @@ SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 
 
 namespace {
 
-// Looks, one after the other, at any moments; then one whenever nobody else can go on, until `over`. Two looks tell that
-// a worker is stuck, the next one calls a relief: so few are enough, and after them a program that still waits is found.
+// Looks, one after the other, at any moments; then one whenever nobody else can go on, until `over`. Two looks tell
+// that a worker is stuck, the next one calls a relief: so few are enough, and after them a program that still waits is
+// found.
 void look_until(engine& one, const sennit::base::atomic<std::uint32_t>& over, unsigned at_any_moment) {
     for (unsigned i = 0; i < at_any_moment; ++i) sennit::sched::watchdog::look_at(one->core());
     for (unsigned i = 0; i < 8 && over.load() == 0; ++i) {
