@@ -6,10 +6,11 @@
 // so that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm.
 //
 // Between the two. A context that blocks is followed by what is ready (`pop_ready_if`): that has a stack already, and
-// new work would need one more. A runnable that ends is followed by what was spawned after the oldest ready one had
-// begun (its children, as a rule), else by the oldest ready one (`pop`): so a parent that waits for ten children that
-// do not block continues once, when all have run, and not after each; and it continues before its own elder siblings
-// begin.
+// new work would need one more. A runnable that ends is followed by the newest new one, if that was spawned after both
+// the oldest ready one and the one that was woken last had begun (it is their child, as a rule); else by the oldest
+// ready one (`pop`). So a parent that waits for ten children that do not block continues once, when all have run, and
+// not after each; and it continues before its own elder siblings begin. The oldest ready one alone does not tell: where
+// a grandparent is ready, it stands before the parents, and all that these spawn is newer than it.
 //
 // What keeps the number of stacks small. New work stays new work at a thief (`adopt`): it goes behind all that the
 // thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the
@@ -288,7 +289,9 @@ private:
     bool ready_goes_first() const noexcept {
         const runnable* oldest = ready_.front();
         const runnable* newest = spawned_.back();
-        return oldest && (!newest || newest->order < oldest->order);
+        if (!oldest || !newest) return oldest != nullptr;
+        const bool before_woken = newest->order < ready_.back()->order && !SENNIT_MUTANT("new work waits for the woken");
+        return before_woken || newest->order < oldest->order;
     }
 
     friend class snapshot;

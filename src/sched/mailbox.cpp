@@ -334,7 +334,7 @@ void mailbox::turns(mailbox& first) noexcept {
     const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
     mail* given = nullptr;
-    for (unsigned left = me->at_most_in_a_row(tuning::fair_period); box; --left) {
+    for (unsigned left = me->turns_in_a_pick(); box; --left) {
         if (!me->queue().fenced()) [[likely]]
             me->queue().in_hand.open();
         if (given) {
@@ -442,7 +442,7 @@ bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
 // the same way would catch up with each other and travel as one heap: each mailbox would get all of them in one turn,
 // and one worker would do everything. While a piece takes less than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
-    const unsigned most = me->at_most_in_a_row(tuning::mail_in_a_turn);
+    const unsigned most = me->messages_in_a_turn();
     unsigned left = most;
     std::int64_t until = 0;
     piece_clock::sample sample(handled);

@@ -291,15 +291,24 @@ bool worker::look_outside() noexcept {
 }
 
 // The next one comes after `tuning::fair_period` picks; after fewer, where so many have taken longer than
-// `tuning::fair_turn_ns`: timers and what lies outside would wait for them all.
+// `tuning::fair_turn_ns`: timers and what lies outside would wait for them all. A pick may be a row of mailboxes, which
+// becomes shorter with the period, and each may handle a row of messages. That row is what makes messages cheap, so it
+// becomes shorter only where even the shortest period is too long.
 void worker::begin_fair_turn() noexcept {
     const std::int64_t now = sys::coarse_now_ns();
     const std::int64_t past = now - std::exchange(about_now_ns_, now);
-    if (past == 0)
+    const auto scaled = [past](unsigned number) noexcept {
+        return static_cast<unsigned>(number * tuning::fair_turn_ns / past);
+    };
+    const bool too_long = past > tuning::fair_turn_ns;
+    if (too_long && fair_period_ > tuning::least_fair_period)
+        fair_period_ = std::max(tuning::least_fair_period, scaled(fair_period_));
+    else if (too_long)
+        messages_in_a_turn_ = std::max(1u, scaled(messages_in_a_turn_));
+    else if (past == 0 && messages_in_a_turn_ < tuning::mail_in_a_turn)
+        messages_in_a_turn_ = std::min(2 * messages_in_a_turn_, tuning::mail_in_a_turn);
+    else if (past == 0)
         fair_period_ = std::min(2 * fair_period_, tuning::fair_period);
-    else if (past > tuning::fair_turn_ns)
-        fair_period_ =
-            std::max(tuning::least_fair_period, static_cast<unsigned>(fair_period_ * tuning::fair_turn_ns / past));
     fair_at_.store_rlx(counted.turns.read() + fair_period_); // orders nothing
 }
 

@@ -29,7 +29,6 @@
 #include "sys/tasks.hpp"
 #include "sys/thread.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -177,10 +176,10 @@ public:
     void ask_for_fair_turn() noexcept { fair_at_.store_rlx(0); } // orders nothing
     // Own thread, between two messages.
     bool fair_turn_is_asked_for() const noexcept { return fair_at_.load_rlx() == 0; } // orders nothing
-    // Own thread: messages, or mailboxes, from one pick to the next. Fewer than usual where picks take long.
-    unsigned at_most_in_a_row(unsigned usual) const noexcept {
-        return fair_period_ < tuning::fair_period ? std::min(usual, fair_period_) : usual;
-    }
+    // Own thread: how many mailboxes may have a turn in one pick, and how many messages they may handle in one turn.
+    // Fewer than usual where fair turns would be far apart.
+    unsigned turns_in_a_pick() const noexcept { return fair_period_; }
+    unsigned messages_in_a_turn() const noexcept { return messages_in_a_turn_; }
 
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
@@ -307,6 +306,7 @@ private:
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0};   // owner writes
     unsigned fair_period_ = tuning::fair_period; // picks from one fair turn to the next
+    unsigned messages_in_a_turn_ = tuning::mail_in_a_turn;
     // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at once.
     base::atomic<std::uint64_t> fair_at_{tuning::fair_period - 1};
     std::uint64_t look_aside_at_ = 0; // as many runnables run aside: the next child looks at the clock

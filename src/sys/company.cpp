@@ -32,11 +32,14 @@ private:
     base::atomic<std::uint32_t>& gate_;
 };
 
-void company::join(base::membership& me) noexcept {
+void company::join(base::membership& me, std::int64_t now_ns) noexcept {
     const gate_guard guard(*this);
     members_.store_rlx(members_.load_rlx() + 1); // under the lock
     if (alone_) end_solitude();
     me.standing.store_rlx(base::membership::in_company); // own thread
+    if (!me.seeks_solitude) return;
+    seeker_ = &me;
+    begin_solitude(now_ns);
 }
 
 void company::leave(base::membership& me, std::int64_t now_ns) noexcept {
@@ -133,7 +136,7 @@ void join_company() noexcept {
     membership& me = sennit_membership;
     if (me.standing.load_rlx() != membership::stranger) return; // own thread
     leave_at_end();
-    everybody.join(me);
+    everybody.join(me, sys::coarse_now_ns());
 }
 
 void leave_company() noexcept {

@@ -13,7 +13,8 @@ class company {
 public:
     constexpr company() noexcept = default;
 
-    void join(base::membership& me) noexcept; // a stranger
+    // A stranger. One that has sought solitude before has it, if it is the only one and none ended a moment ago.
+    void join(base::membership& me, std::int64_t now_ns) noexcept;
     // A member. If one is left that seeks solitude, it has it, but not soon after the last one has ended.
     void leave(base::membership& me, std::int64_t now_ns) noexcept;
     // A member that is in company: the same for itself. Anybody else: nothing.

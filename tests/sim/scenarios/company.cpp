@@ -51,11 +51,11 @@ struct one_member {
     membership first, second;
     lock_in_company lock;
     sim::var<int> count{0};
-    one_member() { all.join(first); }
+    one_member() { all.join(first, 0); }
     void first_counts() { count_up(lock, count, first); }
     void second_counts() { count_up(lock, count, second); }
     void second_comes_and_counts() {
-        all.join(second);
+        all.join(second, 0);
         second_counts();
     }
 };
@@ -81,10 +81,10 @@ SIM_SCENARIO_WITHIN(company, no_step_of_a_word_is_lost, .preemptions = 3, .stale
     company all;
     membership first, second;
     sennit::base::atomic<int> word{0};
-    all.join(first);
+    all.join(first, 0);
     all.seek_solitude(first, 0);
     sim::thread other([&] {
-        all.join(second);
+        all.join(second, 0);
         add(word, second);
         add(word, second);
     });
@@ -100,10 +100,10 @@ SIM_SCENARIO_WITHIN(company, what_was_done_alone_is_seen_by_who_comes, .preempti
     sim::var<int> count{0};
     sennit::base::atomic<int> met{0}; // carries nothing: others may come between a step and the next
     int alone = 0;
-    all.join(first);
+    all.join(first, 0);
     all.seek_solitude(first, 0);
     sim::thread other([&] {
-        all.join(second);
+        all.join(second, 0);
         met.store_rlx(1);
         count = count + 1;
     });
@@ -119,7 +119,7 @@ SIM_SCENARIO_WITHIN(company, what_was_done_alone_is_seen_by_who_comes, .preempti
 // Who leaves gives the last one its solitude, and what was done before.
 SIM_SCENARIO_WITHIN(company, who_leaves_begins_a_solitude, .preemptions = 3, .stale_reads = 2) {
     one_member here;
-    here.all.join(here.second);
+    here.all.join(here.second, 0);
     here.all.seek_solitude(here.first, 0);
     sim::check(here.first.standing.load() == membership::in_company, "there is another one");
     sim::thread other([&] {
@@ -137,8 +137,8 @@ SIM_SCENARIO_WITHIN(company, what_the_first_to_leave_has_done_is_seen, .preempti
     company all;
     membership first, others[2];
     sim::var<int> done{0};
-    all.join(first);
-    for (membership& each : others) all.join(each);
+    all.join(first, 0);
+    for (membership& each : others) all.join(each, 0);
     all.seek_solitude(first, 0);
     sim::thread one([&] {
         done = 1;
@@ -172,11 +172,11 @@ SIM_SCENARIO_WITHIN(company, two_come_at_once, .preemptions = 2, .stale_reads = 
     membership first, others[2];
     lock_in_company lock;
     sim::var<int> count{0};
-    all.join(first);
+    all.join(first, 0);
     all.seek_solitude(first, 0);
     sim::thread alone([&] { count_up(lock, count, first); });
     sim::in_threads(2, [&](unsigned i) {
-        all.join(others[i]);
+        all.join(others[i], 0);
         count_up(lock, count, others[i]);
     });
     alone.join();
@@ -196,11 +196,11 @@ SIM_SCENARIO_WITHIN(company, seeking_meets_coming, .preemptions = 3, .stale_read
 // A worker that stands down leaves, and comes back by looking for work.
 SIM_SCENARIO_WITHIN(company, who_has_left_finds_no_solitude, .preemptions = 3, .stale_reads = 2) {
     one_member here;
-    here.all.join(here.second);
+    here.all.join(here.second, 0);
     sim::thread other([&] {
         here.all.leave(here.second, 0);
         here.all.seek_solitude(here.second, 0);
-        if (here.second.standing.load() == membership::stranger) here.all.join(here.second); // as its first lock does
+        if (here.second.standing.load() == membership::stranger) here.all.join(here.second, 0); // as its first lock does
         here.second_counts();
     });
     here.first_counts();

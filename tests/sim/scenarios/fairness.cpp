@@ -212,6 +212,26 @@ SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions 
     sim::check(most <= 40, "live stacks stay near the depth of the tree");
 }
 
+// A parent that was woken goes before its elder sibling begins, though their parent is ready before it.
+SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
+    sennit::sched::local_queue queue;
+    struct piece : sennit::sched::runnable {
+        piece() : runnable(nullptr) {}
+    };
+    piece grandparent, sibling, parent;
+    grandparent.order = queue.present();
+    queue.push_spawned(sibling);
+    parent.order = queue.present();
+    queue.push_ready(grandparent);
+    queue.push_ready(parent);
+    sim::check(queue.pop() == &grandparent, "the sibling was spawned before the parent began");
+    sim::check(queue.pop() == &parent, "the same");
+    sim::check(queue.pop() == &sibling, "nothing else is left");
+    queue.push_spawned(sibling);
+    queue.push_ready(grandparent);
+    sim::check(queue.pop() == &sibling, "it is the grandparent's child");
+}
+
 // What a thief takes of new work stays behind all that the thief has of its own, and the next thief gets the oldest.
 SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
     sennit::sched::local_queue mine, theirs;
