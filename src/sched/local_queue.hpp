@@ -290,7 +290,8 @@ private:
         const runnable* oldest = ready_.front();
         const runnable* newest = spawned_.back();
         if (!oldest || !newest) return oldest != nullptr;
-        const bool before_woken = newest->order < ready_.back()->order && !SENNIT_MUTANT("new work waits for the woken");
+        const bool before_woken =
+            newest->order < ready_.back()->order && !SENNIT_MUTANT("new work waits for the woken");
         return before_woken || newest->order < oldest->order;
     }
 

@@ -200,7 +200,8 @@ SIM_SCENARIO_WITHIN(company, who_has_left_finds_no_solitude, .preemptions = 3, .
     sim::thread other([&] {
         here.all.leave(here.second, 0);
         here.all.seek_solitude(here.second, 0);
-        if (here.second.standing.load() == membership::stranger) here.all.join(here.second, 0); // as its first lock does
+        if (here.second.standing.load() == membership::stranger)
+            here.all.join(here.second, 0); // as its first lock does
         here.second_counts();
     });
     here.first_counts();
