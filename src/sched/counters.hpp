@@ -34,8 +34,7 @@ struct alignas(base::destructive_distance) counters {
     counter parks;         // times the worker went to sleep
     counter turns;         // runnables that were picked: by the loop, by who suspended for one, by a yield
     counter in_loop;       // those of them that cost no switch of their own
-    counter
-        aside; // the others: mail behind mail, children run by who joins them; by themselves no fair turn comes nearer
+    counter aside;         // the others: mail behind mail, children run by their joiner; see fair_turn.cpp
 
     std::uint64_t runs() const noexcept { return turns.read() + aside.read(); } // tells whether the worker gets on
     // Any thread. A pick is counted before what it was.

@@ -442,8 +442,7 @@ bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
 // the same way would catch up with each other and travel as one heap: each mailbox would get all of them in one turn,
 // and one worker would do everything. While a piece takes less than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
-    const unsigned most = me->messages_in_a_turn();
-    unsigned left = most;
+    unsigned left = me->messages_in_a_turn();
     std::int64_t until = 0;
     piece_clock::sample sample(handled);
     for (;; batch = take_all()) {
@@ -467,10 +466,9 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
                 me = moved();
                 sample.drop();
             }
-            if (me->fair_turn_is_asked_for()) [[unlikely]]
-                return left_over(batch, last_urgent);
-            if (--left == 0 && (most < tuning::mail_in_a_turn || (left = go_on(batch.first, until)) == 0))
-                return left_over(batch, last_urgent);
+            const bool last = --left == 0 && (me->messages_in_a_turn() < tuning::mail_in_a_turn ||
+                                              (left = go_on(batch.first, until)) == 0);
+            if (last || me->fair_turn_is_asked_for()) return left_over(batch, last_urgent);
         }
         if (!inbox_.first) return batch;
     }

@@ -32,7 +32,6 @@
 #include "sys/mutant.hpp"
 #include "sys/overflow.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -265,89 +264,10 @@ bool worker::run_timers() noexcept {
     return due;
 }
 
-bool worker::look_outside() noexcept {
-    if (told_to_leave()) [[unlikely]]
-        (void)deactivate();
-    begin_fair_turn();
-    base::seek_solitude(about_now_ns_);
-    expire_timers();
-    if (!SENNIT_MUTANT("help while there is work")) help_others();
-    // What always comes from outside would starve what is here else.
-    const bool own_first = std::exchange(own_first_, !own_first_) && !SENNIT_MUTANT("outside and here by turns");
-    if (own_first && run_fairly()) return true;
-    // Contexts that yield in a loop would starve their own forks else, the more so where they do so outside.
-    const bool forks_first = std::exchange(took_outside_, false);
-    if (forks_first && steal_orphan()) return true;
-    // New work that was given away waits for a worker that has none of its own, but not for ever.
-    const bool given_first = ticked(began_given_ns_) && !SENNIT_MUTANT("a fair turn begins what was given away");
-    if (runnable* outside =
-            pop_outside(given_first ? shared_queue::new_work::first : shared_queue::new_work::not_now)) {
-        took_outside_ = true;
-        run(*outside);
-        return true;
-    }
-    if (!forks_first && steal_orphan()) return true;
-    return !own_first && run_fairly();
-}
-
-// The next one comes after `tuning::fair_period` picks; after fewer, where so many have taken longer than
-// `tuning::fair_turn_ns`: timers and what lies outside would wait for them all. A pick may be a row of mailboxes, which
-// becomes shorter with the period, and each may handle a row of messages. That row is what makes messages cheap, so it
-// becomes shorter only where even the shortest period is too long.
-void worker::begin_fair_turn() noexcept {
-    const std::int64_t now = sys::coarse_now_ns();
-    const std::int64_t past = now - std::exchange(about_now_ns_, now);
-    const auto scaled = [past](unsigned number) noexcept {
-        return static_cast<unsigned>(number * tuning::fair_turn_ns / past);
-    };
-    const bool too_long = past > tuning::fair_turn_ns;
-    if (too_long && fair_period_ > tuning::least_fair_period)
-        fair_period_ = std::max(tuning::least_fair_period, scaled(fair_period_));
-    else if (too_long)
-        messages_in_a_turn_ = std::max(1u, scaled(messages_in_a_turn_));
-    else if (past == 0 && messages_in_a_turn_ < tuning::mail_in_a_turn)
-        messages_in_a_turn_ = std::min(2 * messages_in_a_turn_, tuning::mail_in_a_turn);
-    else if (past == 0)
-        fair_period_ = std::min(2 * fair_period_, tuning::fair_period);
-    fair_at_.store_rlx(counted.turns.read() + fair_period_); // orders nothing
-}
-
-// A fiber that makes and joins children in a loop would starve all else: it never comes to a pick.
-bool worker::look_beside_children() noexcept {
-    look_aside_at_ = counted.aside.read() + fair_period_;
-    if (sys::coarse_now_ns() == about_now_ns_ && !tuning::simulated) return false;
-    if (!SENNIT_MUTANT("a fair turn beside children")) fair_at_.store_rlx(counted.turns.read()); // orders nothing
-    return fair_turn();
-}
-
-bool worker::run_fairly() noexcept {
-    runnable* item = queue_.pop_fairly([this]() noexcept { return ticked(began_oldest_ns_); });
-    if (item) run(*item);
-    return item != nullptr;
-}
-
-// Whether the coarse clock has moved since this was true for `last_ns`.
-bool worker::ticked(std::int64_t& last_ns) const noexcept {
-    return std::exchange(last_ns, about_now_ns_) != about_now_ns_ || tuning::simulated;
-}
-
 std::uint64_t worker::pulse() const noexcept {
     const context* here = running();
     const mailbox* turn = here ? here->seen_to_serve() : nullptr;
     return counted.runs() + (turn ? turn->handled.load_rlx() : 0); // metrics, both
-}
-
-// Who always has something ready never searches. But what lies behind a worker that does not get on must not wait until
-// somebody does: at each tick of the coarse clock, a few ms, we look at the others' queues as well.
-void worker::help_others() noexcept {
-    if (!steals_ || !ticked(helped_ns_)) return;
-    const std::int64_t now = sys::now_ns();
-    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
-        worker& other = runtime_.worker_at(i);
-        if (&other == this) continue;
-        const bool stuck = !seen_[i].gets_on(other.counted.runs(), now);
-        if (stuck && ((other.queue_.in_sight() != 0 && rob(other)) || take_offer(other, true))) return;
-    }
 }
 
 // ---- the own queue -------------------------------------------------------------------------------------------------
