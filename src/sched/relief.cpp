@@ -3,16 +3,16 @@
 //
 // States (`worker::duty_`):
 //
-//   state     | the relief                                        | left for
-//   active    | works: it sleeps with a bit of its own in the     | leaving, by the watchdog or `resize`
-//             | idle map, is searched by thieves, keeps timers    |
-//   leaving   | works, until it comes between two pieces of work  | inactive, by the relief itself
-//             | (`worker::look_outside`, `worker::rest`)          |
-//   inactive  | has given all that lay in its queue to the shared | leaving, by the relief, to run what only it may
-//   run;
-//             | queue, and sleeps on this word                    | notified, by a poster of that
-//   notified  | is about to look into its inbox                   | inactive, by the relief
+//   state     | the relief                                    | left for
+//   active    | works: it sleeps with a bit of its own in the | leaving, by the watchdog or `resize`
+//             | idle map, is searched by thieves, keeps timers|
+//   leaving   | works, until it comes between two pieces of   | inactive, by the relief
+//             | work (`worker::look_outside`, `worker::rest`) |
+//   inactive  | has given what lay in its queue to the shared | leaving, by the relief, to run bound work;
+//             | queue, and sleeps on this word                | notified, by a poster of bound work
+//   notified  | is about to look into its inbox               | inactive, by the relief
 //
+// Bound work is what only this relief may run.
 // The watchdog and `resize` make any state active again. Both write with the registry's lock held.
 //
 // A leaving relief is a worker in everything. The piece of work that it is in may block its thread, or the last piece
@@ -34,9 +34,9 @@
 //      consistent. The relief's first fork is public, as each late worker's is (`worker::thread_main`).
 //   2. A relief is told to leave while it goes to sleep: it sets its bit, then reads `duty_`; the watchdog writes
 //      `duty_`, then takes the bit. One of the two sees the other.
-//   3. A leaving relief pours its queue out by posts, and goes on from the sleep in the middle of the loop: what it has
-//      in hand lies on other contexts' stacks, which stay with the worker that resumes them. And it wakes one, whether
-//      it had anything or not: a poster may have chosen it, and no other worker, for work that it has not looked at.
+//   3. A leaving relief pours its queue out by posts, and continues behind its sleep in the middle of the loop: what
+//      else it had lies on the stacks of contexts, which stay with the worker that resumes them. And it wakes one,
+//      whether it had anything or not: a poster may have chosen it, and no other worker, for work that it has not seen.
 //   4. Work that is pushed to a leaving relief's queue comes from the piece of work that it is in. The watchdog counts
 //      the relief as it counts any worker, so a stuck one is noticed, and what lies behind it is ready behind a stuck
 //      worker (watchdog.cpp).

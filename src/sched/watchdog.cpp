@@ -170,13 +170,13 @@ bool watchdog::look_at(runtime_core& one) noexcept {
         for (unsigned i = 0, all = one.crew_size(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.ask_for_fair_turn();
     const unsigned wanted = now.stuck + now.stuck_leaving;
-    bool waits = false; // for a thread that is not to be had
+    bool waits = false; // for a thread that the options do not allow
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
     if (ready && now.in_bed != 0) {
         one.wake_one();
     } else if (ready && now.on_duty < wanted) {
         bool refused = false;
-        waits = !one.call_relief(refused);
+        waits = !one.call_relief(refused) && !refused;
         if (refused)
             tell_once("the watchdog cannot relieve a worker: the system refused a thread or memory; it goes on trying");
     } else if (now.on_duty > wanted) {

@@ -39,7 +39,8 @@ struct runtime_options {
     std::unique_ptr<scheduling_order> (*order)() = nullptr;
 
     // Notice when every thread of the process sleeps inside Sennit until another one wakes it, which can not happen any
-    // more. Off for one runtime: off for the process. SENNIT_DEADLOCK=off in the environment: off.
+    // more. Off for one runtime: off for the process. SENNIT_DEADLOCK=off in the environment: off. Turn it off in a
+    // program whose fibers all wait until a signal's default action ends it, or until another process acts on it.
     bool watch_deadlocks = true;
 
     // Called then with the report, once for each such standstill, with all else asleep, on a thread that is no worker;
@@ -50,9 +51,10 @@ struct runtime_options {
     // `deadlock_exit_status`, without destructors, after what C streams keep has been written.
     std::function<void(std::string_view report)> on_deadlock{};
 
-    // Threads that the watchdog may add, up to 64, where workers do not get on while work is ready:
-    // docs/guide/runtime.md. They are made when first needed and leave again. 0: no watchdog; none under `round_robin`
-    // either. The environment's SENNIT_WATCHDOG goes first: off, or a number.
+    // Threads that the watchdog may add, up to 64, while work is ready behind workers that loop or block their threads:
+    // docs/guide/runtime.md. They are made when first needed and leave again. Where all of them are stuck, too, for a
+    // second, standard error names the stuck workers and what they run, once for each runtime. 0: no watchdog; none
+    // under `round_robin` either. The environment's SENNIT_WATCHDOG goes first: off, or a number.
     unsigned watchdog_threads = 4;
 
     // Up to how many workers it may grow: runtime::resize. 0: it does not. Not under `round_robin`.
