@@ -32,11 +32,11 @@ std::uint32_t standing_of(const membership& who) {
 TEST(Company, one_member_that_seeks_solitude_has_it) {
     company all;
     membership one, other;
-    all.join(one);
+    all.join(one, 0);
     EXPECT_EQ(standing_of(one), membership::in_company) << "it has not sought it";
     all.seek_solitude(one, 0);
     EXPECT_EQ(standing_of(one), membership::alone);
-    all.join(other);
+    all.join(other, 0);
     EXPECT_EQ(standing_of(one), membership::in_company);
     EXPECT_EQ(standing_of(other), membership::in_company);
     all.leave(other, 0);
@@ -51,8 +51,8 @@ TEST(Company, one_member_that_seeks_solitude_has_it) {
 TEST(Company, who_has_left_is_not_taken_for_the_one_that_is_left) {
     company all;
     membership one, other;
-    all.join(one);
-    all.join(other);
+    all.join(one, 0);
+    all.join(other, 0);
     all.leave(other, 0);
     all.seek_solitude(other, 0);
     EXPECT_EQ(standing_of(other), membership::stranger);
@@ -62,27 +62,42 @@ TEST(Company, who_has_left_is_not_taken_for_the_one_that_is_left) {
 TEST(Company, who_does_not_seek_solitude_is_in_company) {
     company all;
     membership one, other;
-    all.join(one);
-    all.join(other);
+    all.join(one, 0);
+    all.join(other, 0);
     all.leave(other, 0);
     EXPECT_EQ(standing_of(one), membership::in_company);
+}
+
+TEST(Company, a_member_that_has_sought_solitude_has_it_when_it_joins_again_alone) {
+    company all;
+    membership one, other;
+    all.join(one, 0);
+    all.seek_solitude(one, 0);
+    one.seeks_solitude = true; // as the company of a process notes it
+    all.leave(one, 0);
+    all.join(one, 0);
+    EXPECT_EQ(standing_of(one), membership::alone);
+    all.leave(one, 0);
+    all.join(other, 0);
+    all.join(one, 0);
+    EXPECT_EQ(standing_of(one), membership::in_company) << "another one is there";
 }
 
 // A thread may end in some way in which it cannot leave; its membership is not looked at then.
 TEST(Company, one_that_did_not_leave_is_not_looked_at) {
     company all;
     membership one;
-    all.join(one);
+    all.join(one, 0);
     all.seek_solitude(one, 0);
     {
         membership gone;
-        all.join(gone);
+        all.join(gone, 0);
         all.seek_solitude(gone, 0);
         all.seek_solitude(one, 0);
     }
     all.leave(one, 0);
     membership next;
-    all.join(next);
+    all.join(next, 0);
     all.seek_solitude(next, 0);
     EXPECT_EQ(standing_of(next), membership::in_company) << "the other counts";
 }
@@ -90,11 +105,11 @@ TEST(Company, one_that_did_not_leave_is_not_looked_at) {
 TEST(Company, solitudes_that_end_all_the_time_are_given_up_for_a_while) {
     company all;
     membership one, visitor;
-    all.join(one);
+    all.join(one, 0);
     all.seek_solitude(one, 0);
     int ends = 0;
     while (standing_of(one) == membership::alone && ends < 1000) {
-        all.join(visitor);
+        all.join(visitor, 0);
         all.leave(visitor, 0);
         ++ends;
     }
@@ -107,9 +122,9 @@ TEST(Company, solitudes_that_end_all_the_time_are_given_up_for_a_while) {
 TEST(Company, the_child_of_a_fork_is_the_only_member) {
     company all;
     membership parent, other;
-    all.join(other);
+    all.join(other, 0);
     all.seek_solitude(other, 0);
-    all.join(parent);
+    all.join(parent, 0);
     all.survived_fork(parent);
     all.seek_solitude(parent, 0);
     EXPECT_EQ(standing_of(parent), membership::alone);
