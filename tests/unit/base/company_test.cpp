@@ -151,20 +151,31 @@ TEST(Company, the_only_worker_comes_to_be_alone) {
     });
 }
 
-TEST(Company, two_workers_are_not_alone) {
+TEST(Company, two_busy_workers_are_not_alone) {
     sennit::runtime two({.workers = 2});
     std::atomic<int> alone{0};
     two.run([&] {
-        std::atomic<bool> begun{false}; // the other's thread: who waits outside may have been a member until now
-        sennit::fiber by_the_other([&] { begun = true; });
+        std::atomic<bool> begun{false}, over{false};
+        sennit::mutex mutex;
+        sennit::fiber by_the_other([&] {
+            mutex.lock(); // joins
+            mutex.unlock();
+            begun = true;
+            while (!over) std::this_thread::yield();
+        });
         while (!begun) std::this_thread::yield();
+        for (int i = 0; i < 1000; ++i) alone += alone_now();
+        over = true;
         by_the_other.join();
-        for (int i = 0; i < 1000; ++i) {
-            alone += alone_now();
-            sennit::this_fiber::yield();
-        }
     });
     EXPECT_EQ(alone, 0);
+}
+
+TEST(Company, a_worker_is_alone_while_the_other_one_sleeps) {
+    sennit::runtime two({.workers = 2});
+    two.run([&] {
+        while (!alone_now()) sennit::this_fiber::yield();
+    });
 }
 
 #endif
