@@ -6,8 +6,9 @@
 //     request_id.get() = next_id();
 //
 // A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins
-// it goes on. Destructors may use other fiber_locals. The object must outlive all fibers that have used it: make it
-// static, or a member of what outlives them. An actor's handler begins with no values, and its own end before the next
+// it goes on. Destructors may use other fiber_locals. The fiber_local may be destroyed before a fiber that has used it:
+// the fiber keeps its value until it ends, and a later fiber_local, also one at the same address, has values of its
+// own. An actor's handler begins with no values, and its own end before the next
 // message is handled: what shall last from one message to the next is a member.
 // Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at first
 // use.
@@ -42,7 +43,7 @@ public:
     // The running fiber's value. Throws what making it throws.
     T& get() {
         if (T* found = find()) return *found;
-        auto fresh = std::make_unique<node>(this, make_); // may use other fiber_locals: the list may change
+        auto fresh = std::make_unique<node>(key_, make_); // may use other fiber_locals: the list may change
         sched::add_local(*fresh);
         return fresh.release()->value;
     }
@@ -53,7 +54,7 @@ public:
     // Destroys the running fiber's value, if it has one; the next use makes a new one.
     void reset() noexcept {
         for (sched::local_value** link = &sched::current_locals(); *link; link = &(*link)->next)
-            if (sched::local_value* one = *link; one->key == this) {
+            if (sched::local_value* one = *link; one->key == key_) {
                 *link = one->next;
                 one->destroy(one);
                 return;
@@ -63,16 +64,17 @@ public:
 private:
     struct node : sched::local_value {
         template <class F>
-        node(const void* owner, F& make) : local_value{owner, &node::end, nullptr}, value(make()) {}
+        node(sched::local_key key, F& make) : local_value{key, &node::end, nullptr}, value(make()) {}
         static void end(sched::local_value* self) noexcept { delete static_cast<node*>(self); }
         T value;
     };
     T* find() const noexcept {
         for (sched::local_value* one = sched::current_locals(); one; one = one->next)
-            if (one->key == this) return std::addressof(static_cast<node*>(one)->value);
+            if (one->key == key_) return std::addressof(static_cast<node*>(one)->value);
         return nullptr;
     }
     std::function<T()> make_;
+    const sched::local_key key_ = sched::new_local_key();
 };
 
 } // namespace sennit

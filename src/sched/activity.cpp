@@ -69,6 +69,12 @@ activity_frame::~activity_frame() {
     tracing::tell(trace_kind::runs, own_.outer);
 }
 
+local_key new_local_key() noexcept {
+    // Here and not in the header, so that all shared objects of a program count together.
+    static constinit base::atomic<local_key> keys{0};
+    return keys.fetch_add_rlx(1); // pairs with nothing: only that the numbers differ matters
+}
+
 local_value*& current_locals() noexcept {
     return this_activity().locals;
 }

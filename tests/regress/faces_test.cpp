@@ -22,6 +22,24 @@ void until(const std::atomic<bool>& flag) {
     while (!flag) sennit::checkpoint();
 }
 
+template <class T>
+[[gnu::noinline]] T first_value_of_a_new_local() {
+    sennit::fiber_local<T> local; // at the same address in each call
+    T seen = local.get();
+    local.get() = T(7);
+    return seen;
+}
+
+// A fiber_local took the value that an earlier one at its address had left in the fiber, also of another type.
+TEST(regress, new_fiber_local_at_an_old_address_starts_with_a_new_value) {
+    sennit::runtime runtime({.workers = 1});
+    runtime.run([] {
+        EXPECT_EQ(first_value_of_a_new_local<long>(), 0);
+        EXPECT_EQ(first_value_of_a_new_local<long>(), 0);
+        EXPECT_EQ(first_value_of_a_new_local<double>(), 0.0);
+    });
+}
+
 // `reduce` threw while the rest of the indices was a fork: nobody waited for it, and its thief used dead frames.
 TEST(regress, reduction_that_throws_waits_for_the_indices_that_run) {
     sennit::runtime runtime({.workers = 2});

@@ -4,10 +4,18 @@
 
 #include "sennit/sched/activity.hpp"
 
+#include <cstdint>
+
 namespace sennit::sched {
 
+// Identifies one fiber_local. A number and not its address: a later fiber_local may be made at the same address while
+// fibers still hold values of the first.
+using local_key = std::uint64_t;
+// Returns a key that no other call in this process returns. Thread-safe.
+local_key new_local_key() noexcept;
+
 struct local_value {
-    const void* key;
+    local_key key;
     void (*destroy)(local_value*) noexcept; // frees the node as well
     local_value* next;
 };
