@@ -9,13 +9,17 @@
 namespace sennit::detail {
 
 barrier_core::~barrier_core() {
-    SENNIT_CHECK(waiters_.empty(), "a barrier is destroyed while somebody waits for it");
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-219] a barrier was destroyed while a fiber or thread waits for it; let every waiter return before");
 }
 
 barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noexcept {
     std::lock_guard guard(lock_);
-    SENNIT_CHECK(count > 0, "less than one arrives at a barrier");
-    SENNIT_CHECK(count <= left_, "more arrive at a barrier than it expects");
+    SENNIT_CHECK(count > 0,
+                 "[SNT-220] barrier::arrive was called with a count below 1; pass the number of arrivals, 1 or more");
+    SENNIT_CHECK(count <= left_, "[SNT-221] more arrivals at a barrier than it expects in this phase; make it for the "
+                                 "number of all participants");
     left_ -= count;
     if (drop) --expected_;
     return {phase_, left_ == 0};

@@ -11,7 +11,8 @@ condition_variable_any::~condition_variable_any() {
     lock_.lock(); // who has notified one that did not sleep yet may be on its way out
     for (const sched::wait_entry* one = waiters_.front(); one; one = waiters_.after(*one))
         SENNIT_CHECK(one->point.reason() >= sched::wake_reason::timed_out,
-                     "a condition variable is destroyed while somebody waits for it");
+                     "[SNT-209] a condition variable was destroyed while a fiber or thread waits for it; let every "
+                     "waiter return before");
     if (to_leave_ == 0) {
         lock_.unlock();
         return;

@@ -8,15 +8,16 @@ namespace sennit::detail {
 
 coroutine_extra::coroutine_extra(std::string_view called, std::size_t stack) : stack_size(stack) {
     if (stack > sched::most_side_stack)
-        throw std::invalid_argument("sennit: a coroutine's stack must be at most 1 GiB, not " + std::to_string(stack) +
-                                    " bytes");
+        throw std::invalid_argument("sennit: [SNT-312] a coroutine's stack must be at most 1 GiB, not " +
+                                    std::to_string(stack) + " bytes");
     called.copy(name.data(), name.size() - 1);
 }
 
 // The first turn; or a misuse.
 void coroutine_frame::begin() {
-    SENNIT_CHECK(phase_ != phase::ended, "a coroutine is resumed after its end");
-    SENNIT_CHECK(phase_ != phase::running, "a coroutine is resumed while it runs, or has itself resumed the caller");
+    SENNIT_CHECK(phase_ != phase::ended, "[SNT-304] a coroutine was resumed after its end; ask done() first");
+    SENNIT_CHECK(phase_ != phase::running, "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine "
+                                           "that it resumed; resume it after it has suspended");
     stack_ = extra_ ? &sched::side_stack::take(&coroutine_frame::run, this, extra_->stack_size, extra_->name.data())
                     : &sched::side_stack::take(&coroutine_frame::run, this);
 }
@@ -50,12 +51,14 @@ void coroutine_frame::finish() {
 }
 
 void coroutine_frame::raise(coroutine_visit& visit, void*& inside, std::exception_ptr what) {
-    SENNIT_CHECK(what != nullptr, "no exception is raised in a coroutine");
+    SENNIT_CHECK(what != nullptr,
+                 "[SNT-306] coroutine::raise was given a null exception_ptr; pass std::make_exception_ptr");
     if (phase_ == phase::fresh) {
         phase_ = phase::ended;
         std::rethrow_exception(std::move(what));
     }
-    SENNIT_CHECK(phase_ == phase::suspended, "an exception is raised in a coroutine that has ended or runs");
+    SENNIT_CHECK(phase_ == phase::suspended, "[SNT-307] coroutine::raise was called on a coroutine that has ended or "
+                                             "runs; raise only while it is suspended");
     error_ = std::move(what);
     interrupt_ = interrupt::raise;
     become_running(visit);
@@ -70,8 +73,11 @@ void coroutine_frame::interrupted() {
 }
 
 void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
-    SENNIT_CHECK(phase_ == phase::running, "a coroutine transfers control that does not run");
-    SENNIT_CHECK(&to != this, "a coroutine transfers to itself");
+    SENNIT_CHECK(
+        phase_ == phase::running,
+        "[SNT-308] transfer was called on a coroutine that does not run; only the running body may transfer control");
+    SENNIT_CHECK(&to != this,
+                 "[SNT-309] a coroutine transferred control to itself; transfer to another coroutine, or suspend");
     to.become_running(*visit_); // may throw at its first turn: nothing has changed then
     visit_->astray = &to;
     phase_ = phase::suspended;
@@ -85,14 +91,17 @@ void coroutine_frame::unwind() noexcept {
     interrupt_ = interrupt::unwind;
     become_running(visit);
     stack_->interrupt();
-    SENNIT_CHECK(phase_ == phase::ended, "a coroutine is suspended while it is destroyed");
-    SENNIT_CHECK(!error_, "an exception left a coroutine that was destroyed");
+    SENNIT_CHECK(phase_ == phase::ended, "[SNT-303] a coroutine's body suspended while the coroutine is destroyed; a "
+                                         "destructor or catch block of the body must not suspend");
+    SENNIT_CHECK(!error_,
+                 "[SNT-310] an exception left the body of a coroutine while it was destroyed; catch it in the body");
     sched::side_stack::give(*stack_);
 }
 
 void coroutine_frame::drop(coroutine_frame* held) noexcept {
     if (!held) return;
-    SENNIT_CHECK(held->phase_ != phase::running, "a coroutine is destroyed while it runs");
+    SENNIT_CHECK(held->phase_ != phase::running,
+                 "[SNT-311] a coroutine was destroyed while it runs; keep it until its body has suspended or ended");
     if (held->phase_ == phase::suspended) held->unwind();
     held->type_.destroy(held);
 }

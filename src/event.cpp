@@ -9,7 +9,9 @@
 namespace sennit {
 
 event::~event() {
-    SENNIT_CHECK(waiters_.empty(), "an event is destroyed while somebody waits for it");
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-211] an event was destroyed while a fiber or thread waits for it; let every waiter return before");
 }
 
 void event::set() noexcept {

@@ -29,7 +29,9 @@ sched::runtime_core& runtime_for(const fiber_attributes* how) {
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     sched::runtime_core& runtime = unstarted.runtime();
     if (how.movable && (how.worker || how.pinned))
-        throw std::invalid_argument("sennit: a fiber cannot be movable and bound to a worker");
+        throw std::invalid_argument(
+            "sennit: [SNT-101] a fiber cannot be movable and bound to a worker; set either fiber_attributes::movable "
+            "or fiber_attributes::worker (or pinned)");
     if (!how.name.empty()) unstarted.set_name(how.name);
     if (how.properties || how.priority != 0 || how.movable) // one that moves may meet an order at any time
         unstarted.set_properties(how.properties ? how.properties : std::make_shared<fiber_properties>(how.priority));
@@ -59,9 +61,13 @@ std::ostream& operator<<(std::ostream& out, fiber::id which) {
 }
 
 void fiber::refuse_join() const {
-    throw std::system_error(
-        std::make_error_code(block_ ? std::errc::resource_deadlock_would_occur : std::errc::invalid_argument),
-        "sennit: fiber::join");
+    if (block_)
+        throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                                "sennit: [SNT-103] fiber::join: a fiber cannot join itself; join it from another "
+                                "fiber or thread");
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "sennit: [SNT-102] fiber::join: this object has no fiber (it was joined, detached, moved "
+                            "from or never started); ask joinable() first");
 }
 
 void fiber::join() {
@@ -82,7 +88,10 @@ bool fiber::join_before(std::int64_t deadline_ns) {
 }
 
 void fiber::check_detachable() const {
-    if (!block_) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "sennit: fiber::detach");
+    if (!block_)
+        throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                                "sennit: [SNT-104] fiber::detach: this object has no fiber (it was joined, detached, "
+                                "moved from or never started); ask joinable() first");
 }
 
 void fiber::detach() & {
@@ -107,7 +116,10 @@ std::stop_source fiber::get_stop_source() {
 }
 
 void fiber::stop_and_join_it() noexcept {
-    SENNIT_CHECK(sched::fiber_block::current() != block_, "a fiber destroys the object it is joined by");
+    SENNIT_CHECK(
+        sched::fiber_block::current() != block_,
+        "[SNT-105] a fiber destroyed its own sennit::fiber object, whose destructor joins the fiber; keep the object "
+        "outside of the fiber, or detach it before");
     block_->request_stop();
     static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
     block_->join(destroying);

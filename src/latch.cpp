@@ -9,7 +9,9 @@
 namespace sennit {
 
 latch::~latch() {
-    SENNIT_CHECK(waiters_.empty(), "a latch is destroyed while somebody waits for it");
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-216] a latch was destroyed while a fiber or thread waits for it; let every waiter return before");
 }
 
 // The waiters are chained before the lock is freed, our last access: whoever sees the count at zero takes the lock
@@ -17,7 +19,9 @@ latch::~latch() {
 void latch::count_down(std::ptrdiff_t update) noexcept {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    SENNIT_CHECK(update >= 0 && update <= left_, "a latch is counted down below zero");
+    SENNIT_CHECK(
+        update >= 0 && update <= left_,
+        "[SNT-217] a latch was counted down below zero; count it down no more often than its constructor's count");
     left_ -= update;
     if (left_ != 0) return;
     woken.take_all(waiters_);

@@ -24,7 +24,9 @@ constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is h
 
 mutex::~mutex() {
     std::lock_guard guard(lock_); // an unlock of somebody who had it before may be on its way out
-    SENNIT_CHECK(waiters_.empty(), "a mutex is destroyed while somebody waits for it");
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-201] a mutex was destroyed while a fiber or thread waits for it; let every waiter return before");
 }
 
 const void* mutex::holder(const void* on) noexcept {
@@ -40,7 +42,9 @@ bool mutex::try_lock_slowly() noexcept {
 }
 
 bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
-    if (owned()) fail(std::errc::resource_deadlock_would_occur, "sennit: mutex::lock");
+    if (owned())
+        fail(std::errc::resource_deadlock_would_occur, "sennit: [SNT-202] mutex::lock: the caller owns this mutex "
+                                                       "already; unlock it first, or use recursive_mutex");
     if (try_lock_slowly()) return true; // somebody who waits has left a bit
     for (unsigned i = 0; i < sched::tuning::looks_at_a_lock && sched::others_run(); ++i) {
         for (unsigned pauses = 1u << i; pauses > 0; --pauses) base::spin_pause(0); // a look disturbs the owner
@@ -75,7 +79,9 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
 }
 
 void mutex::unlock_slowly() {
-    if (!owned()) fail(std::errc::operation_not_permitted, "sennit: mutex::unlock");
+    if (!owned())
+        fail(std::errc::operation_not_permitted, "sennit: [SNT-203] mutex::unlock: the caller does not own this mutex; "
+                                                 "only the fiber or thread that locked it may unlock it");
     std::uintptr_t word = word_.load_rlx(); // a hint: the CAS decides
     while ((word & woken) != 0)
         if (base::unless_alone(word_).cas_rel(word, word & bits)) return; // pairs with lock
@@ -98,7 +104,9 @@ void mutex::unlock_slowly() {
 // ---- as a case of select. The list's lock is held from `try_now` until it waits or has found another case.
 
 detail::lock_case::lock_case(mutex& wanted) : wanted_(&wanted), mine_{mutex::self(), true, false} {
-    if (wanted.owned()) fail(std::errc::resource_deadlock_would_occur, "sennit: on_lock");
+    if (wanted.owned())
+        fail(std::errc::resource_deadlock_would_occur,
+             "sennit: [SNT-204] on_lock: the caller owns this mutex already; leave the case out of the select");
 }
 
 // Takes it, or leaves the bit `waiting` behind: with that, and the lock held, its owner cannot unlock. So it cannot

@@ -133,7 +133,9 @@ std::size_t run_select(std::span<select_case* const> cases, const char* what) {
         any = true;
         if (cases[i]->is_default()) fallback = i;
     }
-    if (!any) throw std::logic_error("sennit: select without an enabled case would wait for ever");
+    if (!any)
+        throw std::logic_error("sennit: [SNT-222] select: no case is enabled, so it would wait forever; enable one, or "
+                               "add a default case");
     for (;;) {
         const std::size_t which = choose(cases, fallback, what);
         select_case& chosen = *cases[which];

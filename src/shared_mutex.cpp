@@ -16,7 +16,9 @@ namespace {
 } // namespace
 
 shared_mutex::~shared_mutex() {
-    SENNIT_CHECK(waiters_.empty(), "a shared mutex is destroyed while somebody waits for it");
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-205] a shared mutex was destroyed while a fiber or thread waits for it; let every waiter return before");
 }
 
 void shared_mutex::admit(kind what, void* who) noexcept {
@@ -44,7 +46,8 @@ bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
     lock_.lock();
     if (writer_ == me) {
         lock_.unlock();
-        fail(std::errc::resource_deadlock_would_occur, "sennit: shared_mutex::lock");
+        fail(std::errc::resource_deadlock_would_occur,
+             "sennit: [SNT-206] shared_mutex::lock: the caller owns this mutex already as its writer; unlock it first");
     }
     if (admits(what) && waiters_.empty()) {
         admit(what, me);
@@ -86,7 +89,10 @@ bool shared_mutex::try_lock_shared() noexcept {
 void shared_mutex::unlock() {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    if (writer_ != sched::current_identity()) fail(std::errc::operation_not_permitted, "sennit: shared_mutex::unlock");
+    if (writer_ != sched::current_identity())
+        fail(std::errc::operation_not_permitted,
+             "sennit: [SNT-207] shared_mutex::unlock: the caller is not the writer that owns this mutex; only the "
+             "fiber or thread that locked it may unlock it");
     writer_ = nullptr;
     admit_waiters(woken);
 }
@@ -94,7 +100,9 @@ void shared_mutex::unlock() {
 void shared_mutex::unlock_shared() {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    if (readers_ == 0) fail(std::errc::operation_not_permitted, "sennit: shared_mutex::unlock_shared");
+    if (readers_ == 0)
+        fail(std::errc::operation_not_permitted, "sennit: [SNT-208] shared_mutex::unlock_shared: no reader owns this "
+                                                 "mutex; call it once for each lock_shared");
     if (--readers_ == 0) admit_waiters(woken);
 }
 

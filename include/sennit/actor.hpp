@@ -80,7 +80,7 @@ protected:
     // `down` comes once `whom` has ended, also if it has already. Throws std::bad_alloc.
     template <class A>
     void watch(const actor_ref<A>& whom) {
-        static_assert(protocol::template has<down>, "sennit: who watches must have `down` in its protocol");
+        static_assert(protocol::template has<down>, "sennit: an actor that watches must have `down` in its protocol");
         watch_end(whom.address());
     }
     // Lets `other` handle the question and answer it.

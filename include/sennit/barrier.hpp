@@ -22,7 +22,7 @@ struct nothing_on_completion {
 class barrier_core {
 public:
     constexpr explicit barrier_core(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {
-        SENNIT_CHECK(expected >= 0, "a barrier is made for less than nobody");
+        SENNIT_CHECK(expected >= 0, "[SNT-218] a barrier was made with a negative count; pass 0 or more");
     }
     ~barrier_core();
     barrier_core(const barrier_core&) = delete;

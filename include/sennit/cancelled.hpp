@@ -11,7 +11,9 @@ namespace sennit {
 
 class cancelled : public std::exception {
 public:
-    const char* what() const noexcept override { return "sennit: cancelled"; }
+    const char* what() const noexcept override {
+        return "sennit: [SNT-225] the wait was cancelled by a nursery or a with_timeout around it";
+    }
 };
 
 } // namespace sennit

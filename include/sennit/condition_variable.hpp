@@ -211,8 +211,9 @@ public:
 private:
     static std::unique_lock<mutex>& checked(std::unique_lock<mutex>& lock) {
         if (!lock.owns_lock())
-            throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
-                                    "sennit: condition_variable::wait");
+            throw std::system_error(
+                std::make_error_code(std::errc::operation_not_permitted),
+                "sennit: [SNT-210] condition_variable::wait: the caller's lock owns no mutex; lock it before the wait");
         return lock;
     }
 };

@@ -73,7 +73,8 @@ public:
         requires(!std::is_void_v<Out>)
     {
         auto* const answer = static_cast<std::optional<Out>*>(frame_.out());
-        SENNIT_CHECK(answer, "a coroutine is suspended while it is destroyed");
+        SENNIT_CHECK(answer, "[SNT-303] a coroutine's body suspended while the coroutine is destroyed; a destructor or "
+                             "catch block of the body must not suspend");
         answer->emplace(std::move(value));
         frame_.suspend(stack_, outside_);
         return take();

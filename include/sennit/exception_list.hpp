@@ -16,7 +16,9 @@ public:
     exception_list() = default;
     explicit exception_list(std::vector<std::exception_ptr> errors) noexcept : errors_(std::move(errors)) {}
 
-    const char* what() const noexcept override { return "sennit: all have failed"; }
+    const char* what() const noexcept override {
+        return "sennit: [SNT-227] all futures failed; the list holds the exception of each";
+    }
 
     std::size_t size() const noexcept { return errors_.size(); }
     const std::exception_ptr& operator[](std::size_t i) const noexcept { return errors_[i]; }

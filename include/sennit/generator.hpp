@@ -99,7 +99,8 @@ public:
         Inner inner;
         bool await_ready() const noexcept { return false; }
         std::coroutine_handle<> await_suspend(handle self) noexcept {
-            SENNIT_CHECK(inner.handle_ && !inner.begun_, "elements_of a generator that was begun, or moved from");
+            SENNIT_CHECK(inner.handle_ && !inner.begun_,
+                         "[SNT-313] elements_of was given a generator that was begun or moved from; pass a fresh one");
             inner.begun_ = true;
             generator_promise& me = self.promise();
             generator_promise& its = inner.handle_.promise();
@@ -202,7 +203,8 @@ public:
 
     // Runs up to the first value. Once: a second time ends the program.
     iterator begin() {
-        SENNIT_CHECK(handle_ && !begun_, "a generator is begun twice, or after it was moved from");
+        SENNIT_CHECK(handle_ && !begun_, "[SNT-314] begin() was called twice on a generator, or after it was moved "
+                                         "from; make a new generator for each pass");
         begun_ = true;
         handle_.resume();
         return iterator(handle_);

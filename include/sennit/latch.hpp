@@ -17,7 +17,7 @@ public:
     static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
     constexpr explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {
-        SENNIT_CHECK(expected >= 0, "a latch is made for less than nobody");
+        SENNIT_CHECK(expected >= 0, "[SNT-215] a latch was made with a negative count; pass 0 or more");
     }
     ~latch();
     latch(const latch&) = delete;

@@ -49,8 +49,10 @@ public:
 
     // `desired` from 0 to max(), or the program ends with a message.
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {
-        SENNIT_CHECK(desired >= 0 && desired <= max(),
-                     "a semaphore is made with less than no tokens, or more than max()");
+        SENNIT_CHECK(
+            desired >= 0 && desired <= max(),
+            "[SNT-212] a semaphore was made with fewer than 0 tokens, or with more than max(); pass a number in "
+            "that range");
     }
 
     // Adds tokens and wakes as many. Throws std::system_error(value_too_large), and adds none, when there would be more

@@ -84,7 +84,8 @@ public:
 
     // Runs up to the first value. Once: a second time ends the program.
     iterator begin() {
-        SENNIT_CHECK(frame_ && !frame_->begun, "a generator is begun twice, or after it was moved from");
+        SENNIT_CHECK(frame_ && !frame_->begun, "[SNT-314] begin() was called twice on a generator, or after it was "
+                                               "moved from; make a new generator for each pass");
         frame_->begun = true;
         frame_->body.resume();
         return iterator(*frame_);

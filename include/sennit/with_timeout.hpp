@@ -29,7 +29,7 @@ namespace sennit {
 
 class timed_out : public std::exception {
 public:
-    const char* what() const noexcept override { return "sennit: timed out"; }
+    const char* what() const noexcept override { return "sennit: [SNT-226] the time limit of with_timeout has passed"; }
 };
 
 namespace detail {

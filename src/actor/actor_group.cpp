@@ -43,7 +43,9 @@ sched::runtime_core& runtime_here() {
 // ---- an actor ------------------------------------------------------------------------------------------------------
 
 actor_base::actor_base() : box_(exchange_nascent(nullptr)) {
-    if (!box_) throw std::logic_error("sennit: an actor is made by actor_group::spawn, not by itself");
+    if (!box_)
+        throw std::logic_error("sennit: [SNT-501] an actor was constructed without actor_group::spawn; make it with "
+                               "spawn, which gives it a mailbox");
 }
 
 sched::address actor_base::address() const noexcept {
@@ -135,7 +137,9 @@ sched::address actor_group::making::end_unborn(exit_reason why, const std::excep
 }
 
 sched::address actor_group::making::begin(actor_base& made) noexcept {
-    SENNIT_CHECK(made.box_ == box_, "an actor's constructor made another actor by itself");
+    SENNIT_CHECK(
+        made.box_ == box_,
+        "[SNT-502] an actor's constructor constructed another actor without actor_group::spawn; make it with spawn");
     exchange_nascent(outer_);
     if (made.ending_) { // already: nobody's turn, so right here
         std::exception_ptr error = type_.destroy(made, exit_reason::normal);

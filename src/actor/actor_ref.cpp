@@ -16,17 +16,18 @@ namespace sennit {
 const char* describe(ask_error what) noexcept {
     switch (what) {
     case ask_error::timed_out:
-        return "sennit: the actor did not answer in time";
+        return "sennit: [SNT-511] the actor did not answer within the time limit of the ask";
     case ask_error::actor_down:
-        return "sennit: the actor has ended, or will not answer";
+        return "sennit: [SNT-512] the actor has ended, or has dropped the question without an answer";
     case ask_error::cancelled:
-        return "sennit: the wait for an answer was cancelled";
+        return "sennit: [SNT-513] the wait for an answer was cancelled by the nursery or with_timeout around it";
     case ask_error::cycle:
-        return "sennit: actors ask each other in a circle";
+        return "sennit: [SNT-514] actors ask each other in a circle, so no answer can come; tell one of them instead "
+               "of asking";
     case ask_error::full:
-        return "sennit: the actor's mailbox had no room for the question";
+        return "sennit: [SNT-515] the actor's mailbox had no room for the question; raise its bound, or ask less often";
     }
-    return "sennit: no answer";
+    return "sennit: [SNT-516] no answer came, for an unknown reason";
 }
 
 namespace detail {

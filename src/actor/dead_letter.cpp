@@ -119,11 +119,11 @@ void write_dead_letter(const dead_letter& which) noexcept {
         std::snprintf(receiver, sizeof receiver, "to actor %u.%u, which %s", which.receiver.slot,
                       which.receiver.generation, describe(which.why));
     if (which.sender)
-        std::fprintf(stderr, "sennit: dead letter: %s %s, sent by actor %u.%u%s\n", which.message->name(), receiver,
-                     which.sender.slot, which.sender.generation, last);
+        std::fprintf(stderr, "sennit: [SNT-517] dead letter: %s %s, sent by actor %u.%u%s\n", which.message->name(),
+                     receiver, which.sender.slot, which.sender.generation, last);
     else
-        std::fprintf(stderr, "sennit: dead letter: %s %s, not sent by an actor%s\n", which.message->name(), receiver,
-                     last);
+        std::fprintf(stderr, "sennit: [SNT-517] dead letter: %s %s, not sent by an actor%s\n", which.message->name(),
+                     receiver, last);
 }
 
 namespace {

@@ -29,7 +29,8 @@ handler_id open_base::register_handler(std::unique_ptr<detail::open_handler> mad
         return other.tag == made->tag && (other.takes_away || made->takes_away);
     });
     if (greedy)
-        throw std::logic_error("sennit: a handler that takes a message which cannot be copied must be the only one");
+        throw std::logic_error("sennit: [SNT-503] a message that cannot be copied has two handlers; register a single "
+                               "handler for it, or take it by const reference");
     made->id = handler_id{last_id_ + 1};
     added_.push_back(std::move(made));
     // For `update`, which must not fail: a message would be lost.

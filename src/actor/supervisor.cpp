@@ -36,7 +36,8 @@ void child_cell::claim(sched::address supervisor) {
     do {
         const auto other = std::bit_cast<sched::address>(before);
         if (other != supervisor && sched::alive(other))
-            throw std::logic_error("sennit: a child has one supervisor at a time: " + name_);
+            throw std::logic_error(
+                "sennit: [SNT-504] a child has one supervisor at a time, and this one has another: " + name_);
     } while (!owner_.cas(before, std::bit_cast<std::uint64_t>(supervisor)));
 }
 
@@ -64,7 +65,8 @@ double any_luck() noexcept {
 }
 
 std::string text_of(const std::string& child, unsigned restarts) {
-    std::string text = "sennit: a supervisor gave up: more than " + std::to_string(restarts) + " restarts in its span";
+    std::string text = "sennit: [SNT-505] a supervisor gave up after more than " + std::to_string(restarts) +
+                       " restarts within supervision::within";
     if (!child.empty()) text += ", the last one of " + child;
     return text;
 }
@@ -87,13 +89,15 @@ supervisor::supervisor(const supervision& how, std::vector<any_child> children) 
     const struct backoff& waits = how.backoff;
     if (!(waits.jitter >= 0 && waits.jitter <= 1) || waits.first < waits.first.zero() || waits.most < waits.first ||
         how.within < how.within.zero() || !how.now)
-        throw std::invalid_argument("sennit: the options of a supervisor are out of range");
+        throw std::invalid_argument("sennit: [SNT-506] the options of a supervisor are out of range: jitter must be "
+                                    "from 0 to 1, first, most and within "
+                                    "not negative, most not below first, and now not empty");
     for (const any_child& one : children) add(one);
 }
 
 void supervisor::add(const any_child& which) {
     if (std::ranges::any_of(children_, [&](const auto& one) { return one->cell == which.cell(); }))
-        throw std::logic_error("sennit: a supervisor has each child once: " + which.cell()->name());
+        throw std::logic_error("sennit: [SNT-507] this supervisor has that child already: " + which.cell()->name());
     auto one = std::make_unique<entry>();
     one->number = ++numbers_;
     one->cell = which.cell();

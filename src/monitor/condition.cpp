@@ -24,7 +24,8 @@ struct condition::waiting : base::list_node {
 };
 
 condition::~condition() {
-    SENNIT_CHECK(all_.empty(), "a condition is destroyed while somebody waits on it");
+    SENNIT_CHECK(all_.empty(), "[SNT-401] a monitor's condition was destroyed while a fiber or thread waits on it; let "
+                               "every waiter return before");
 }
 
 inline void condition::check_inside(std::uintptr_t me, const char* what) const {
@@ -51,7 +52,8 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
 SENNIT_RETURNS_BY_JUMP bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
     sched::activity* const running = sched::current_activity();                    // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
-    check_inside(me, "waiting on a condition, but not inside all its monitors");
+    check_inside(me,
+                 "[SNT-402] condition::wait was called outside of the condition's monitors; enter all of them first");
     sched::activity& own = sched::activity_or_thread(running);
     sched::wait_point point(deadline_ns == sched::never && !own.scope);
     waiting mine(me, point, of_.size(), data);
@@ -117,21 +119,24 @@ void condition::owe_turns(waiting& to) noexcept {
 }
 
 bool condition::signal() {
-    check_inside(detail::self_identity(), "signalling a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(),
+                 "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     waiting* found = take();
     if (found) owe_turns(*found);
     return found != nullptr;
 }
 
 void condition::signal_all() {
-    check_inside(detail::self_identity(), "signalling a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(),
+                 "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     base::intrusive_queue<waiting> newest_first;
     while (waiting* found = take()) newest_first.push_front(*found);
     while (waiting* found = newest_first.pop_front()) owe_turns(*found); // each before the one that came after it
 }
 
 SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
-    check_inside(detail::self_identity(), "signalling a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(),
+                 "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     waiting* found = take();
     if (!found) return false;
     sched::wait_point point(true);
@@ -147,14 +152,16 @@ SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
 }
 
 bool condition::empty() const {
-    check_inside(detail::self_identity(), "looking at a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(),
+                 "[SNT-404] a condition was inspected outside of its monitors; enter all of them first");
     return !oldest();
 }
 
 std::uintptr_t condition::front() const {
-    check_inside(detail::self_identity(), "looking at a condition, but not inside all its monitors");
+    check_inside(detail::self_identity(),
+                 "[SNT-404] a condition was inspected outside of its monitors; enter all of them first");
     const waiting* first = oldest();
-    SENNIT_CHECK(first, "the front of a condition on which nobody waits");
+    SENNIT_CHECK(first, "[SNT-405] condition::front was called on a condition without waiters; ask empty() first");
     return first->data;
 }
 

@@ -17,7 +17,8 @@ monitor::~monitor() {
     std::lock_guard guard(lock_); // who left last may be on its way out
     // Orders nothing: whoever destroys it knows already that the others have left.
     SENNIT_CHECK(word_.load_rlx() == 0 && waiting_.empty(),
-                 "a monitor is destroyed while somebody is inside or waits to enter");
+                 "[SNT-406] a monitor was destroyed while a fiber or thread is inside or waits to enter; let all of "
+                 "them leave before");
 }
 
 const void* monitor::holder(const void* on) noexcept {

@@ -215,7 +215,8 @@ SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* co
         } else if (one.what == accept_clause::kind::timeout) {
             if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
         } else {
-            SENNIT_CHECK(door::owned(one.of, me), "waitfor on a monitor that the caller is not in");
+            SENNIT_CHECK(door::owned(one.of, me),
+                         "[SNT-408] waitfor names a monitor that the caller has not entered; enter it first");
             somebody_returns |= acceptance::returning_to(one.of);
         }
     }

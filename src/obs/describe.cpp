@@ -177,8 +177,8 @@ std::string describe(const sched::runtime_report& report) {
 std::string describe_starvation(sched::runtime_core& of) {
     const sched::runtime_report report = sched::snapshot::take(of);
     const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
-    std::string text = "sennit: work is ready in runtime" + name +
-                       ", but each of its workers runs something that loops or blocks its thread, and none has made "
+    std::string text = "sennit: [SNT-031] work is ready in runtime" + name +
+                       ", but each of its workers runs a task that loops or blocks its thread, and no worker has made "
                        "progress for a second\n";
     for (std::size_t i = 0; i < report.workers.size(); ++i) {
         if (report.workers[i].asleep) continue;
@@ -186,7 +186,7 @@ std::string describe_starvation(sched::runtime_core& of) {
         const auto in = std::find_if(report.strands.begin(), report.strands.end(), [&](const strand_report& one) {
             return one.state == strand_state::running && one.worker == i;
         });
-        text += in == report.strands.end() ? "a piece of work that is no fiber" : name_of(*in);
+        text += in == report.strands.end() ? "a task that is not a fiber" : name_of(*in);
         if (report.workers[i].pc) text += " at " + sys::name_of_code(report.workers[i].pc);
         text += "\n";
     }
@@ -194,7 +194,7 @@ std::string describe_starvation(sched::runtime_core& of) {
         return one.state == strand_state::ready || one.state == strand_state::fresh;
     });
     add(text,
-        "Ready: %td fibers, %zu other pieces of work. The watchdog has added all threads that it may add, %u: "
+        "Ready: %td fibers, %zu other tasks. The watchdog has added all threads that it may add, %u: "
         "runtime_options::watchdog_threads and SENNIT_WATCHDOG=N allow up to 64. A fiber that waits with Sennit's "
         "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that does on a thread of "
         "its own.\n",

@@ -34,7 +34,7 @@ void dump_to_standard_error() noexcept {
     try {
         sys::report({text_of_all().c_str()});
     } catch (const std::exception&) {
-        sys::report({"sennit: no memory for a dump\n"});
+        sys::report({"sennit: [SNT-028] the dump was not written: there is no memory for it\n"});
     }
 }
 
@@ -64,7 +64,7 @@ void dump_on_signal(int signal) {
 
 static std::string deadlock_report() {
     write_trace(); // all stand still, and nobody will end a runtime any more
-    return "sennit: deadlock: every thread of this process sleeps until another one wakes it\n"
+    return "sennit: [SNT-030] deadlock: every thread of this process sleeps until another one wakes it\n"
            "        A program that waits for a signal or for another process to act must turn this report off:\n"
            "        set SENNIT_DEADLOCK=off in the environment, or runtime_options::watch_deadlocks = false.\n" +
            describe_all();
@@ -76,7 +76,9 @@ static void read_environment() {
     if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
     if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
         const int signal = sys::parse_signal(*name);
-        if (signal == 0) throw std::invalid_argument("sennit: SENNIT_DUMP_SIGNAL is no signal: '" + *name + "'");
+        if (signal == 0)
+            throw std::invalid_argument(
+                "sennit: [SNT-022] SENNIT_DUMP_SIGNAL must be the name or the number of a signal, not '" + *name + "'");
         dump_on_signal(signal);
     }
 }

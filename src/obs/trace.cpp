@@ -211,9 +211,13 @@ private:
 
 void start_trace(const std::string& path) {
     if (!sched::tracing::compiled_in)
-        throw std::invalid_argument("sennit: SENNIT_TRACE: this library was built with SENNIT_TRACE_HOOKS=OFF");
+        throw std::invalid_argument(
+            "sennit: [SNT-023] SENNIT_TRACE is set, but this library was built with SENNIT_TRACE_HOOKS=OFF; "
+            "unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
     std::FILE* file = std::fopen(path.c_str(), "we"); // now, while there is somebody to tell
-    if (!file) throw std::system_error(errno, std::generic_category(), "sennit: SENNIT_TRACE: cannot write " + path);
+    if (!file)
+        throw std::system_error(errno, std::generic_category(),
+                                "sennit: [SNT-024] SENNIT_TRACE: cannot write the file " + path);
     std::fclose(file);
     current = new recording; // to the end of the process: threads may record until then
     current->path = path;
@@ -230,7 +234,7 @@ void write_trace() noexcept {
     std::lock_guard guard(current->mutex);
     std::FILE* file = std::fopen(current->path.c_str(), "we");
     if (!file) {
-        sys::report({"sennit: the trace cannot be written to ", current->path.c_str(), "\n"});
+        sys::report({"sennit: [SNT-025] the trace is lost: the file cannot be written: ", current->path.c_str(), "\n"});
         return;
     }
     try {
@@ -239,9 +243,11 @@ void write_trace() noexcept {
         for (std::size_t i = 0; i < current->buffers.size(); ++i) to.write(*current->buffers[i], i + 1);
         std::fputs("\n]}\n", file);
     } catch (const std::exception&) {
-        sys::report({"sennit: no memory to write the trace\n"});
+        sys::report({"sennit: [SNT-026] the trace is incomplete: there is no memory to write the rest\n"});
     }
-    if (std::fclose(file) != 0) sys::report({"sennit: the trace is incomplete: ", current->path.c_str(), "\n"});
+    if (std::fclose(file) != 0)
+        sys::report({"sennit: [SNT-027] the trace is incomplete, perhaps because the disk is full: ",
+                     current->path.c_str(), "\n"});
 }
 
 } // namespace sennit::obs

@@ -20,7 +20,10 @@ cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexc
 
 cancel_scope::~cancel_scope() {
     // One made in a coroutine may still be there, which was suspended since.
-    SENNIT_CHECK(children_.empty(), "a fiber or a with_timeout ends before a nursery that was made in it");
+    SENNIT_CHECK(
+        children_.empty(),
+        "[SNT-113] a fiber or a with_timeout ended before a nursery that was made in it; destroy the nursery in the "
+        "block that made it");
     if (!parent_) return;
     std::lock_guard guard(parent_->lock_);
     parent_->children_.remove(*this);

@@ -34,7 +34,7 @@ context& context_pool::take() {
 
 context& context_pool::take(std::size_t stack_size) {
     if (stack_size > sys::max_stack_size)
-        throw std::invalid_argument("sennit: fiber_attributes::stack_size must be at most 1 GiB");
+        throw std::invalid_argument("sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
     const std::size_t size = std::bit_ceil(stack_size);
     std::lock_guard guard(mutex_);
     std::size_t at = 0;

@@ -99,9 +99,12 @@ void fiber_block::end() noexcept {
 }
 
 void fiber_block::fail_unheard(const char* was) noexcept {
-    char text[128];
-    std::snprintf(text, sizeof text, "an exception left the fiber '%s' (%llu), which was %s", name(),
-                  static_cast<unsigned long long>(id()), was);
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "[SNT-111] an exception left fiber '%s' (%llu), which was %s, so nothing can rethrow it; catch it in "
+                  "the fiber, or "
+                  "join the fiber",
+                  name(), static_cast<unsigned long long>(id()), was);
     base::fail(text, __FILE__, __LINE__);
 }
 
@@ -206,7 +209,10 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
 void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
     if (base::unless_alone(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
-    SENNIT_CHECK(seen == ended_state, "a fiber is detached while somebody joins it");
+    SENNIT_CHECK(
+        seen == ended_state,
+        "[SNT-112] a fiber was detached while another fiber or thread waits in its join; let one owner either join or "
+        "detach it");
     if (error) fail_unheard("detached");
     type_.destroy(this);
 }
@@ -245,7 +251,8 @@ void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
     fiber_extra& more = extra();
     // An order finds an item by its properties: those of two would change for one behind the other's back.
     if (properties->given_.set.exchange(true))
-        throw std::invalid_argument("sennit: fiber_attributes::properties are another fiber's");
+        throw std::invalid_argument("sennit: [SNT-107] fiber_attributes::properties belong to another fiber; give each "
+                                    "fiber an object of its own");
     more.properties = std::move(properties);
 }
 

@@ -41,7 +41,7 @@ namespace sennit::sched {
 
 void fiber_block::become_movable(std::size_t size) {
     if (size > most_side_stack)
-        throw std::invalid_argument("sennit: fiber_attributes::stack_size must be at most 1 GiB");
+        throw std::invalid_argument("sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
     fiber_extra& more = extra();
     void* memory = take_memory(sizeof(fiber_way));
     try {
@@ -123,12 +123,16 @@ void fiber_block::move_to(runtime_core& there) noexcept {
 }
 
 const char* fiber_block::why_not_move(const fiber_block* who, const runtime_core& there) noexcept {
-    if (!who || !who->movable()) return "sennit: this_fiber::move_to: the caller is no fiber that was made movable";
+    if (!who || !who->movable())
+        return "sennit: [SNT-108] this_fiber::move_to: the caller is not a movable fiber; make the fiber with "
+               "fiber_attributes::movable = true";
     if (!who->extra_->way->stack || !who->extra_->way->stack->may_leave())
-        return "sennit: this_fiber::move_to: inside a fork, a scope with children, a with_timeout, a coroutine, a "
-               "blocking call or the destructor of a fiber_local";
+        return "sennit: [SNT-109] this_fiber::move_to: a fiber cannot move inside a fork, a scope with children, a "
+               "with_timeout, a coroutine, a blocking call or the destructor of a fiber_local; call it outside";
     if (there.lost_in_fork())
-        return "sennit: this_fiber::move_to: that runtime was made before fork() and has no threads in the child";
+        return "sennit: [SNT-110] this_fiber::move_to: that runtime was made before fork() and has no threads in the "
+               "child "
+               "process; make a new runtime in the child";
     return nullptr;
 }
 

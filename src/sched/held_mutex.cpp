@@ -22,7 +22,7 @@ base::atomic<std::uint32_t> reports{0};
 void report_held_mutex(activity* who, bool lent, std::int32_t count) noexcept {
     if (reports.fetch_add(1) >= most_reports) return;
     try {
-        std::string text = "sennit: ";
+        std::string text = "sennit: [SNT-035] ";
         const auto* fiber = who ? static_cast<const fiber_block*>(who->fiber) : nullptr;
         text += fiber ? "fiber" : "strand";
         if (who) text += " " + std::to_string(number_of(*who));
@@ -31,12 +31,14 @@ void report_held_mutex(activity* who, bool lent, std::int32_t count) noexcept {
         text += what ? std::string(" blocks in ") + what : " yields";
         text += " while it holds " + (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
         text += ", locked by " + sys::name_of_code(sys::last_mutex_locker());
-        text +=
-            "\n        Who locks it meanwhile blocks a whole worker, and this one may go on in another thread, which"
-            " must not unlock it: use sennit::mutex, or unlock before.\n";
+        text += "\n        Any fiber that locks the mutex now blocks its whole worker, and this fiber may continue in "
+                "another"
+                " thread, which must not unlock it: use sennit::mutex, or unlock before the wait.\n";
         sys::report({text.c_str()});
     } catch (const std::exception&) {
-        sys::report({"sennit: a strand is left while it holds a std::mutex (and no memory is left to say more)\n"});
+        sys::report(
+            {"sennit: [SNT-036] a fiber or task blocks while it holds a std::mutex; there is no memory for the full "
+             "report\n"});
     }
 }
 

@@ -160,8 +160,9 @@ void runtime_core::send_back(worker& relief) noexcept {
 
 void runtime_core::resize(unsigned workers) {
     if (workers < options_.workers || workers > options_.most_workers)
-        throw std::invalid_argument("sennit: this runtime may have from " + std::to_string(options_.workers) + " to " +
-                                    std::to_string(options_.most_workers) + " workers, not " + std::to_string(workers));
+        throw std::invalid_argument("sennit: [SNT-014] this runtime may have from " + std::to_string(options_.workers) +
+                                    " to " + std::to_string(options_.most_workers) + " workers, not " +
+                                    std::to_string(workers) + "; runtime_options::most_workers sets the upper bound");
     const auto registered = registry::lock(); // no look of the watchdog meanwhile
     std::lock_guard guard(crew_mutex_);
     const unsigned wanted = workers - options_.workers;

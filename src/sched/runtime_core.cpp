@@ -6,6 +6,7 @@
 #include "sched/watchdog.hpp"
 #include "sennit/base/check.hpp"
 #include "sennit/sched/fiber_block.hpp"
+#include "sys/check.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
 #include "sys/membarrier.hpp"
@@ -28,20 +29,21 @@ constexpr unsigned most_watchdog_threads = 64;
 constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
 
 [[noreturn]] void reject(const std::string& what) {
-    throw std::invalid_argument("sennit: " + what);
+    throw std::invalid_argument("sennit: " + what); // `what` begins with its id
 }
 
 unsigned checked_workers(std::uint64_t count, const char* source) {
     if (count == 0 || count > max_workers)
-        reject(std::string(source) + " must be from 1 to " + std::to_string(max_workers) + ", not " +
-               std::to_string(count));
+        reject("[SNT-001] " + std::string(source) + " must be from 1 to " + std::to_string(max_workers) + ", not " +
+               std::to_string(count) + "; leave it unset to get one worker for each usable processor");
     return static_cast<unsigned>(count);
 }
 
 void complete_policy(runtime_options& given) {
     if (given.order) {
         if (given.policy != scheduling::automatic && given.policy != scheduling::sharing)
-            reject("runtime_options::order needs the policy sharing");
+            reject("[SNT-002] runtime_options::order needs the policy sharing; set runtime_options::policy to "
+                   "scheduling::sharing, or leave it unset");
         given.policy = scheduling::sharing;
     }
     if (given.policy != scheduling::automatic) return;
@@ -54,7 +56,7 @@ void complete_policy(runtime_options& given) {
         given.policy = scheduling::sharing;
         if (*text == "priority") given.order = make_order<priority_order>;
     } else {
-        reject("SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not '" + *text + "'");
+        reject("[SNT-003] SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not '" + *text + "'");
     }
 }
 
@@ -63,7 +65,7 @@ runtime_options completed(runtime_options given) {
         given.workers = checked_workers(given.workers, "runtime_options::workers");
     } else if (const auto text = sys::environment("SENNIT_WORKERS")) {
         const auto count = sys::parse_count(*text);
-        if (!count) reject("SENNIT_WORKERS must be a number, not '" + *text + "'");
+        if (!count) reject("[SNT-004] SENNIT_WORKERS must be a number, not '" + *text + "'");
         given.workers = checked_workers(*count, "SENNIT_WORKERS");
     } else {
         given.workers = std::min(sys::usable_cpus(), max_workers);
@@ -74,35 +76,38 @@ runtime_options completed(runtime_options given) {
         given.stack_size = default_stack_size;
         if (const auto text = sys::environment("SENNIT_STACK_SIZE")) {
             const auto size = sys::parse_size(*text);
-            if (!size) reject("SENNIT_STACK_SIZE must be a size such as 256K or 1M, not '" + *text + "'");
+            if (!size) reject("[SNT-005] SENNIT_STACK_SIZE must be a size such as 256K or 1M, not '" + *text + "'");
             given.stack_size = static_cast<std::size_t>(*size);
         }
     }
     if (const auto text = sys::environment("SENNIT_PIN")) {
-        if (*text != "0" && *text != "1") reject("SENNIT_PIN must be 0 or 1, not '" + *text + "'");
+        if (*text != "0" && *text != "1") reject("[SNT-006] SENNIT_PIN must be 0 or 1, not '" + *text + "'");
         given.pin = given.pin || *text == "1";
     }
     complete_policy(given);
     if (const auto text = sys::environment("SENNIT_DEADLOCK")) {
-        if (*text != "off" && *text != "exit") reject("SENNIT_DEADLOCK must be off or exit, not '" + *text + "'");
+        if (*text != "off" && *text != "exit")
+            reject("[SNT-007] SENNIT_DEADLOCK must be off or exit, not '" + *text + "'");
         if (*text == "off") given.watch_deadlocks = false;
     }
     if (const auto text = sys::environment("SENNIT_WATCHDOG")) {
         const auto count = *text == "off" ? 0 : sys::parse_count(*text);
         if (!count || *count > most_watchdog_threads)
-            reject("SENNIT_WATCHDOG must be off or a number of threads up to " + std::to_string(most_watchdog_threads) +
-                   ", not '" + *text + "'");
+            reject("[SNT-008] SENNIT_WATCHDOG must be off or a number of threads up to " +
+                   std::to_string(most_watchdog_threads) + ", not '" + *text + "'");
         given.watchdog_threads = static_cast<unsigned>(*count);
     }
     if (given.watchdog_threads > most_watchdog_threads)
-        reject("runtime_options::watchdog_threads must be at most " + std::to_string(most_watchdog_threads) + ", not " +
-               std::to_string(given.watchdog_threads));
+        reject("[SNT-009] runtime_options::watchdog_threads must be at most " + std::to_string(most_watchdog_threads) +
+               ", not " + std::to_string(given.watchdog_threads));
     if (given.most_workers == 0) given.most_workers = given.workers;
     if (given.most_workers < given.workers || given.most_workers > max_workers)
-        reject("runtime_options::most_workers must be from the number of workers, " + std::to_string(given.workers) +
-               ", to " + std::to_string(max_workers) + ", not " + std::to_string(given.most_workers));
+        reject("[SNT-010] runtime_options::most_workers must be from the number of workers, " +
+               std::to_string(given.workers) + ", to " + std::to_string(max_workers) + ", not " +
+               std::to_string(given.most_workers));
     if (given.most_workers != given.workers && given.policy == scheduling::round_robin)
-        reject("a runtime under round_robin does not change its number of workers");
+        reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose another policy, or "
+               "leave runtime_options::most_workers unset");
     // The places that `resize` counts on are not the watchdog's.
     given.watchdog_threads = std::min(given.watchdog_threads, max_workers - given.most_workers);
     return given;
@@ -117,8 +122,17 @@ unsigned reliefs_of(const runtime_options& options) {
 std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
     if (!options.order) return nullptr;
     auto made = options.order();
-    if (!made) reject("runtime_options::order returned null");
+    if (!made) reject("[SNT-012] runtime_options::order returned null; it must return the order to use");
     return made;
+}
+
+// For a failed check: names the running fiber.
+void describe_caller(char* text, std::size_t size) noexcept {
+    fiber_block* me = fiber_block::current();
+    if (!me) return;
+    const bool named = *me->name() != '\0';
+    std::snprintf(text, size, "fiber %llu%s%s%s, ", static_cast<unsigned long long>(me->id()), named ? " '" : "",
+                  me->name(), named ? "'" : "");
 }
 
 // Called in the handler of a fault: says whose stack has overflowed.
@@ -136,15 +150,15 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
         const bool in_named = whose && *whose->name() != '\0';
         if (whose && whose->has_stack(*beside)) {
             std::snprintf(text, size,
-                          "stack overflow in %s%s%s on worker %u: %zu KiB are not enough (see "
-                          "fiber_attributes::stack_size)",
+                          "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not enough; set a larger "
+                          "fiber_attributes::stack_size, or recurse less deeply",
                           named ? "fiber '" : "a movable fiber", beside->name(), named ? "'" : "", me->index(),
                           (beside->size() + 1023) / 1024);
             return true;
         }
         std::snprintf(text, size,
-                      "stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough (see "
-                      "coroutine_attributes::stack_size)",
+                      "[SNT-042] stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough; set a larger "
+                      "coroutine_attributes::stack_size, or recurse less deeply",
                       named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
                       in_named ? " of fiber '" : "", in_named ? whose->name() : "", in_named ? "'" : "", me->index(),
                       (beside->size() + 1023) / 1024);
@@ -154,8 +168,8 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     const fiber_block* fiber = owner == &me->self() ? fiber_block::current() : nullptr;
     const bool named = fiber && *fiber->name() != '\0';
     std::snprintf(text, size,
-                  "%s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough (see "
-                  "runtime_options::stack_size)",
+                  "[SNT-040] %s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough; set a larger "
+                  "runtime_options::stack_size or fiber_attributes::stack_size, or recurse less deeply",
                   in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "", named ? fiber->name() : "",
                   named ? "', " : "", owner->index, me->index(),
                   static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
@@ -170,6 +184,7 @@ runtime_core::runtime_core(const runtime_options& given)
     sys::watch_forks();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
     sys::install_overflow_handler(&describe_overflow);
+    sys::set_caller_describer(&describe_caller);
     if (!options_.processors.empty())
         cpus_ = options_.processors;
     else if (options_.pin)
@@ -202,7 +217,10 @@ runtime_core::~runtime_core() {
         blocking_.disown();
         return;
     }
-    SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this, "a runtime is destroyed by its own worker");
+    SENNIT_CHECK(
+        !this_worker() || &this_worker()->runtime() != this,
+        "[SNT-017] a runtime was destroyed by one of its own workers, which it would have to wait for; destroy it "
+        "in a thread that is no worker of it");
     registry::remove(*this);
     standstill::wait_for_callback(*this);
     if (watched_) watchdog::withdraw();
@@ -252,8 +270,10 @@ bool runtime_core::lost_in_fork() const noexcept {
 
 void runtime_core::check_not_lost() const {
     if (lost_in_fork())
-        throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
-                                "sennit: this runtime was made before fork() and has no threads in the child");
+        throw std::system_error(
+            std::make_error_code(std::errc::operation_not_permitted),
+            "sennit: [SNT-016] this runtime was made before fork() and has no threads in the child process; "
+            "make a new runtime in the child");
 }
 
 void runtime_core::adopt_orphan(context& one, std::uint16_t home) noexcept {
@@ -299,8 +319,8 @@ context* runtime_core::find_orphan(std::uint16_t home) noexcept {
 
 std::uint16_t runtime_core::home_at(unsigned index) const {
     if (index >= worker_count())
-        reject("there is no worker " + std::to_string(index) + ", the runtime has begun with " +
-               std::to_string(worker_count()));
+        reject("[SNT-013] there is no worker " + std::to_string(index) + "; the runtime was started with " +
+               std::to_string(worker_count()) + " workers, whose numbers begin at 0");
     return static_cast<std::uint16_t>(index + 1);
 }
 
@@ -367,7 +387,9 @@ namespace sennit {
 
 std::vector<unsigned> processors_of_node(unsigned node) {
     auto found = sys::node_cpus(node);
-    if (!found) throw std::invalid_argument("sennit: there is no NUMA node " + std::to_string(node));
+    if (!found)
+        throw std::invalid_argument("sennit: [SNT-015] there is no NUMA node " + std::to_string(node) +
+                                    "; see /sys/devices/system/node");
     return *std::move(found);
 }
 

@@ -58,7 +58,9 @@ bool watchdog::enroll() noexcept {
         }
         notice();
     } catch (const std::exception&) {
-        tell_once("there is no watchdog: the system refused its thread");
+        tell_once("[SNT-033] there is no watchdog: the system refused its thread; work behind a blocking call waits "
+                  "until the "
+                  "call returns. Raise the limit of threads (ulimit -u, the cgroup's pids.max)");
     }
     return true;
 }
@@ -178,7 +180,9 @@ bool watchdog::look_at(runtime_core& one) noexcept {
         bool refused = false;
         waits = !one.call_relief(refused) && !refused;
         if (refused)
-            tell_once("the watchdog cannot relieve a worker: the system refused a thread or memory; it goes on trying");
+            tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused a thread or memory; "
+                      "it tries "
+                      "again. Raise the limit of threads (ulimit -u, the cgroup's pids.max), or free memory");
     } else if (now.on_duty > wanted) {
         one.send_back(*now.to_send_back);
     }
@@ -204,7 +208,8 @@ void watchdog::note_starvation(runtime_core& of, bool starves) noexcept {
     try {
         sys::report({describe(of).c_str()});
     } catch (const std::exception&) {
-        sys::report({"sennit: work is ready, no worker makes progress, and there is no memory to say more\n"});
+        sys::report(
+            {"sennit: [SNT-032] work is ready and no worker makes progress; there is no memory for the full report\n"});
     }
 }
 

@@ -157,7 +157,8 @@ void worker::settle(context& left) noexcept {
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
     context& self = this->self();
     sys::switch_stacks(self.machine, home_, *exceptions_);
-    base::fail("an ended worker's context was resumed", __FILE__, __LINE__);
+    base::fail("[SNT-905] an ended worker's context was resumed; this is a bug in Sennit: please report it", __FILE__,
+               __LINE__);
 }
 
 context* worker::spare() noexcept {

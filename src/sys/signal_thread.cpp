@@ -81,14 +81,18 @@ void call_on_signal(int signal, void (*function)() noexcept) {
         if (whose != this_process()) start_thread();
         return;
     }
-    if (installed.load() != 0) throw std::invalid_argument("sennit: another signal was chosen before");
+    if (installed.load() != 0)
+        throw std::invalid_argument("sennit: [SNT-020] another signal writes the dumps already; choose one signal, in "
+                                    "SENNIT_DUMP_SIGNAL or in obs::dump_on_signal");
     struct sigaction ours{};
     ours.sa_handler = &ring;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
     struct sigaction before{};
     if (signal <= 0 || signal == SIGURG || ::sigaction(signal, &ours, &before) != 0)
-        throw std::invalid_argument("sennit: this signal cannot be handled");
+        throw std::invalid_argument("sennit: [SNT-021] signal " + std::to_string(signal) +
+                                    " cannot be used for dumps; choose one that a program may handle and that "
+                                    "Sennit does not use itself (SIGURG), such as SIGUSR1");
     wanted = function;
     try {
         start_thread();

@@ -41,8 +41,8 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 
 std::size_t checked_size(std::size_t wanted) {
     if (wanted < min_stack_size || wanted > max_stack_size)
-        throw std::invalid_argument("sennit: a stack size must be from 16 KiB to 1 GiB, not " + std::to_string(wanted) +
-                                    " bytes");
+        throw std::invalid_argument("sennit: [SNT-018] a stack size must be from 16 KiB to 1 GiB, not " +
+                                    std::to_string(wanted) + " bytes");
     return whole_pages(wanted);
 }
 
@@ -81,7 +81,9 @@ stack_source::stack_source(std::size_t usable_size, std::size_t beside)
       guards_(probe_guards()) {}
 
 stack_source::~stack_source() {
-    SENNIT_CHECK(live_ == 0, "stacks are still in use while their memory is freed");
+    SENNIT_CHECK(
+        live_ == 0,
+        "[SNT-901] stacks are still in use while their memory is freed; this is a bug in Sennit: please report it");
     for (const slab& one : slabs_) ::munmap(one.memory, one.stacks * stride_ + guard_size);
     all_protected.fetch_sub(protected_);
 }

@@ -36,14 +36,18 @@ base::atomic<unsigned> generation{0};
 thread::thread(void (*entry)(void*) noexcept, void* argument) {
     auto what = std::make_unique<start>(start{entry, argument});
     if (const int error = pthread_create(&handle_, nullptr, &run, what.get()))
-        throw std::system_error(error, std::generic_category(), "sennit: cannot create a worker thread");
+        throw std::system_error(error, std::generic_category(),
+                                "sennit: [SNT-019] cannot create a worker thread; raise the limit of threads (ulimit "
+                                "-u, the cgroup's pids.max) "
+                                "or ask for fewer workers");
     (void)what.release(); // the thread's now
     joinable_ = true;
 }
 
 void thread::join() noexcept {
     if (!std::exchange(joinable_, false)) return;
-    SENNIT_CHECK(pthread_join(handle_, nullptr) == 0, "a worker thread cannot be joined");
+    SENNIT_CHECK(pthread_join(handle_, nullptr) == 0,
+                 "[SNT-902] a worker thread cannot be joined; this is a bug in Sennit: please report it");
 }
 
 void thread::wake_in_time() noexcept {

@@ -19,12 +19,17 @@ public:
     thread(void (*entry)(void*) noexcept, void* argument);
     thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
     thread& operator=(thread&& other) noexcept {
-        SENNIT_CHECK(!joinable_, "a thread is overwritten before it was joined");
+        SENNIT_CHECK(
+            !joinable_,
+            "[SNT-903] a thread is overwritten before it was joined; this is a bug in Sennit: please report it");
         handle_ = other.handle_;
         joinable_ = std::exchange(other.joinable_, false);
         return *this;
     }
-    ~thread() { SENNIT_CHECK(!joinable_, "a thread is destroyed before it was joined"); }
+    ~thread() {
+        SENNIT_CHECK(!joinable_,
+                     "[SNT-904] a thread is destroyed before it was joined; this is a bug in Sennit: please report it");
+    }
 
     bool joinable() const noexcept { return joinable_; }
     void join() noexcept;

@@ -36,7 +36,8 @@ TEST(refused_thread, is_a_system_error_and_leaves_nothing) {
         one.join();
     } catch (const std::system_error& error) {
         EXPECT_EQ(error.code(), std::errc::resource_unavailable_try_again);
-        EXPECT_EQ(std::string(error.what()).rfind("sennit: cannot create a worker thread", 0), 0u) << error.what();
+        EXPECT_EQ(std::string(error.what()).rfind("sennit: [SNT-019] cannot create a worker thread", 0), 0u)
+            << error.what();
     }
     EXPECT_EQ(faults::stop(), 1);
     faults::refuse(request::allocation, 1, extent::one);

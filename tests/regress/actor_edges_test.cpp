@@ -340,7 +340,9 @@ TEST(regress, a_worker_that_is_not_there_is_named) {
         (void)group.spawn<idle>({.begins_on = 3});
         FAIL() << "it was spawned";
     } catch (const std::invalid_argument& error) {
-        EXPECT_EQ(std::string(error.what()), "sennit: there is no worker 3, the runtime has begun with 2");
+        EXPECT_EQ(
+            std::string(error.what()),
+            "sennit: [SNT-013] there is no worker 3; the runtime was started with 2 workers, whose numbers begin at 0");
     }
 }
 

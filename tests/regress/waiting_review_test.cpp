@@ -145,11 +145,11 @@ TEST(regress, latches_semaphores_barriers_and_events_are_constants_at_first) {
 using regress_death = testing::Test;
 TEST(regress_death, impossible_counts_end_the_program_with_a_message) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(sennit::binary_semaphore(-1), "less than no tokens, or more than max");
-    EXPECT_DEATH(sennit::binary_semaphore(2), "less than no tokens, or more than max");
-    EXPECT_DEATH(sennit::latch(-1), "less than nobody");
-    EXPECT_DEATH(sennit::barrier<>(-1), "less than nobody");
-    EXPECT_DEATH((void)sennit::barrier<>(1).arrive(0), "less than one arrives");
+    EXPECT_DEATH(sennit::binary_semaphore(-1), "fewer than 0 tokens, or with more than max");
+    EXPECT_DEATH(sennit::binary_semaphore(2), "fewer than 0 tokens, or with more than max");
+    EXPECT_DEATH(sennit::latch(-1), "a latch was made with a negative count");
+    EXPECT_DEATH(sennit::barrier<>(-1), "a barrier was made with a negative count");
+    EXPECT_DEATH((void)sennit::barrier<>(1).arrive(0), "a count below 1");
 }
 
 } // namespace

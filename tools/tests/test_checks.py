@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import check_errors  # noqa: E402
 import check_headers  # noqa: E402
 import check_layers  # noqa: E402
 import check_orders  # noqa: E402
@@ -35,6 +36,42 @@ class Comments(unittest.TestCase):
     def test_literals_that_look_like_comments_stay(self):
         for literal in ('"// no"', "'\"' + 1", 'R"(// no)"', '"a\\"// no"'):
             self.assertEqual(policy.without_comments(literal), literal)
+
+
+class Errors(Tree):
+    def findings(self, code, page="### SNT-105\n\n> a fiber destroyed itself; …\n\nIts cause.\n"):
+        self.write("src/fiber.cpp", code)
+        self.write("docs/errors.md", page)
+        return check_errors.check(self.root)[0]
+
+    def test_messages_with_an_entry_are_accepted(self):
+        for code in ('SENNIT_CHECK(f(")"), "[SNT-105] a fiber destroyed itself; keep it");\n',
+                     'throw error("sennit: [SNT-105] a fiber destroyed "\n  "itself; keep it");\n',
+                     'reject("[SNT-105] " + name);\n',
+                     'report({"sennit: ", text}); snprintf(text, size, "[SNT-105] a fiber destroyed itself %s", it);\n',
+                     'add(text, "sennit: runtime%s %p, "); // "sennit: nothing"\nreject("[SNT-105] a fiber");\n'):
+            with self.subTest(code):
+                self.assertEqual(self.findings(code), [])
+
+    def test_messages_without_an_id_are_found(self):
+        for code in ('SENNIT_CHECK(ok, "a fiber destroyed itself");', 'base::fail("a fiber", __FILE__, 1);',
+                     'throw error("sennit: a fiber destroyed itself");', 'tell_once("a fiber");', 'reject(\n"no " + it);'):
+            with self.subTest(code):
+                found = self.findings('SENNIT_CHECK(ok, "[SNT-105] a fiber destroyed itself");\n' + code)
+                self.assertEqual(["without an id" in one for one in found], [True])
+
+    def test_static_assertions_need_no_id(self):
+        code = 'SENNIT_CHECK(ok, "[SNT-105] a fiber");\nstatic_assert(is<M>(), "sennit: a message is sent by value");\n'
+        self.assertEqual(self.findings(code), [])
+
+    def test_ids_of_one_side_only_are_found(self):
+        self.assertEqual(len(self.findings('reject("[SNT-106] one more");\nreject("[SNT-105] a fiber");\n')), 1)
+        self.assertEqual(len(self.findings("int none;\n")), 1)
+
+    def test_an_entry_quotes_its_message_and_stands_once(self):
+        self.assertIn("quotes another message", self.findings('reject("[SNT-105] a nursery");\n')[0])
+        page = "### SNT-105\n\n> a fiber\n\n" * 2
+        self.assertIn("second entry", self.findings('reject("[SNT-105] a fiber");\n', page)[0])
 
 
 class Layers(Tree):

@@ -99,7 +99,8 @@ actor_timer tell_after(const actor_ref<A>& whom, const std::chrono::duration<Rep
 template <class A, class M, class Rep, class Period>
 actor_timer tell_every(const actor_ref<A>& whom, const std::chrono::duration<Rep, Period>& period, M message) {
     static_assert(std::copy_constructible<M>, "sennit: a message that is told every so often must be copyable");
-    if (!(period > period.zero())) throw std::invalid_argument("sennit: a timer's period must be positive");
+    if (!(period > period.zero()))
+        throw std::invalid_argument("sennit: [SNT-508] a timer's period must be longer than 0");
     const std::int64_t deadline = sched::deadline_in(period);
     const std::int64_t ns =
         deadline == sched::never ? sched::never : std::chrono::ceil<std::chrono::nanoseconds>(period).count();

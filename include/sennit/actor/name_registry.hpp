@@ -32,7 +32,7 @@ namespace sennit {
 class name_taken : public std::runtime_error {
 public:
     explicit name_taken(const std::string& name)
-        : std::runtime_error("sennit: a living actor has this name already: " + name) {}
+        : std::runtime_error("sennit: [SNT-509] a living actor has this name already: " + name) {}
 };
 
 class name_registry {

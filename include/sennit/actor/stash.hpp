@@ -38,7 +38,7 @@ namespace sennit {
 class stash_full : public std::runtime_error {
 public:
     explicit stash_full(std::size_t most)
-        : std::runtime_error("sennit: an actor's stash is full: " + std::to_string(most) + " messages") {}
+        : std::runtime_error("sennit: [SNT-510] an actor's stash is full: " + std::to_string(most) + " messages") {}
 };
 
 namespace detail {

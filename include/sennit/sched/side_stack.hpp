@@ -201,9 +201,13 @@ inline bool side_stack::as_entered() const noexcept {
 }
 
 inline void side_stack::check_leave() const noexcept {
-    SENNIT_CHECK(holds_caller(), "a coroutine is suspended by somebody else than its body");
-    SENNIT_CHECK(as_entered(),
-                 "a coroutine is suspended inside a fork, a scope with children, a with_timeout or another fiber");
+    SENNIT_CHECK(
+        holds_caller(),
+        "[SNT-301] coroutine suspend was called outside of the coroutine's body; only the body itself may suspend it");
+    SENNIT_CHECK(
+        as_entered(),
+        "[SNT-302] a coroutine is suspended inside a fork, a scope with children, a with_timeout or another fiber; "
+        "suspend it outside, or resume it where it began");
 }
 
 #ifdef SENNIT_INLINE_JUMP

@@ -104,6 +104,8 @@ hot_line& own_hot_line() noexcept {
     return hot();
 }
 
+void set_caller_describer(caller_describer) noexcept {}
+
 std::int64_t now_ns() noexcept {
     return world::the().now();
 }

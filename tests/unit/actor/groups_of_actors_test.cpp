@@ -85,7 +85,7 @@ TEST_F(several, a_taken_name_is_refused_with_a_clear_error) {
         names.put("one", group.spawn<list>());
         FAIL();
     } catch (const sennit::name_taken& e) {
-        EXPECT_STREQ(e.what(), "sennit: a living actor has this name already: one");
+        EXPECT_STREQ(e.what(), "sennit: [SNT-509] a living actor has this name already: one");
     }
     EXPECT_EQ(names.find<list>("one"), one);
     EXPECT_TRUE(names.remove("one"));

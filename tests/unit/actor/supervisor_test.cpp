@@ -256,7 +256,8 @@ TEST_F(supervisors, more_restarts_than_allowed_within_the_span_end_it_with_resta
     try {
         std::rethrow_exception(end.error);
     } catch (const sennit::restarts_exceeded& e) {
-        EXPECT_STREQ(e.what(), "sennit: a supervisor gave up: more than 2 restarts in its span, the last one of f");
+        EXPECT_STREQ(e.what(), "sennit: [SNT-505] a supervisor gave up after more than 2 restarts within "
+                               "supervision::within, the last one of f");
         EXPECT_THROW(std::rethrow_exception(e.cause()), std::runtime_error);
     }
     EXPECT_EQ(log->text().substr(0, 6), "+a +f ");

@@ -353,7 +353,7 @@ TEST_F(coroutine_death_test, misuse_is_told) {
             one.resume();
             one.resume();
         },
-        "a coroutine is resumed after its end");
+        "sennit: \\[SNT-304\\] a coroutine was resumed after its end");
     EXPECT_DEATH(
         {
             sennit::coroutine<>* self = nullptr;
@@ -361,14 +361,14 @@ TEST_F(coroutine_death_test, misuse_is_told) {
             self = &one;
             one.resume();
         },
-        "resumed while it runs");
+        "\\[SNT-305\\] a coroutine was resumed while it runs");
     EXPECT_DEATH(
         {
             std::unique_ptr<sennit::coroutine<>> one;
             one = std::make_unique<sennit::coroutine<>>([&](auto&) { one.reset(); });
             one->resume();
         },
-        "destroyed while it runs");
+        "\\[SNT-311\\] a coroutine was destroyed while it runs");
     EXPECT_DEATH(
         {
             sennit::coroutine<> one([](auto& self) {
@@ -380,12 +380,12 @@ TEST_F(coroutine_death_test, misuse_is_told) {
             });
             one.resume();
         },
-        "suspended while it is destroyed");
+        "\\[SNT-303\\] a coroutine's body suspended while the coroutine is destroyed");
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
         sennit::coroutine<> one([](auto& self) { sennit::fork_join([&] { self.suspend(); }, [] {}); });
         one.resume();
     }),
-                 "suspended inside a fork");
+                 "\\[SNT-302\\] a coroutine is suspended inside a fork");
 }
 
 } // namespace

@@ -151,21 +151,21 @@ TEST(generator_death, one_that_was_begun_or_moved_from_has_no_elements) {
             (void)begun.begin();
             (void)outer(begun).begin();
         },
-        "begun, or moved from");
+        "\\[SNT-313\\] elements_of was given a generator that was begun or moved from");
     EXPECT_DEATH(
         {
             auto one = counting(3);
             auto taken = std::move(one);
             (void)outer(one).begin();
         },
-        "begun, or moved from");
+        "\\[SNT-313\\] elements_of was given a generator that was begun or moved from");
     EXPECT_DEATH(
         {
             sennit::stackful_generator<int> one([](auto& yield) { yield(1); });
             (void)one.begin();
             (void)one.begin();
         },
-        "begun twice");
+        "\\[SNT-314\\] begin\\(\\) was called twice on a generator");
 }
 
 void walk(int depth, sennit::yielder<int>& yield) {

@@ -110,7 +110,8 @@ void exhaust(kind what, const std::function<void()>& scenario) {
             scenario();
         } catch (const std::bad_alloc&) {
         } catch (const std::system_error& error) {
-            EXPECT_NE(std::string(error.what()).find("sennit: cannot create a worker thread"), std::string::npos);
+            EXPECT_NE(std::string(error.what()).find("sennit: [SNT-019] cannot create a worker thread"),
+                      std::string::npos);
         }
         failing = none;
         EXPECT_EQ(alive, alive_before) << "refusal " << n;

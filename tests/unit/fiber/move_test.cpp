@@ -341,7 +341,7 @@ TEST_P(movable_fiber, has_the_stack_it_asks_for) {
         sennit::fiber({.runtime = &here, .stack_size = (std::size_t{1} << 30) + 1, .movable = true}, [] {}).join();
         ADD_FAILURE();
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: fiber_attributes::stack_size must be at most 1 GiB");
+        EXPECT_STREQ(error.what(), "sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
     }
 }
 
@@ -369,8 +369,9 @@ void expect_refused(sennit::runtime& to, const std::string& why) {
     EXPECT_EQ(sennit::sched::current_runtime(), before);
 }
 
-const std::string none = "sennit: this_fiber::move_to: the caller is no fiber that was made movable";
-const std::string inside = "sennit: this_fiber::move_to: inside a fork, a scope with children, a with_timeout, a "
+const std::string none = "sennit: [SNT-108] this_fiber::move_to: the caller is not a movable fiber";
+const std::string inside = "sennit: [SNT-109] this_fiber::move_to: a fiber cannot move inside a fork, a scope with "
+                           "children, a with_timeout, a "
                            "coroutine, a blocking call or the destructor of a fiber_local";
 
 TEST_P(movable_fiber, only_a_movable_fiber_moves) {
@@ -445,7 +446,8 @@ TEST_P(movable_fiber, is_not_bound_to_a_worker) {
             sennit::fiber(how, [] { ADD_FAILURE(); }).join();
             ADD_FAILURE();
         } catch (const std::invalid_argument& error) {
-            EXPECT_STREQ(error.what(), "sennit: a fiber cannot be movable and bound to a worker");
+            EXPECT_STREQ(error.what(), "sennit: [SNT-101] a fiber cannot be movable and bound to a worker; set either "
+                                       "fiber_attributes::movable or fiber_attributes::worker (or pinned)");
         }
     };
     make({.runtime = &here, .worker = 0, .movable = true});

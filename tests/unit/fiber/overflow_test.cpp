@@ -30,20 +30,24 @@ void overflow_as(const sennit::fiber_attributes& how) {
 
 TEST(fiber_overflow_death_test, names_the_fiber) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH(overflow_as({.name = "digger"}), "stack overflow in fiber 'digger', context [0-9]+ on worker 0");
-    EXPECT_DEATH(overflow_as({}), "stack overflow in context [0-9]+ on worker 0");
+    EXPECT_DEATH(overflow_as({.name = "digger"}),
+                 "sennit: \\[SNT-040\\] stack overflow in fiber 'digger', context [0-9]+ on worker 0");
+    EXPECT_DEATH(overflow_as({}), "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
 }
 
 TEST(fiber_overflow_death_test, is_found_on_a_larger_stack_too) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH(overflow_as({.name = "large", .stack_size = 256 << 10}), "stack overflow in fiber 'large', context");
+    EXPECT_DEATH(overflow_as({.name = "large", .stack_size = 256 << 10}),
+                 "sennit: \\[SNT-040\\] stack overflow in fiber 'large', context");
 }
 
 TEST(fiber_overflow_death_test, is_found_on_the_stack_of_a_movable_one) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH(overflow_as({.name = "guest", .stack_size = 128 << 10, .movable = true}),
-                 "stack overflow in fiber 'guest' on worker 0: 128 KiB .*fiber_attributes::stack_size");
-    EXPECT_DEATH(overflow_as({.movable = true}), "stack overflow in a movable fiber on worker 0: 1024 KiB");
+    EXPECT_DEATH(
+        overflow_as({.name = "guest", .stack_size = 128 << 10, .movable = true}),
+        "sennit: \\[SNT-041\\] stack overflow in fiber 'guest' on worker 0: 128 KiB .*fiber_attributes::stack_size");
+    EXPECT_DEATH(overflow_as({.movable = true}),
+                 "sennit: \\[SNT-041\\] stack overflow in a movable fiber on worker 0: 1024 KiB");
 }
 
 } // namespace

@@ -505,7 +505,7 @@ TEST_F(monitor_death_test, misuse_is_told) {
             sennit::condition c{one};
             c.wait();
         },
-        "waiting on a condition, but not inside");
+        "sennit: \\[SNT-402\\] condition::wait was called outside");
     EXPECT_DEATH(
         {
             counter two[2];
@@ -514,20 +514,20 @@ TEST_F(monitor_death_test, misuse_is_told) {
             auto in = sennit::enter(one);
             c.signal();
         },
-        "signalling a condition, but not inside all its monitors");
+        "sennit: \\[SNT-403\\] a condition was signalled outside of its monitors");
     EXPECT_DEATH(
         {
             auto one = std::make_unique<counter>();
             auto in = sennit::enter(*one);
             one.reset();
         },
-        "a monitor is destroyed while somebody is inside");
+        "sennit: \\[SNT-406\\] a monitor was destroyed while a fiber or thread is inside");
     EXPECT_DEATH(
         {
             counter one;
             (void)sennit::waitfor(sennit::accept<&counter::inner>(one));
         },
-        "waitfor on a monitor that the caller is not in");
+        "sennit: \\[SNT-408\\] waitfor names a monitor that the caller has not entered");
     EXPECT_DEATH(
         {
             counter one;
@@ -535,7 +535,7 @@ TEST_F(monitor_death_test, misuse_is_told) {
             auto in = sennit::enter(one);
             (void)c->front();
         },
-        "the front of a condition on which nobody waits");
+        "sennit: \\[SNT-405\\] condition::front was called on a condition without waiters");
 }
 
 } // namespace

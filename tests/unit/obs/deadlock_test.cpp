@@ -44,7 +44,7 @@ constexpr std::int64_t pause_ns = 10'000'000;
 
 TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
     EXPECT_EXIT(sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
-                "sennit: deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
+                "sennit: \\[SNT-030\\] deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
 }
 
 TEST_F(deadlock_death_test, report_names_both_switches_that_turn_it_off) {

@@ -57,7 +57,8 @@ TEST(trace, is_refused_by_a_library_that_cannot) {
         sennit::runtime refused({.workers = 1});
         ADD_FAILURE() << "was made";
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: SENNIT_TRACE: this library was built with SENNIT_TRACE_HOOKS=OFF");
+        EXPECT_STREQ(error.what(), "sennit: [SNT-023] SENNIT_TRACE is set, but this library was built with "
+                                   "SENNIT_TRACE_HOOKS=OFF; unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
     }
     ::unsetenv("SENNIT_TRACE");
 }

@@ -51,22 +51,23 @@ constexpr auto nothing_else = [](std::timed_mutex&) {};
 
 TEST(held_mutex_death_test, names_the_fiber_what_it_waits_for_and_who_locked) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_EXIT(
-        hold_over([](sennit::event& gate) { gate.wait(); }, nothing_else), testing::ExitedWithCode(fine),
-        "^sennit: fiber [0-9]+ 'holder' blocks in event while it holds a std::mutex, locked by .*unit_sched\\+0x");
+    EXPECT_EXIT(hold_over([](sennit::event& gate) { gate.wait(); }, nothing_else), testing::ExitedWithCode(fine),
+                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' blocks in event while it holds a std::mutex, locked by "
+                ".*unit_sched\\+0x");
 }
 
 TEST(held_mutex_death_test, tells_of_a_yield) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event&) { sennit::this_fiber::yield(); }, nothing_else),
-                testing::ExitedWithCode(fine), "^sennit: fiber [0-9]+ 'holder' yields while it holds a std::mutex");
+                testing::ExitedWithCode(fine),
+                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' yields while it holds a std::mutex");
 }
 
 TEST(held_mutex_death_test, tells_of_a_blocking_call_by_its_name_whatever_that_waits_for) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event& gate) { sennit::blocking([&] { gate.wait(); }); }, nothing_else),
                 testing::ExitedWithCode(fine),
-                "^sennit: fiber [0-9]+ 'holder' blocks in blocking while it holds a std::mutex");
+                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' blocks in blocking while it holds a std::mutex");
 }
 
 TEST(held_mutex_death_test, blames_nobody_else_for_it) {
@@ -79,7 +80,8 @@ TEST(held_mutex_death_test, blames_nobody_else_for_it) {
                               });
                               innocent.join();
                           }),
-                testing::ExitedWithCode(fine), "^sennit: fiber [0-9]+ 'holder' [^\n]*\n *Who [^\n]*\nend\n$");
+                testing::ExitedWithCode(fine),
+                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' [^\n]*\n *Any fiber [^\n]*\nend\n$");
 }
 
 TEST(held_mutex_death_test, says_nothing_of_a_mutex_that_was_unlocked) {

@@ -156,7 +156,8 @@ TEST(resize, is_within_what_was_said) {
         runtime.resize(4);
         FAIL() << "it is too many";
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: this runtime may have from 2 to 3 workers, not 4");
+        EXPECT_STREQ(error.what(), "sennit: [SNT-014] this runtime may have from 2 to 3 workers, not 4; "
+                                   "runtime_options::most_workers sets the upper bound");
     }
     EXPECT_EQ(runtime.workers(), 2u);
     EXPECT_THROW(sennit::runtime(growing(4, 3)), std::invalid_argument);

@@ -167,9 +167,9 @@ long fork_for_ever(long n) noexcept {
 TEST(overflow_death_test, is_reported_with_the_contexts_name) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return recurse(0); }),
-                 "sennit: stack overflow in context [0-9]+ on worker 0");
+                 "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
     EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return fork_for_ever(0); }),
-                 "sennit: (fork )?stack overflow in context");
+                 "sennit: \\[SNT-040\\] (fork )?stack overflow in context");
 }
 #endif
 

@@ -376,11 +376,12 @@ TEST(watchdog_death_test, names_stuck_workers_when_it_may_add_no_more_threads) {
             std::exit(told ? 0 : 1);
         },
         testing::ExitedWithCode(0),
-        "^sennit: work is ready in runtime 'few', but each of its workers runs something that loops or blocks its "
-        "thread, and none has made progress for a second\n"
+        "^sennit: \\[SNT-031\\] work is ready in runtime 'few', but each of its workers runs a task that loops or "
+        "blocks its "
+        "thread, and no worker has made progress for a second\n"
         "worker 0: fiber [0-9]+ '(first|second|third)' at .*\n"
         "worker 1: fiber [0-9]+ '(first|second|third)' at .*\n"
-        "Ready: 1 fibers, 0 other pieces of work. The watchdog has added all threads that it may add, 1: ");
+        "Ready: 1 fibers, 0 other tasks. The watchdog has added all threads that it may add, 1: ");
 }
 
 TEST(watchdog, is_made_anew_in_a_child_of_fork) {

@@ -288,16 +288,18 @@ TEST(policy, may_come_from_the_environment) {
         EXPECT_EQ(order, "ab");
     }
     ::setenv("SENNIT_SCHEDULING", "fair", 1);
-    expect_rejected({}, "sennit: SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not 'fair'");
+    expect_rejected(
+        {}, "sennit: [SNT-003] SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not 'fair'");
     sennit::runtime told({.workers = 1, .policy = scheduling::sharing}); // the variable is for those that do not say
     ::unsetenv("SENNIT_SCHEDULING");
 }
 
 TEST(policy, refuses_what_contradicts_itself) {
     expect_rejected({.policy = scheduling::stealing, .order = by_priority},
-                    "sennit: runtime_options::order needs the policy sharing");
+                    "sennit: [SNT-002] runtime_options::order needs the policy sharing; set runtime_options::policy to "
+                    "scheduling::sharing, or leave it unset");
     expect_rejected({.order = [] { return std::unique_ptr<sennit::scheduling_order>(); }},
-                    "sennit: runtime_options::order returned null");
+                    "sennit: [SNT-012] runtime_options::order returned null; it must return the order to use");
 }
 
 } // namespace

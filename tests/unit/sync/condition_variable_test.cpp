@@ -293,7 +293,7 @@ TEST_F(sync_death_test, a_condition_variable_that_somebody_waits_for_must_not_be
                                             std::unique_lock lock(mutex);
                                             it.wait(lock);
                                         }),
-                 "sennit: a condition variable is destroyed while somebody waits for it");
+                 "sennit: \\[SNT-209\\] a condition variable was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

@@ -208,7 +208,7 @@ TEST(once_alone, takes_moved_arguments_and_members) {
 
 TEST_F(sync_death_test, an_event_that_somebody_waits_for_must_not_be_destroyed) {
     EXPECT_DEATH(destroy_under_a_waiter(new sennit::event, [](auto& it) { it.wait(); }),
-                 "sennit: an event is destroyed while somebody waits for it");
+                 "sennit: \\[SNT-211\\] an event was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

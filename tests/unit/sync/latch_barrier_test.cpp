@@ -172,17 +172,17 @@ TEST_F(sync_death_test, a_latch_or_barrier_that_is_misused_ends_the_program) {
             sennit::latch one(1);
             one.count_down(2);
         },
-        "sennit: a latch is counted down below zero");
+        "sennit: \\[SNT-217\\] a latch was counted down below zero");
     EXPECT_DEATH(
         {
             sennit::barrier<> one(1);
             (void)one.arrive(2);
         },
-        "sennit: more arrive at a barrier than it expects");
+        "sennit: \\[SNT-221\\] more arrivals at a barrier than it expects");
     EXPECT_DEATH(destroy_under_a_waiter(new sennit::latch(1), [](auto& it) { it.wait(); }),
-                 "sennit: a latch is destroyed while somebody waits for it");
+                 "sennit: \\[SNT-216\\] a latch was destroyed while a fiber or thread waits for it");
     EXPECT_DEATH(destroy_under_a_waiter(new sennit::barrier<>(2), [](auto& it) { it.arrive_and_wait(); }),
-                 "sennit: a barrier is destroyed while somebody waits for it");
+                 "sennit: \\[SNT-219\\] a barrier was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

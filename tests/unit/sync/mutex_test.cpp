@@ -250,14 +250,14 @@ TEST_F(sync_death_test, a_mutex_that_somebody_waits_for_must_not_be_destroyed) {
             guard->lock();
             destroy_under_a_waiter(guard, [](auto& it) { it.lock(); });
         },
-        "sennit: a mutex is destroyed while somebody waits for it");
+        "sennit: \\[SNT-201\\] a mutex was destroyed while a fiber or thread waits for it");
     EXPECT_DEATH(
         {
             auto* guard = new sennit::shared_mutex;
             guard->lock();
             destroy_under_a_waiter(guard, [](auto& it) { it.lock_shared(); });
         },
-        "sennit: a shared mutex is destroyed while somebody waits for it");
+        "sennit: \\[SNT-205\\] a shared mutex was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

@@ -209,7 +209,7 @@ TEST_P(semaphore_on, may_be_destroyed_when_the_last_acquire_has_returned) {
 
 TEST_F(sync_death_test, a_semaphore_that_somebody_waits_for_must_not_be_destroyed) {
     EXPECT_DEATH(destroy_under_a_waiter(new sennit::binary_semaphore(0), [](auto& it) { it.acquire(); }),
-                 "sennit: a semaphore is destroyed while somebody waits for it");
+                 "sennit: \\[SNT-213\\] a semaphore was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

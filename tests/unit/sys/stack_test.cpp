@@ -60,7 +60,7 @@ TEST(stack_source, refuses_sizes_out_of_range) {
     try {
         stack_source source(1000);
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: a stack size must be from 16 KiB to 1 GiB, not 1000 bytes");
+        EXPECT_STREQ(error.what(), "sennit: [SNT-018] a stack size must be from 16 KiB to 1 GiB, not 1000 bytes");
     }
 }
 
@@ -225,7 +225,7 @@ TEST(stack_source_death_test, checks_that_all_stacks_are_back_at_its_end) {
             stack_source source(16 << 10);
             source.take();
         },
-        "sennit: stacks are still in use while their memory is freed");
+        "sennit: \\[SNT-901\\] stacks are still in use while their memory is freed");
 }
 
 } // namespace

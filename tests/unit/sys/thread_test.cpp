@@ -49,13 +49,14 @@ TEST(thread, hands_its_handle_over_when_moved) {
 TEST(thread_death_test, must_be_joined_before_it_is_destroyed_or_overwritten) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     static bool ran = false; // outlives the frame that the thread is left in
-    EXPECT_DEATH({ thread forgotten(&set_flag, &ran); }, "sennit: a thread is destroyed before it was joined");
+    EXPECT_DEATH(
+        { thread forgotten(&set_flag, &ran); }, "sennit: \\[SNT-904\\] a thread is destroyed before it was joined");
     EXPECT_DEATH(
         {
             thread one(&set_flag, &ran);
             one = thread();
         },
-        "sennit: a thread is overwritten before it was joined");
+        "sennit: \\[SNT-903\\] a thread is overwritten before it was joined");
 }
 
 std::string name_after(const char* wanted) {
