@@ -7,7 +7,7 @@
 // after.
 //
 // The jump itself is inline assembly with a clobber list, one small file per processor, so that the compiler saves just
-// the registers that are live. It must not throw. Cost here, Zen 4: see docs/performance.md.
+// the registers that are live. It must not throw. Its cost: docs/internals/decisions/0018-coroutines-on-side-stacks.md.
 #pragma once
 
 #include "sennit/base/sanitizers.hpp"
