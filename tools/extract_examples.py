@@ -5,8 +5,10 @@
     extract_examples.py --into FOLDER PAGE.md...
 
 A program is a fenced ```cpp block whose line before the fence (blank lines aside) is `<!-- run -->`. Each becomes
-FOLDER/PAGE_N.cpp with #line directives, so that a compiler's message names the page. A file whose text has not changed
-is not written again; one whose program is gone is removed. Prints the path of each program.
+FOLDER/PAGE_N.cpp with #line directives, so that a compiler's message names the page. A fenced ```text block whose line
+before the fence is `<!-- prints -->` is the output of the program before it: it becomes FOLDER/PAGE_N.txt, which the
+test compares with the output of the program (tests/docs/check_output.py). A file whose text has not changed is not
+written again; a file whose block is gone is removed. Prints the path of each program.
 """
 import argparse
 import pathlib
@@ -14,28 +16,48 @@ import re
 import sys
 
 MARK = "<!-- run -->"
+PRINTS = "<!-- prints -->"
+FENCES = {MARK: re.compile(r"```\s*(cpp|c\+\+)\s*"), PRINTS: re.compile(r"```\s*text\s*")}
 
 
-def programs(text):
-    """Yields (number of the first line, program) for each marked block."""
-    marked, start, lines = False, None, []
+def blocks(text):
+    """Yields (mark, number of the first line, text of the block) for each marked block."""
+    mark, start, lines = None, None, []
     for number, line in enumerate(text.splitlines(), 1):
         if start is not None:
             if line.strip() == "```":
-                yield start, "\n".join(lines) + "\n"
-                marked, start, lines = False, None, []
+                yield mark, start, "\n".join(lines) + "\n"
+                mark, start, lines = None, None, []
             else:
                 lines.append(line)
-        elif line.strip() == MARK:
-            if marked:
+        elif line.strip() in FENCES:
+            if mark:
                 raise ValueError(f"line {number}: two marks before one block")
-            marked = True
-        elif marked and re.fullmatch(r"```\s*(cpp|c\+\+)\s*", line):
+            mark = line.strip()
+        elif mark and FENCES[mark].fullmatch(line):
             start = number + 1
-        elif marked and line.strip():
-            raise ValueError(f"line {number}: no ```cpp block follows the mark")
-    if marked:
-        raise ValueError("the last mark has no finished ```cpp block")
+        elif mark and line.strip():
+            raise ValueError(f"line {number}: no block of the expected language follows {mark}")
+    if mark:
+        raise ValueError(f"the last {mark} has no finished block")
+
+
+def programs(text):
+    """Yields (number of the first line, program) for each program of a page."""
+    return ((start, block) for start, block, _ in examples(text))
+
+
+def examples(text):
+    """Yields (number of the first line, program, expected output or None) for each program of a page."""
+    found = []
+    for mark, start, block in blocks(text):
+        if mark == MARK:
+            found.append((start, block, None))
+        elif not found or found[-1][2] is not None:
+            raise ValueError(f"line {start}: no program stands before this output")
+        else:
+            found[-1] = (*found[-1][:2], block)
+    return iter(found)
 
 
 def write_if_changed(path, text):
@@ -44,18 +66,21 @@ def write_if_changed(path, text):
 
 
 def extract(pages, folder):
-    """Writes the programs of all pages and returns their paths."""
+    """Writes the programs of all pages, and their expected outputs; returns the paths of the programs."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written, outputs = [], []
     for page in pages:
-        for index, (line, program) in enumerate(programs(page.read_text()), 1):
+        for index, (line, program, output) in enumerate(examples(page.read_text()), 1):
             name = re.sub(r"\W", "_", page.stem.lower())
             path = folder / f"{name}_{index}.cpp"
             if path in written:
                 raise ValueError(f"{page}: another page has the same name")
             write_if_changed(path, f'#line {line} "{page}"\n{program}')
             written.append(path)
-    for stale in set(folder.glob("*.cpp")) - set(written):
+            if output is not None:
+                outputs.append(path.with_suffix(".txt"))
+                write_if_changed(outputs[-1], output)
+    for stale in {*folder.glob("*.cpp"), *folder.glob("*.txt")} - {*written, *outputs}:
         stale.unlink()
     return written
 

@@ -36,6 +36,22 @@ class Programs(unittest.TestCase):
             self.assertEqual(first.stat().st_mtime_ns, before)
             self.assertEqual([path.name for path in out.iterdir()], ["guide_1.cpp"])
 
+    def test_output_block_belongs_to_the_program_before_it(self):
+        prints = f"{extract_examples.PRINTS}\n```text\n7\n```\n"
+        program = f"{RUN}\n```cpp\nint a;\n```\n"
+        self.assertEqual([found[2] for found in extract_examples.examples(program + prints + program)], ["7\n", None])
+        for text in (prints, program + prints + prints, program + extract_examples.PRINTS):
+            with self.assertRaises(ValueError, msg=text):
+                list(extract_examples.examples(text))
+        with tempfile.TemporaryDirectory() as folder:
+            page, out = pathlib.Path(folder) / "page.md", pathlib.Path(folder) / "out"
+            page.write_text(program + prints)
+            extract_examples.extract([page], out)
+            self.assertEqual((out / "page_1.txt").read_text(), "7\n")
+            page.write_text(program)
+            extract_examples.extract([page], out)
+            self.assertFalse((out / "page_1.txt").exists())
+
 
 if __name__ == "__main__":
     unittest.main()
