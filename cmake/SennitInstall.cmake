@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the library, its headers, the package files for find_package and for pkg-config.
+# The rules of `cmake --install`: the library, its headers, the package files for find_package and for pkg-config, the script
+# for gdb, and the licence.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -57,3 +58,4 @@ configure_file("${CMAKE_CURRENT_LIST_DIR}/sennit.pc.in" "${PROJECT_BINARY_DIR}/s
 install(FILES "${PROJECT_BINARY_DIR}/sennit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/tools/gdb/sennit.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/sennit/gdb")

@@ -43,6 +43,7 @@
 #include "sennit/shared_mutex.hpp"
 #include "sennit/stackful_generator.hpp"
 #include "sennit/this_fiber.hpp"
+#include "sennit/version.hpp"
 #include "sennit/waituntil.hpp"
 #include "sennit/when.hpp"
 #include "sennit/with_timeout.hpp"

@@ -7,20 +7,40 @@
     pkg_config        a Makefile that asks pkg-config
     add_subdirectory  a CMake project that has sennit's source tree inside its own, with link-time optimisation
     shared            builds and installs the shared library; then the find_package project on top of it
+
+Four more run the text of the documentation as it is written, in an empty folder with a copy of the sources:
+
+    text_readme            the shell lines of README.md, with a temporary HOME; main.cpp is the README's first program
+    text_find_package      the CMake text of docs/guide/install.md, with the package that `prefix` has installed
+    text_add_subdirectory  the CMake text for the sources inside a project
+    text_fetch_content     the CMake text for FetchContent
 """
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def command(*words, **environment):
+COPIED = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tools")  # the sources that a user's build needs
+UNITY = "set(CMAKE_UNITY_BUILD ON)\nset(CMAKE_UNITY_BUILD_BATCH_SIZE 16)\n"
+
+
+def command(*words, cwd=None, **environment):
     words = [str(word) for word in words]
     print("+", *words, flush=True)
-    subprocess.run(words, check=True, env={**os.environ, **environment})
+    subprocess.run(words, check=True, cwd=cwd, env={**os.environ, **environment})
+
+
+def marked(page, mark):
+    """The texts of the fenced blocks of a page whose line before the fence is `<!-- mark -->`."""
+    found = re.findall(rf"^<!-- {mark} -->\n+```\w+\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    if not found:
+        raise SystemExit(f"{page}: no block has the mark <!-- {mark} -->")
+    return found
 
 
 def fresh(folder):
@@ -52,6 +72,8 @@ class Check:
         command(self.args.cmake, "--install", self.args.build, "--prefix", first)
         first.rename(fresh(self.prefix))
         self.library_folder(self.prefix)
+        if not (self.prefix / "share/sennit/gdb/sennit.py").exists():
+            raise SystemExit("the script for gdb was not installed to share/sennit/gdb")
 
     def check_find_package(self):
         self.cmake_project("find_package", self.args.into / "find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}")
@@ -76,6 +98,54 @@ class Check:
         if not (self.library_folder(prefix) / "libsennit.so").exists():
             raise SystemExit("no libsennit.so was installed")
         self.cmake_project("find_package", self.args.into / "shared", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+    def clean_root(self, name):
+        """An empty folder with a copy of the sources in `sennit`, and the README's first program."""
+        root = fresh(self.args.into / name)
+        for part in COPIED:
+            source, target = self.args.source / part, root / "sennit" / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        (root / "main.cpp").write_text(marked(self.args.source / "README.md", "run")[0])
+        return root
+
+    def check_text_readme(self):
+        root = self.clean_root("text_readme")
+        sources, home = root / "sennit", root / "home"
+        home.mkdir()
+        shutil.copy(root / "main.cpp", sources / "main.cpp")
+        (root / "faster.cmake").write_text(UNITY)  # the environment makes the build faster; the lines stay as they are
+        lines = "".join(marked(self.args.source / "README.md", "install"))
+        command("sh", "-e", "-x", "-c", lines, cwd=sources, HOME=str(home), CXX=self.args.compiler,
+                CMAKE_TOOLCHAIN_FILE=str(root / "faster.cmake"), CMAKE_GENERATOR=self.args.generator,
+                PKG_CONFIG_PATH="", CMAKE_PREFIX_PATH="")
+
+    def cmake_text(self, consumer, *options):
+        """Configures, builds and runs a project of the text on the page about installing."""
+        root = self.clean_root(f"text_{consumer}")
+        project = root / "my_program"
+        (project / "third_party").mkdir(parents=True)
+        (project / "third_party/sennit").symlink_to(root / "sennit")
+        shutil.move(root / "main.cpp", project / "main.cpp")
+        (text,) = marked(self.args.source / "docs/guide/install.md", consumer)
+        (project / "CMakeLists.txt").write_text(text)
+        build = project / "build"
+        command(*self.configure, "-S", project, "-B", build, *options)
+        command(self.args.cmake, "--build", build)
+        command(build / "my_program")
+
+    def check_text_find_package(self):
+        self.cmake_text("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    def check_text_add_subdirectory(self):
+        self.cmake_text("add_subdirectory")
+
+    def check_text_fetch_content(self):
+        self.cmake_text("fetch_content", "-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
 
 
 def main():

@@ -2,6 +2,7 @@
 // What every consumer project builds: both entrances to a runtime, one fork-join, and fibers that wait for each other.
 #include <cstdio>
 #include <sennit/sennit.hpp>
+#include <string_view>
 
 namespace {
 
@@ -22,6 +23,11 @@ int sum_of_messages() {
     sender.join();
     return sum;
 }
+
+#ifdef PACKAGE_VERSION // of the CMake package; the header must name the same one
+static_assert(std::string_view(SENNIT_VERSION_STRING) == PACKAGE_VERSION);
+#endif
+static_assert(SENNIT_VERSION >= 100); // 0.1.0
 
 } // namespace
 

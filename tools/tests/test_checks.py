@@ -12,6 +12,7 @@ import check_headers  # noqa: E402
 import check_layers  # noqa: E402
 import check_orders  # noqa: E402
 import check_text  # noqa: E402
+import check_version  # noqa: E402
 import policy  # noqa: E402
 
 
@@ -178,6 +179,16 @@ class Headers(Tree):
         self.assertEqual(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n"), [])
         self.write("src/a.cpp", "// SPDX-License-Identifier: Apache-2.0\n#include <vector>\n#include <sennit/a.hpp>\n")
         self.assertEqual(len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")), 1)
+
+
+class Version(unittest.TestCase):
+    def test_every_place_must_name_the_version_of_the_project(self):
+        header = "".join(f"\n#define SENNIT_VERSION_{part}\n" for part in ("MAJOR 1", "MINOR 2", "PATCH 3", 'STRING "1.2.3"'))
+        self.assertEqual(list(check_version.check_header(header, ("1", "2", "3"))), [])
+        self.assertEqual(len(list(check_version.check_header(header, ("1", "2", "4")))), 2)
+        page = "find_package(sennit 1.2 REQUIRED)\nfind_package(other 3.4)\n"
+        self.assertEqual(list(check_version.check_page("page", page, ("1", "2", "9"))), [])
+        self.assertEqual(len(list(check_version.check_page("page", page, ("1", "3", "0")))), 1)
 
 
 class Text(unittest.TestCase):
