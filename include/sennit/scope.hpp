@@ -9,7 +9,7 @@
 //     children.join();                      // rethrows the first exception
 //
 // Guarantees. `spawn` never blocks and never runs the child. Any child may spawn into the scope, from any worker, until
-// `join` has returned. A child may block; it never runs on top of somebody who waits for something else. The
+// `join` has returned. A child may wait in any call of Sennit; it never runs on top of code that waits for other work. The
 // destructor joins; an exception that no `join` has delivered is thrown from the destructor, unless the scope is being
 // left by another exception.
 // Cancellation. The first exception of a child requests stop: children that have not started are dropped, those that

@@ -9,13 +9,15 @@
 //
 // Guarantees. Each element is visited exactly once; neighbours in one piece are visited in order. All calls have ended
 // at return. `f` is called by several workers at once; it is copied if it is trivially copyable and at most 64 bytes.
-// An element may block, fork, or run a loop of its own. From a thread that is no worker the loop runs on the default
-// runtime and blocks the thread.
+// A call of `f` may wait in any call of Sennit, fork, or run a loop of its own; a system call blocks its worker. Called
+// from a thread that is no worker, the loop runs on the default runtime and blocks the thread.
 // Exceptions: the one of the first element, in order, that throws; pieces behind it that have not started are dropped.
-// Pieces follow the time that the elements before them took. If elements suddenly become a thousand times dearer, the
-// piece under way, at most a sixteenth of what is left or 2.5 us of the cheap ones, is finished by one worker; give a
-// grain to loops whose elements do.
-// Cost: a loop that nobody helps runs at the speed of the plain loop after about 150 ns; no allocation.
+// The loop sizes a piece by the time that the elements before it took. If elements suddenly become a thousand times more
+// expensive, one worker finishes the piece under way: at most a sixteenth of the rest of the range, or 2.5 us of the
+// cheap elements. A grain cannot shorten a piece, because it is a lower bound. A loop with such elements is better
+// written as `fork_each` over the expensive ones.
+// Cost without help of another worker: the time of the plain loop and about 30 ns for each piece, which is 30 ns for one
+// element and 60 to 160 ns for up to 10,000 cheap elements (g++ 12 -O3, AMD EPYC). No allocation.
 #pragma once
 
 #include "sennit/par/detail/lazy_loop.hpp"

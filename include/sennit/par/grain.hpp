@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // grain: the smallest number of elements that a parallel loop hands out or runs as one piece.
 //
-// Leave it out in most loops: pieces then adapt to how long the elements take. Give one where neighbouring elements
-// share something that is costly to set up or to share, such as a cache line that both write.
+// Leave it out in most loops: the loop then sizes its pieces by the time that the elements take. Give a grain where
+// neighbouring elements share a set-up, or a cache line that both write. A grain is a lower bound: it makes no piece
+// shorter, and cheap elements still run in longer pieces.
 #pragma once
 
 #include <cstddef>

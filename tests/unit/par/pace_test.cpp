@@ -41,6 +41,14 @@ TEST(par_pace, a_piece_of_cheap_elements_leaves_most_of_a_long_range) {
     EXPECT_LE(steps.next_end(0, std::size_t{1} << 40), std::size_t{1} << 36);
 }
 
+TEST(par_pace, a_grain_makes_no_piece_shorter) {
+    pace steps(grain{64});
+    steps.ran(1); // expensive elements: the time of this one asks for at most 16 in the next piece
+    EXPECT_EQ(steps.next_end(0, 1'000'000), 64u);
+    for (int i = 0; i < 20; ++i) steps.ran(1'000'000); // cheap elements: longer than the grain
+    EXPECT_GT(steps.next_end(0, std::size_t{1} << 40), 64u);
+}
+
 TEST(par_pace, rounds_up_within_the_limit) {
     EXPECT_EQ(round_up(0, 64, 1000), 0u);
     EXPECT_EQ(round_up(1, 64, 1000), 64u);
