@@ -20,10 +20,10 @@
 // shall be able to fail alone. Do not use it to share out a computation (fork_join), or where the caller waits for each
 // answer anyway (a mutex and a function are cheaper). Where the messages are known only when it runs: `open_actor`.
 // Guarantees. At most one handler of an actor runs at a time. Messages from one sender to one receiver are handled in
-// the order they were sent. A handler may wait in any call of Sennit: its stack waits, and its worker runs other work. A
-// system call or another library blocks the worker: make that call in `sennit::blocking`. An exception that leaves a
-// handler ends that actor, and only that actor; its watchers, its links and the askers that wait for it learn of the end.
-// An actor handles 64 messages, then its worker runs other work.
+// the order they were sent. A handler may wait in any call of Sennit: its stack waits, and its worker runs other work.
+// A system call or another library blocks the worker: make that call in `sennit::blocking`. An exception that leaves a
+// handler ends that actor, and only that actor; its watchers, its links and the askers that wait for it learn of the
+// end. An actor handles 64 messages, then its worker runs other work.
 // Cost: an actor is 192 bytes and its state in pieces of 64; docs/performance.md has the times.
 #pragma once
 

@@ -13,9 +13,9 @@
 //
 // Guarantees. The first callable runs on the caller at once, the others there too in order, except for those that a
 // free worker takes. All have ended when fork_join returns or throws. A wait for a taken one suspends the calling
-// context and leaves its worker free; it never runs unrelated work on top of the caller. So a child may wait in any call
-// of Sennit; a system call in a child blocks its worker (`sennit::blocking` does not). The caller may continue in another
-// thread: do not hold a std::mutex over the call, or read a thread_local on both sides.
+// context and leaves its worker free; it never runs unrelated work on top of the caller. So a child may wait in any
+// call of Sennit; a system call in a child blocks its worker (`sennit::blocking` does not). The caller may continue in
+// another thread: do not hold a std::mutex over the call, or read a thread_local on both sides.
 //
 // Exceptions. The first callable's exception wins; callables that have not started are then dropped, those that run are
 // waited for, their exceptions are dropped. Otherwise the exception of the next one in order is thrown.

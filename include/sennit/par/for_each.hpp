@@ -12,12 +12,12 @@
 // A call of `f` may wait in any call of Sennit, fork, or run a loop of its own; a system call blocks its worker. Called
 // from a thread that is no worker, the loop runs on the default runtime and blocks the thread.
 // Exceptions: the one of the first element, in order, that throws; pieces behind it that have not started are dropped.
-// The loop sizes a piece by the time that the elements before it took. If elements suddenly become a thousand times more
-// expensive, one worker finishes the piece under way: at most a sixteenth of the rest of the range, or 2.5 us of the
-// cheap elements. A grain cannot shorten a piece, because it is a lower bound. A loop with such elements is better
-// written as `fork_each` over the expensive ones.
-// Cost without help of another worker: the time of the plain loop and about 30 ns for each piece, which is 30 ns for one
-// element and 60 to 160 ns for up to 10,000 cheap elements (g++ 12 -O3, AMD EPYC). No allocation.
+// The loop sizes a piece by the time that the elements before it took. If elements suddenly become a thousand times
+// more expensive, one worker finishes the piece under way: at most a sixteenth of the rest of the range, or 2.5 us of
+// the cheap elements. A grain cannot shorten a piece, because it is a lower bound. `fork_each` has no pieces: a free
+// worker can take every element that has not started.
+// Cost without help of another worker: the time of the plain loop and about 30 ns for each piece, which is 30 ns for
+// one element and 60 to 160 ns for up to 10,000 cheap elements (g++ 12 -O3, AMD EPYC). No allocation.
 #pragma once
 
 #include "sennit/par/detail/lazy_loop.hpp"
