@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that comments, documents, messages and test names are in plain English.
+
+Each folder has budgets, after the style guide of the project. Rates are per 1,000 words:
+
+  `who`     pronouns of persons for anything but a person: `whoever waits`
+  `what`    headless relative clauses: `returns what it found`. An indirect question is fine.
+  `actor`   `somebody`, `nobody`, `others`, `the one that` for a thread, a fiber or a task
+  `same`    comments that begin with a reference: `The same`, `As above`, `As said` (a count)
+  `p90`     the 90th percentile of the length of the sentences, in words
+  `long`    lines of more than 100 columns (a count)
+
+Code spans and short quotations are not counted. Code blocks, tables and test names have no
+sentences to measure.
+
+  check_prose.py                     the policy test: each folder against budget or RATCHET entry
+  check_prose.py PATH...             these files and folders against the budgets, without RATCHET
+  check_prose.py --report [PATH...]  a table with a row for each folder
+  check_prose.py --worst 20 PATH...  the worst files, sentences and findings, with file:line
+  check_prose.py --hits PATH...      every finding, with file:line
+  check_prose.py --ratchet           the table RATCHET for the present text, to paste into this file
+"""
+
+import argparse
+import collections
+import dataclasses
+import math
+import pathlib
+import re
+import sys
+
+import policy
+import prose
+
+BUDGETS = {"who": 0.5, "what": 0.3, "actor": 0.5, "same": 0, "p90": 30, "long": 0}
+DENSITIES = ("who", "what", "actor")
+COLUMNS = 100
+# Measured data and vendored trees; nothing that a person writes.
+DATA = re.compile(r"^docs/results/.*\.(json|csv|svg)$|\.(svg|csv)$|^LICENSE$|package-lock|\.sum$")
+
+# Folders that do not pass yet, with their present values, in the order of BUDGETS, as the ceiling.
+# A value may only fall; the entry of a folder that passes must be removed. `--ratchet` prints this
+# table for the present text.
+RATCHET = {
+    ".": (2.8, 8.6, 3.2, 0, 34, 350),
+    "bench": (0.5, 14.1, 2.9, 1, 37, 42),
+    "cmake": (2.5, 5.0, 2.5, 0, 31, 20),
+    "docs": (1.0, 2.1, 1.1, 0, 51, 339),
+    "docs/guide": (2.2, 8.0, 5.7, 1, 30, 371),
+    "docs/internals": (5.9, 6.7, 4.7, 0, 44, 170),
+    "docs/lab": (2.6, 12.6, 0.5, 0, 30, 19),
+    "docs/results": (0.5, 0.3, 0.5, 0, 30, 5),
+    "include/sennit": (2.9, 8.2, 6.8, 9, 30, 559),
+    "include/sennit/actor": (3.4, 13.7, 12.7, 3, 30, 228),
+    "include/sennit/base": (8.7, 10.3, 1.7, 1, 30, 75),
+    "include/sennit/coroutine": (9.6, 22.3, 9.6, 0, 30, 9),
+    "include/sennit/future": (7.7, 21.6, 4.7, 1, 30, 20),
+    "include/sennit/monitor": (16.6, 8.7, 26.9, 3, 30, 43),
+    "include/sennit/obs": (3.1, 15.3, 3.1, 0, 43, 13),
+    "include/sennit/par": (1.7, 6.5, 4.1, 0, 30, 72),
+    "include/sennit/sched": (5.5, 8.9, 6.1, 4, 30, 225),
+    "include/sennit/sys": (6.0, 3.0, 1.0, 2, 32, 58),
+    "include/sennit/when": (9.4, 0.3, 4.7, 0, 30, 7),
+    "lab": (0.8, 6.8, 2.7, 1, 32, 301),
+    "lab/harness": (0.5, 12.8, 2.5, 3, 30, 468),
+    "lab/runtimes": (4.9, 9.5, 5.0, 5, 30, 584),
+    "lab/tests": (0.5, 13.2, 4.1, 1, 30, 380),
+    "lab/workloads": (5.8, 8.3, 4.2, 1, 30, 162),
+    "models": (0.9, 6.3, 2.8, 0, 30, 85),
+    "src": (9.8, 3.8, 19.5, 1, 30, 89),
+    "src/actor": (14.0, 9.3, 13.0, 0, 30, 88),
+    "src/monitor": (17.5, 9.6, 19.2, 2, 30, 77),
+    "src/obs": (1.4, 12.1, 12.1, 0, 30, 44),
+    "src/sched": (6.8, 9.7, 10.0, 18, 30, 939),
+    "src/sys": (3.9, 6.0, 8.1, 4, 30, 162),
+    "tests": (0.5, 14.7, 1.7, 0, 30, 43),
+    "tests/compile_fail": (2.1, 9.1, 4.1, 0, 30, 8),
+    "tests/docs": (0.5, 0.3, 0.5, 0, 30, 4),
+    "tests/fault": (0.8, 14.4, 10.7, 1, 30, 54),
+    "tests/install": (0.5, 6.1, 0.5, 0, 30, 16),
+    "tests/policy": (0.5, 23.9, 0.5, 0, 30, 4),
+    "tests/regress": (5.0, 8.5, 5.4, 2, 30, 95),
+    "tests/sim": (7.6, 12.1, 9.4, 10, 30, 666),
+    "tests/soak": (9.8, 14.6, 13.1, 0, 30, 239),
+    "tests/stress": (0.5, 0.3, 0.5, 0, 30, 4),
+    "tests/support": (0.5, 6.8, 4.6, 1, 30, 10),
+    "tests/tools": (4.6, 4.6, 4.6, 0, 30, 19),
+    "tests/unit": (4.7, 10.4, 10.9, 4, 30, 661),
+    "tools": (0.5, 2.7, 0.7, 0, 30, 41),
+    "tools/gdb": (6.9, 6.9, 2.3, 0, 30, 23),
+    "tools/tests": (0.5, 4.2, 1.4, 0, 30, 19),
+}
+
+# --- the rules ------------------------------------------------------------------------------------
+
+PERSON = (
+    r"users?|readers?|engineers?|persons?|people|maintainers?|authors?|programmers?|developers?|"
+    r"writers?|contributors?|reviewers?|newcomers?|strangers?|visitors?|administrators?"
+)
+# A verb of saying, asking or knowing in front makes `what` an indirect question.
+ASKING = (
+    r"say|says|said|saying|tell|tells|told|telling|show|shows|shown|explain|explains|describe|"
+    r"describes|decide|decides|define|defines|determine|determines|know|knows|known|knowing|ask|"
+    r"asks|asked|asking|see|understand|learn|learns|wonder|remember|matter|report|reports|choose|"
+    r"chooses|guess|about"
+)
+# The words that may follow a pronoun `the one`. Before any other word it is a numeral.
+FINISHES = (
+    r"(?=\s*(?:[,.;:)]|$|that\b|who\b|which\b|is\b|has\b|was\b|may\b|must\b|can\b|comes\b|"
+    r"takes\b|does\b|waits\b))"
+)
+
+RULES = {
+    "who": re.compile(
+        rf"\b(?:{PERSON}),?\s+whom?\b|\b(?P<hit>who|whoever|whom|whomever)\b", re.IGNORECASE
+    ),
+    "what": re.compile(
+        rf"\b(?:{ASKING})\s+(?:[\w']+\s+){{0,2}}what\b|\bwhat\s+(?:if|happens|happened)\b|"
+        rf"\bwhat\b[^.;:]*\?|\b(?P<hit>what|whatever)\b",
+        re.IGNORECASE,
+    ),
+    "actor": re.compile(
+        rf"\b(?P<hit>(?:some|no|every|any)body(?:'s)?|(?:some|every|any)one(?:'s)?|no\s+one|others|"
+        rf"(?:the|each|every|any|another|that)\s+one{FINISHES}|one\s+(?:that|who|which|whose)\b)",
+        re.IGNORECASE,
+    ),
+}
+SAME = re.compile(
+    r"(the same\b|as above\b|as said\b|see above\b|ditto\b|likewise\b|same\b)", re.IGNORECASE
+)
+QUOTED = re.compile(r"``[^`]*``|`[^`]*`|\"[^\"\n]{1,30}\"|“[^”\n]{1,30}”|https?://\S+")
+LINK = re.compile(r"(?<=\])\([^)\s]*\)")
+EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\w)|(?<=\w)[*_]{1,3}(?!\w)")
+SENTENCE_END = re.compile(r"[.!?][)\"'”*_]*(?=\s+[^a-z\s]|\s*$)|\n\s*\n")
+ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc|cf|vs|approx|resp|no|fig|incl)\.", re.IGNORECASE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Hit:
+    rule: str
+    path: str
+    line: int
+    text: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.rule}: {self.text}"
+
+
+def blank(match):
+    """A placeholder of one word that keeps the line breaks of the text."""
+    return "CODE" + "\n" * match.group(0).count("\n")
+
+
+def readable(passage):
+    """The text without code, links and emphasis."""
+    text = QUOTED.sub(blank, passage.text) if passage.kind != prose.TEST_NAME else passage.text
+    return EMPHASIS.sub("", LINK.sub("", text))
+
+
+def excerpt(text, start, end, around=40):
+    """The words around a finding."""
+    first = text.find(" ", start - around) + 1 if start > around else 0
+    last = text.rfind(" ", 0, end + around) if end + around < len(text) else len(text)
+    return " ".join(text[min(first, start) : max(last, end)].split())
+
+
+def hits_of(passage, text):
+    for rule, pattern in RULES.items():
+        for found in pattern.finditer(text):
+            if found.groupdict().get("hit"):
+                line = passage.line + text.count("\n", 0, found.start())
+                yield Hit(rule, passage.path, line, excerpt(text, found.start(), found.end()))
+    if passage.kind == prose.COMMENT and passage.opens and SAME.match(text.lstrip()):
+        yield Hit("same", passage.path, passage.line, excerpt(text.lstrip(), 0, 0, 60))
+
+
+def sentences_of(passage, text):
+    """(words, line, sentence) for each sentence of a paragraph."""
+    text = ABBREVIATIONS.sub(lambda match: match.group(0).replace(".", ""), text)
+    start = 0
+    for end in [match.end() for match in SENTENCE_END.finditer(text)] + [len(text)]:
+        sentence, begin = text[start:end], start
+        start = end
+        length = prose.words(prose.ITEM.sub("", sentence, count=1) if begin == 0 else sentence)
+        if length:
+            lead = len(sentence) - len(sentence.lstrip())
+            yield (
+                length,
+                passage.line + text.count("\n", 0, begin + lead),
+                " ".join(sentence.split()),
+            )
+
+
+def long_lines(name, text):
+    """Lines that are too wide. Tables, and lines with no space to break at, are allowed."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) <= COLUMNS or (name.endswith(".md") and line.lstrip().startswith("|")):
+            continue
+        if " " in line[:COLUMNS].strip() and not re.search(r"https?://\S{40}", line):
+            yield Hit("long", name, number, f"{len(line)} columns")
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+class Measure:
+    """The words, findings and sentences of a file or a folder."""
+
+    def __init__(self):
+        self.words, self.hits, self.sentences = 0, [], []
+
+    def add(self, other):
+        self.words += other.words
+        self.hits += other.hits
+        self.sentences += other.sentences
+
+    def values(self):
+        counts = collections.Counter(hit.rule for hit in self.hits)
+        lengths = sorted(length for length, *_ in self.sentences)
+        found = {rule: 1000 * counts[rule] / max(self.words, 1) for rule in DENSITIES}
+        return {
+            **found,
+            "same": counts["same"],
+            "p90": lengths[math.ceil(0.9 * len(lengths)) - 1] if lengths else 0,
+            "long": counts["long"],
+        }
+
+    def over(self, ceilings):
+        """{rule: value} of the values above their ceiling. One occurrence is never too many for
+        a density.
+        """
+        counts = collections.Counter(hit.rule for hit in self.hits)
+        return {
+            rule: value
+            for rule, value in self.values().items()
+            if value > ceilings[rule] and not (rule in DENSITIES and counts[rule] <= 1)
+        }
+
+
+def measure(name, text):
+    result = Measure()
+    result.hits += long_lines(name, text)
+    for passage in prose.extract(name, text):
+        plain = readable(passage)
+        result.words += prose.words(plain)
+        result.hits += hits_of(passage, plain)
+        if passage.measured:
+            result.sentences += [
+                (length, passage.path, line, text)
+                for length, line, text in sentences_of(passage, plain)
+            ]
+    return result
+
+
+def folder_of(name):
+    """The first two folders of a path; three below include/, whose second one is always sennit."""
+    parts = pathlib.PurePosixPath(name).parts[:-1]
+    return "/".join(parts[: 3 if parts[:1] == ("include",) else 2]) or "."
+
+
+def measure_files(root, paths=()):
+    """{name: Measure} of the project's files, or of those that are or lie below one of the
+    paths.
+    """
+    chosen = [pathlib.Path(path).resolve() for path in paths]
+    result = {}
+    for path in policy.project_files(root):
+        name = path.relative_to(root).as_posix()
+        if DATA.search(name) or (
+            chosen and not any(path.resolve().is_relative_to(place) for place in chosen)
+        ):
+            continue
+        try:
+            result[name] = measure(name, path.read_text(encoding="utf-8"))
+        except UnicodeDecodeError:
+            continue  # a picture
+    return result
+
+
+def by_folder(files):
+    folders = collections.defaultdict(Measure)
+    for name, measured in files.items():
+        folders[folder_of(name)].add(measured)
+    return dict(sorted(folders.items()))
+
+
+# --- reports --------------------------------------------------------------------------------------
+
+
+def shown(rule, value):
+    return f"{value:.1f}" if rule in DENSITIES else f"{value}"
+
+
+def report(folders):
+    """The table of all folders; `*` marks a value above its budget."""
+    total = Measure()
+    for measured in folders.values():
+        total.add(measured)
+    print(f"{'folder':28} {'words':>7}" + "".join(f"{rule:>8}" for rule in BUDGETS))
+    for folder, measured in [*folders.items(), ("all", total)]:
+        over = measured.over(BUDGETS)
+        cells = (
+            shown(rule, value) + ("*" if rule in over else " ")
+            for rule, value in measured.values().items()
+        )
+        print(f"{folder:28} {measured.words:7}" + "".join(f"{cell:>8}" for cell in cells))
+    print(
+        f"{'budget':28} {'':7}"
+        + "".join(f"{shown(rule, value) + ' ':>8}" for rule, value in BUDGETS.items())
+    )
+
+
+def worst(files, count):
+    print("Files with the most findings:")
+    for name, measured in sorted(files.items(), key=lambda item: -len(item[1].hits))[:count]:
+        counts = collections.Counter(hit.rule for hit in measured.hits)
+        if counts:
+            print(
+                f"  {name}: {sum(counts.values())}",
+                "(" + ", ".join(f"{rule} {count}" for rule, count in counts.most_common()) + ")",
+            )
+    print("\nLongest sentences:")
+    everything = sorted(
+        (sentence for measured in files.values() for sentence in measured.sentences), reverse=True
+    )
+    for length, path, line, text in everything[:count]:
+        print(f"  {path}:{line}: {length} words: {text[:160]}")
+    for rule in (*DENSITIES, "same"):
+        found = [hit for measured in files.values() for hit in measured.hits if hit.rule == rule]
+        print(f"\n{rule}: {len(found)} findings" + (", the first of them:" if found else ""))
+        print(*(f"  {hit.path}:{hit.line}: {hit.text}" for hit in found[:count]), sep="\n")
+
+
+def rounded_up(rule, value):
+    return math.ceil(10 * value - 1e-9) / 10 if rule in DENSITIES else value
+
+
+def print_ratchet(folders):
+    print("RATCHET = {")
+    for folder, measured in folders.items():
+        if measured.over(BUDGETS):
+            values = [
+                max(rounded_up(rule, value), BUDGETS[rule])
+                for rule, value in measured.values().items()
+            ]
+            print(f'    "{folder}": ({", ".join(map(str, values))}),')
+    print("}")
+
+
+def check(folders, ratchet):
+    """The findings of the policy test."""
+    for folder, measured in folders.items():
+        ceilings = dict(zip(BUDGETS, ratchet.get(folder, BUDGETS.values())))
+        for rule, value in measured.over(ceilings).items():
+            yield (
+                f"{folder}: {rule} is {value:.2f}, the limit is {ceilings[rule]}"
+                f" (tools/check_prose.py --worst 10 {folder} shows where)"
+            )
+        if folder in ratchet and not measured.over(BUDGETS):
+            yield f"{folder}: is within its budgets now; remove its entry from RATCHET"
+    for folder in ratchet.keys() - folders.keys():
+        yield f"{folder}: does not exist; remove its entry from RATCHET"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="check_prose.py",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files and folders; without one, the whole project"
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="print a table with a row for each folder"
+    )
+    parser.add_argument(
+        "--worst", type=int, metavar="N", help="print the N worst files and sentences"
+    )
+    parser.add_argument("--hits", action="store_true", help="print every finding")
+    parser.add_argument(
+        "--ratchet", action="store_true", help="print the table RATCHET with the present values"
+    )
+    parser.add_argument(
+        "--root", type=pathlib.Path, default=policy.ROOT, help="the tree (default: this file's)"
+    )
+    arguments = parser.parse_args()
+    files = measure_files(arguments.root.resolve(), arguments.paths)
+    if not files:
+        sys.exit("check_prose: found no files to check")
+    folders = by_folder(files)
+    if arguments.report:
+        report(folders)
+    if arguments.worst:
+        worst(files, arguments.worst)
+    if arguments.hits:
+        for measured in files.values():
+            print(*measured.hits, sep="\n", end="\n" if measured.hits else "")
+    if arguments.ratchet:
+        print_ratchet(folders)
+    if not (arguments.report or arguments.worst or arguments.hits or arguments.ratchet):
+        policy.finish(
+            "check_prose", list(check(folders, {} if arguments.paths else RATCHET)), len(files)
+        )
+
+
+if __name__ == "__main__":
+    main()
