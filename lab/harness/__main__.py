@@ -5,7 +5,7 @@ from .declared import UsageError
 
 try:
     from .cli import main
-except UsageError as error:  # of a declaration, which is read when the lab is
+except UsageError as error:  # a mistake in a declaration, which is read when the lab is imported
     sys.exit(f"sennit: {error}")
 
 sys.exit(main(sys.argv[1:]))

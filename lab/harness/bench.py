@@ -12,14 +12,14 @@ from .build import Finder, NotInstalled
 from .catalogue import RUNTIMES, WORKLOADS
 from .declared import Runtime
 from .execute import Failed, as_text, run_once
+from .options import FEWEST
 from .progress import Shown, progress
 from .sentinel import sentinel
-from .stats import FEWEST, relative_width
+from .stats import relative_width
 
 CELL_BUDGET, FULL_CELL_BUDGET, QUICK_CELL_BUDGET = 10.0, 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
 LEAST, FULL_LEAST = FEWEST, 20  # samples before the width of the interval counts
 PRECISION, FULL_PRECISION = 0.03, 0.01  # half of the interval of the median, relative to it
-BUDGET, QUICK_BUDGET = 720.0, 600.0  # seconds of a whole run that is not full, from its first run on
 SAVE_EVERY = 60.0  # seconds between two times that an unfinished block is saved
 NO_TIME = "not run: the budget of the whole run was used up"
 MOST_PER_LEAST = 3  # a cell that does not get precise has so many times the least samples, and no more

@@ -2,65 +2,32 @@
 """The verb bench: its options, a new run or one that goes on, and what is left of one that ends early."""
 
 import os
-import random
 import shutil
 from argparse import Namespace
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from . import compare, overhead, page, progress, publish, report, seed_measure
-from .bench import (BUDGET, CELL_BUDGET, FULL_CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_BUDGET,
-                    QUICK_CELL_BUDGET, Plan, Run, cells_of, jobs_for, run_plan)
+from .bench import (CELL_BUDGET, FULL_CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_CELL_BUDGET,
+                    Plan, Run, cells_of, jobs_for, run_plan)
 from .build import Builder, default_compiler
-from .catalogue import MAIN_JOB, UsageError, thread_count, usable_cpus, workloads_named
+from .catalogue import UsageError, usable_cpus
 from .document import check_known, load, restore
-from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
 from .machine import differences, machine
-from .options import REFUSED, Parser, compiler_named, minutes, number, runtimes_named, seconds
+from .options import compiler_named
+from .parser import REFUSED
 from .say import say, warn
 from .table import Results, plain
 
-WITH_RESUME = {"resume", "compiler", "quiet_log"}  # all else was decided when the run began
-SUBVERBS = {"compare": (compare.parse, compare.act), "page": (page.parse, page.act),
-            "seed-tables": (seed_measure.parse, seed_measure.act), "publish": (publish.parse, publish.act),
-            "overhead": (overhead.parse, overhead.act)}
-
-
-def parse_bench(arguments: list[str]) -> Namespace:
-    parser = Parser("bench")
-    for option in ("--quick", "--full", "--quiet-log", "--pin"):
-        parser.add_argument(option, action="store_true")
-    for option in ("--workloads", "--runtimes", "--threads", "--reps", "--compiler", "--seed", "--out", "--time-limit", "--budget"):
-        parser.add_argument(option)
-    parser.add_argument("--resume", nargs="?", const=str(report.RESULTS / "latest"))
-    given = parser.parse_args(arguments)
-    if given.resume is not None:
-        others = [f"--{name.replace('_', '-')}" for name, value in vars(given).items() if value and name not in WITH_RESUME]
-        if others:
-            raise UsageError(f"--resume goes on with what was decided then; it does not go with {others[0]}")
-        given.former = load(given.resume)
-        if given.former["state"] == "complete":
-            raise UsageError(f"{given.resume} is complete; there is nothing to resume")
-        check_known(given.former)
-        return given
-    given.every_row = given.full and not given.quick and given.workloads is None and given.runtimes is None
-    if given.workloads is not None:
-        given.workloads = workloads_named(given.workloads)
-    else:
-        given.workloads = [*MAIN_JOB, "uts"] if given.full else list(MAIN_JOB)
-    given.runtimes = runtimes_named(given.runtimes, given.workloads)
-    if given.threads is not None:
-        given.threads = sorted({thread_count(text) for text in given.threads.split(",")})
-    else:
-        given.threads = list(range(1, usable_cpus() + 1)) if given.full else [usable_cpus()]
-    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
-    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
-    usual_limit = QUICK_TIME_LIMIT if given.quick else TIME_LIMIT if given.full else BENCH_TIME_LIMIT
-    given.time_limit = seconds(given.time_limit or str(usual_limit))
-    usual = QUICK_BUDGET if given.quick else None if given.full else BUDGET
-    given.budget = minutes(given.budget) if given.budget else usual
-    given.compiler = compiler_named(given.compiler)
-    return given
+def open_run(given: Namespace) -> None:
+    """Reads the results of the run to resume. Raises UsageError."""
+    if given.resume is None:
+        return
+    given.former = load(given.resume)
+    if given.former["state"] == "complete":
+        raise UsageError(f"{given.resume} is complete; there is nothing to resume")
+    check_known(given.former)
 
 
 def _plan(given: Namespace) -> Plan:
@@ -145,3 +112,18 @@ def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
     finally:
         say(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
     say(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html, SEED-TABLES.md")
+
+
+# action -> (opens the files that it takes, acts)
+ACTIONS: dict[str | None, tuple[Callable[[Namespace], None], Callable[[Namespace], int]]] = {
+    None: (open_run, bench), "compare": (compare.open_files, compare.act), "page": (page.open_files, page.act),
+    "seed-tables": (seed_measure.open_files, seed_measure.act), "publish": (publish.open_files, publish.act),
+    "overhead": (lambda _: None, overhead.act)}
+
+
+def open_files(given: Namespace) -> None:
+    ACTIONS[given.action][0](given)
+
+
+def act(given: Namespace) -> int:
+    return ACTIONS[given.action][1](given)

@@ -1,34 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs of ./sennit: run and list here, bench in bench_verbs. `check VERB ...` only judges the arguments."""
+"""Runs the verbs of ./sennit: run and list are here, bench is in bench_verbs, the others in project."""
 
 import io
 import json
-import shutil
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NoReturn
 
+from . import install, project
 from .build import Builder, NotInstalled
-from .catalogue import FORKS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus, workload_named
+from .catalogue import (FORKS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus,
+                        workload_named)
 from .execute import Failed, as_text, run_once
-from .limits import TIME_LIMIT
-from .options import REFUSED, Parser, compiler_named, seconds
+from .options import check, compiler_named, seconds
+from .parser import REFUSED, USAGE, parse
 from .say import warn
 
-USAGE = 2  # exit code for bad input
 
-
-def parse_run(arguments: list[str]) -> Namespace:
-    parser = Parser("run")
-    parser.add_argument("runtime")
-    parser.add_argument("workload")
-    parser.add_argument("size", nargs="?")
-    parser.add_argument("--threads")
-    parser.add_argument("--compiler")
-    parser.add_argument("--time-limit", default=str(TIME_LIMIT))
-    given = parser.parse_args(arguments)
+def check_run(given: Namespace) -> None:
+    """Replaces texts of the command line by values. Raises UsageError."""
     given.runtime = runtime_named(given.runtime).name
     workload = workload_named(given.workload)
     check_offered(given.runtime, workload.name)
@@ -38,7 +30,6 @@ def parse_run(arguments: list[str]) -> Namespace:
         given.threads = 1
     given.time_limit = seconds(given.time_limit)
     given.compiler = compiler_named(given.compiler)
-    return given
 
 
 def run(given: Namespace) -> int:
@@ -59,12 +50,8 @@ def run(given: Namespace) -> int:
     return 0
 
 
-def parse_list(arguments: list[str]) -> Namespace:
-    parser = Parser("list")
-    parser.add_argument("--compiler")
-    given = parser.parse_args(arguments)
+def check_list(given: Namespace) -> None:
     given.compiler = compiler_named(given.compiler)
-    return given
 
 
 def list_all(given: Namespace) -> int:
@@ -87,57 +74,50 @@ def list_all(given: Namespace) -> int:
     return 0
 
 
-def install_charts(_: object) -> int:
-    """For ./sennit only: not a verb of its own there."""
-    from . import charts
-    reason = charts.install()
-    if reason:
-        print(f"sennit: RESULTS.html will have no charts: {reason}", file=sys.stderr)
-    return REFUSED if reason else 0
+def lab_verb(given: Namespace, arguments: Sequence[str]) -> int:
+    """run and list need no library of Python, since scripts call run often and its start counts."""
+    if given.verb == "run":
+        check_run(given)
+        install.ensure_build_tools()
+        return run(given)
+    if given.verb == "list":
+        check_list(given)
+        install.ensure_build_tools()
+        return list_all(given)
+    wants_all = given.action is None and given.full and not (given.workloads or given.runtimes)
+    check(given)  # bad input must not install anything
+    install.restart_with_libraries(arguments)
+    from . import bench_verbs  # needs the libraries
 
-
-def print_packages(which: str) -> int:
-    """For ./sennit setup only: Debian packages, one a line; those of tool chains that are there are left out."""
-    for runtime in RUNTIMES.values():
-        there = runtime.commands and all(map(shutil.which, runtime.commands))
-        if runtime.packages and runtime.light == (which == "light") and not there:
-            print("\n".join(runtime.packages))
-    return 0
-
-
-def verb_of(arguments: list[str]) -> tuple[Callable, Callable, list[str]]:
-    """(parse, act, the arguments of the verb)"""
-    if arguments[0] in ("run", "list"):
-        return *{"run": (parse_run, run), "list": (parse_list, list_all)}[arguments[0]], arguments[1:]
-    if arguments[0] == "charts":
-        return lambda _: None, install_charts, []
-    if arguments[0] == "packages":
-        return lambda rest: rest[0], print_packages, arguments[1:]
-    from . import bench_verbs  # not for run, whose start counts
-    if arguments[1:2] and arguments[1] in bench_verbs.SUBVERBS:
-        return *bench_verbs.SUBVERBS[arguments[1]], arguments[2:]
-    return bench_verbs.parse_bench, bench_verbs.bench, arguments[1:]
+    bench_verbs.open_files(given)
+    if given.action is None:
+        install.setup(wants_all)
+    elif given.action == "overhead":
+        install.ensure_build_tools()
+    if given.action in (None, "page", "seed-tables"):
+        install.install_charts()
+    return bench_verbs.act(given)
 
 
 def _end(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)  # so that a run in progress is ended, too
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup starts it
             signal.signal(number, _end)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # titles are not all ASCII
-    check = arguments[:1] == ["check"]
-    parse, act, rest = verb_of(arguments[1:] if check else arguments)
     try:
-        given = parse(rest)
-        return 0 if check else act(given)
+        given = parse(arguments)
+        if given.verb in project.VERBS:
+            return project.VERBS[given.verb](given, arguments[1:])
+        return lab_verb(given, arguments)
     except UsageError as error:
         warn(f"sennit: {error}")
         return USAGE
-    except OSError as error:
+    except (OSError, install.CannotInstall) as error:
         warn(f"sennit: {error}")
         return REFUSED
     except KeyboardInterrupt:

@@ -2,7 +2,6 @@
 """`bench compare A B`: two results files, or two builds of Sennit measured against each other in the same blocks."""
 
 import hashlib
-import random
 import subprocess
 import sys
 from argparse import Namespace
@@ -12,11 +11,11 @@ from statistics import median
 
 from .bench import LEAST, MOST_PER_LEAST, PRECISION, Cell, Plan, Run, jobs_for, run_plan
 from .build import OUT, ROOT, NotInstalled, default_compiler
-from .catalogue import MAIN_JOB, RUNTIMES, UsageError, thread_count, usable_cpus, workloads_named
+from .catalogue import RUNTIMES
 from .document import load, restore
-from .limits import TIME_LIMIT
-from .options import REFUSED, Parser, number, seconds
-from .stats import FEWEST, Comparison, compare, compare_medians
+from .options import FEWEST
+from .parser import REFUSED
+from .stats import Comparison, compare, compare_medians
 from .table import aligned, four_digits
 
 Pair = tuple[Cell, Cell, Comparison]
@@ -66,33 +65,10 @@ def _built_for(prefix: Path, runtime: str) -> Path:
     return place / "lab"
 
 
-def parse(arguments: list[str]) -> Namespace:
-    parser = Parser("compare")
-    parser.add_argument("a")
-    parser.add_argument("b")
-    for option in ("--workloads", "--threads", "--reps", "--seed"):
-        parser.add_argument(option)
-    parser.add_argument("--time-limit", default=str(TIME_LIMIT))
-    parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args(arguments)
-    for place in (given.a, given.b):
-        if not Path(place).exists():
-            raise UsageError(f"there is no file or folder '{place}'")
-    given.files = [_is_results(place) for place in (given.a, given.b)]
-    if given.files[0] != given.files[1]:
-        raise UsageError("compare takes two results files, or two build folders, not one of each")
-    given.workloads = workloads_named(given.workloads) if given.workloads else list(MAIN_JOB)
-    given.threads = sorted({thread_count(text) for text in (given.threads or str(usable_cpus())).split(",")})
-    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
-    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
-    given.time_limit = seconds(given.time_limit)
+def open_files(given: Namespace) -> None:
+    """Reads the results files, where it is two of them. Raises UsageError."""
     if given.files[0]:
         given.runs = [restore(load(place))[0] for place in (given.a, given.b)]
-    return given
-
-
-def _is_results(place: str) -> bool:
-    return Path(place).is_file() or Path(place, "RESULTS.json").is_file()
 
 
 def pairs_of_files(first: Run, second: Run) -> Iterator[Pair]:

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """RESULTS.json: written as results.schema.json says, read back with one clear line for whatever is wrong with it."""
 
+import functools
 import json
+import math
 import os
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from typing import NoReturn
+from typing import Any, NoReturn
+
+import jsonschema
 
 from .bench import Cell, Plan, Run
 from .catalogue import WORKLOADS, UsageError, check_offered, runtime_named, workload_named
-from .schema import problems
 from .sentinel import mark_noisy
 from .stats import median_interval, outliers
 
@@ -70,6 +73,29 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
+def _is_finite(_: object, value: object) -> bool:
+    """Whether it is a number to compute with: 1e999 is none, nor is a whole number of a thousand digits."""
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+@functools.cache
+def validator() -> Any:
+    """Checks results against results.schema.json. Numbers must be finite, and whole numbers have no fraction."""
+    standard = jsonschema.Draft202012Validator
+    types = standard.TYPE_CHECKER.redefine_many({
+        "number": _is_finite, "integer": lambda checker, value: isinstance(value, int) and _is_finite(checker, value)})
+    return jsonschema.validators.extend(standard, type_checker=types)(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def problem(results: object) -> str | None:
+    """What is wrong with results, and where; None where they are as the schema says."""
+    error = next(validator().iter_errors(results), None)
+    return error and f"{error.json_path.removeprefix('$.').replace('$', 'the file')}: {error.message[:160]}"
+
+
 def load(path: str | Path) -> dict:
     """The dictionary of a results file, or of the one in a folder. Raises UsageError."""
     path = Path(path)
@@ -84,8 +110,8 @@ def load(path: str | Path) -> dict:
         raise UsageError(f"{path} is no results file of this lab, or one from before its files had a version")
     if results.get("version") != VERSION:
         raise UsageError(f"{path} has version {results.get('version')} of the results; this lab reads version {VERSION}")
-    for problem in problems(results, json.loads(SCHEMA.read_text(encoding="utf-8"))):
-        raise UsageError(f"{path} is broken: {problem.replace('the file', 'it', 1)}")
+    if wrong := problem(results):
+        raise UsageError(f"{path} is broken: {wrong}")
     for number, cell in enumerate(results["cells"]):
         seconds, tasks = ([sample[key] for sample in cell["samples"]] for key in ("seconds", "tasks"))
         if cell["median"] is not None and not (seconds and min(seconds) > 0 and max(seconds) < 1e9 and min(tasks) > 0):

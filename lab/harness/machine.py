@@ -8,6 +8,8 @@ import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
+import psutil
+
 from .build import PREBUILT, ROOT, compiler_flags
 from .catalogue import usable_cpus
 
@@ -90,7 +92,7 @@ def machine(compiler: str) -> dict:
     about = {
         "cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),
         "cores": usable_cpus(),
-        "memory": _field("/proc/meminfo", "MemTotal"),
+        "memory": f"{psutil.virtual_memory().total // 1024} kB",
         "kernel": platform.release(),
         "system": _system(),
         "compiler": _first_line([compiler, "--version"]),

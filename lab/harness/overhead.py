@@ -15,12 +15,11 @@ from statistics import median
 from .build import Builder, NotInstalled
 from .catalogue import usable_cpus
 from .execute import Failed, run_once
-from .options import REFUSED, Parser, number
+from .parser import REFUSED
 from .say import warn
-from .stats import FEWEST, Interval, median_interval
+from .stats import Interval, median_interval
 
 MOST_ADDED, MOST_AROUND = 0.02, 0.050  # of the time of a run; seconds
-REPS = 25
 BUSY, IDLE = ("fib", "39"), ("fib", "1")
 
 
@@ -67,14 +66,6 @@ def overheads(command: list[str], threads: int, reps: int) -> tuple[tuple[float,
     added = [ours / theirs - 1 for (ours, _), (theirs, _) in pairs(command, BUSY, threads, reps)]
     around = [ours - theirs for (_, ours), (_, theirs) in pairs(command, IDLE, threads, reps)]
     return _middle(added), _middle(around)
-
-
-def parse(arguments: list[str]) -> Namespace:
-    parser = Parser("overhead")
-    parser.add_argument("--reps", default=str(REPS))
-    given = parser.parse_args(arguments)
-    given.reps = number(given.reps, "--reps", FEWEST, 1000)
-    return given
 
 
 def act(given: Namespace) -> int:

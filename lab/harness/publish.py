@@ -10,10 +10,8 @@ from statistics import median
 
 from . import picture, report
 from .bench import Cell
-from .build import ROOT
 from .catalogue import MAIN_JOB, UsageError
 from .document import load, restore, save, write_whole
-from .options import Parser
 from .seed_measure import ROWS
 from .seed_tables import markdown
 from .table import Results, four_digits
@@ -107,11 +105,8 @@ def with_figures(readme: str, text: str) -> str:
     return f"{before}{BEGIN}\n{text}{END}{after}"
 
 
-def parse(arguments: list[str]) -> Namespace:
-    parser = Parser("publish")
-    parser.add_argument("folder")
-    parser.add_argument("--root", default=str(ROOT))
-    given = parser.parse_args(arguments)
+def open_files(given: Namespace) -> None:
+    """Reads the results and the README. Raises UsageError where no set can be made of them."""
     given.document = load(given.folder)
     if not any(cell["median"] is not None for cell in given.document["cells"]):
         raise UsageError(f"{given.folder} holds no figure")
@@ -120,7 +115,6 @@ def parse(arguments: list[str]) -> Namespace:
     size = len(_text(given.document))
     if size > MOST_BYTES * 3 // 4:
         raise UsageError(f"{given.folder} holds {size // 1000} kB of samples; a committed set has at most {MOST_BYTES * 3 // 4000} kB")
-    return given
 
 
 def _text(document: dict) -> bytes:

@@ -4,7 +4,7 @@
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -16,6 +16,7 @@ from .page import write_page
 from .say import warn
 from .stats import outliers
 from .table import EXPLANATION, SPREAD, Results, four_digits, spread
+from .templates import fill
 
 RESULTS = ROOT / "build" / "results"
 COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "low_seconds", "high_seconds",
@@ -23,10 +24,6 @@ COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "media
            "median_cpu_seconds", "tasks", "peak_rss_kib", "voluntary_switches", "involuntary_switches", "stopped", "reason")
 SIDE_BY_SIDE = 4  # workloads of a table in RESULTS.md
 EACH = ("runtime", "workload", "threads", "samples", "median s", SPREAD, "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
-
-
-def _line(row: Iterable[str]) -> str:
-    return "| " + " | ".join(row) + " |\n"
 
 
 def _each(results: Results) -> Iterator[tuple[str, ...]]:
@@ -50,19 +47,11 @@ def _peak(cell: Cell) -> int:
 
 
 def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
-    text = "# Results\n\n"
-    text += "".join(f"* {key}: {value}\n" for key, value in about.items() if value is not None)
-    noisy = [str(number + 1) for number, block in enumerate(blocks) if block["noisy"]]
-    text += f"* blocks: {len(blocks)}; noisy: {', '.join(noisy) or 'none'}\n"
     titles = results.titles()
-    for first in range(0, len(titles), SIDE_BY_SIDE):
-        head, *rows = results.rows(titles[first:first + SIDE_BY_SIDE])
-        if rows:
-            text += "\n" + _line(head) + "|---|" + "--:|" * (len(head) - 1) + "\n" + "".join(map(_line, rows))
-    text += f"\n{EXPLANATION}\n"
-    text += "\n## Each result\n\n" + _line(EACH) + "|---|---|" + "--:|" * (len(EACH) - 2) + "\n" + "".join(map(_line, _each(results)))
-    reasons = results.reasons()
-    return text + ("\nNo result:\n\n" + "".join(f"* {reason}\n" for reason in reasons) if reasons else "")
+    side_by_side = [results.rows(titles[first:first + SIDE_BY_SIDE]) for first in range(0, len(titles), SIDE_BY_SIDE)]
+    return fill("RESULTS.md", about=about, blocks=blocks, explanation=EXPLANATION, each_head=EACH, each=list(_each(results)),
+                noisy=[number for number, block in enumerate(blocks, 1) if block["noisy"]], reasons=results.reasons(),
+                side_by_side=[(head, rows) for head, *rows in side_by_side])
 
 
 def _csv_row(results: Results, cell: Cell) -> dict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines for whoever looks on. A terminal that was closed, or a pipe that nobody reads, does not end a bench."""
+"""Prints lines for the user. A closed terminal, or a pipe without a reader, does not end a bench."""
 
 import contextlib
 import os
@@ -21,6 +21,26 @@ def _drop(stream: TextIO) -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)
+
+
+class Unbreakable:
+    """A stream for rich that drops its text, where `put` would, instead of raising."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream, self.encoding = stream, stream.encoding
+
+    def write(self, text: str) -> int:
+        put(text, self.stream)
+        return len(text)
+
+    def flush(self) -> None:
+        pass  # put has flushed
+
+    def isatty(self) -> bool:
+        return self.stream.isatty()
+
+    def fileno(self) -> int:
+        return self.stream.fileno()
 
 
 def say(text: str, stream: TextIO | None = None) -> None:

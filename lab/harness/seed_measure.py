@@ -10,15 +10,13 @@ from pathlib import Path
 
 from . import progress, report
 from .bench import NO_TIME, Cell, Plan, Run, run_plan
-from .build import ROOT, Builder, Finder, default_compiler
+from .build import Builder, Finder, default_compiler
 from .catalogue import WORKLOADS, UsageError, usable_cpus
 from .document import check_known, load, restore, write_whole
 from .machine import machine
-from .options import Parser, compiler_named, minutes, number, seconds
+from .options import FEWEST, compiler_named
 from .seed_tables import markdown, tables, why_not
-from .stats import FEWEST
 
-OUT = ROOT / "docs" / "seed-tables.md"
 ROWS = "rows of the seed tables"  # in the description of results that hold them all
 TIME_LIMIT = 20.0  # seconds a run, warm-up included
 BUDGET = 12 * 60.0  # seconds of all runs
@@ -66,26 +64,14 @@ def run_rows(plan: Plan, builder: Finder, run: Run, save: Callable[[], None]) ->
     run_plan(plan, builder, run, save, lambda: smaller_cells(run, usable_cpus()))
 
 
-def parse(arguments: list[str]) -> Namespace:
-    parser = Parser("seed-tables")
-    parser.add_argument("files", nargs="*")
-    parser.add_argument("--out", default=str(OUT))
-    parser.add_argument("--quiet-log", action="store_true")
-    for option in ("--measure", "--reps", "--time-limit", "--budget"):
-        parser.add_argument(option)
-    given = parser.parse_args(arguments)
-    if not given.files and not given.measure:
-        raise UsageError("seed-tables takes results files, or --measure FOLDER to make them; see ./sennit --help")
+def open_files(given: Namespace) -> None:
+    """Reads the results files, and the run to continue. Raises UsageError."""
     given.documents = [load(path) for path in given.files]
     given.former = load(given.measure) if given.measure and Path(given.measure, "RESULTS.json").exists() else None
-    given.reps = number(given.reps, "--reps", 1, 1000) if given.reps else None
-    given.time_limit = seconds(given.time_limit) if given.time_limit else None
-    given.budget = minutes(given.budget) if given.budget else None
     if given.former and not given.former["machine"].get(ROWS):
         raise UsageError(f"{given.measure} holds other results; --measure takes a folder of its own")
     if given.former:
         check_known(given.former)
-    return given
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict]:

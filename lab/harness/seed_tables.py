@@ -8,22 +8,16 @@ from statistics import mean
 
 from .build import ROOT
 from .catalogue import RUNTIMES
-from .stats import FEWEST
+from .options import FEWEST
 from .table import SPREAD, four_digits, spread
+from .templates import fill
 
 DESCRIPTION = ROOT / "lab" / "seed-tables.toml"
 HEAD = ["", "published", "here", SPREAD, "threads"]
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 PER = {"run": "a run", "size": "an actor, thread or fiber", "task": "an operation"}
 RATIO = "ratio to the best"  # the unit of a table of means over other tables
-INTRODUCTION = f"""# The published tables, measured here
-
-Written by `./sennit bench seed-tables` from `lab/seed-tables.toml` and results; not by hand. *published* is what the source
-says of its machine, *here* the median on the machine below. The two columns show different machines, years and versions: only
-rows of one column compare. A published figure is printed where its source can be read, and nothing is printed from memory: `–`
-says that the source at hand has no figure for the row. `no:` gives the reason why there is no figure from here. The 95 % interval of
-the median takes {FEWEST} runs; of fewer there is their range, marked as such, of which no difference between rows follows.
-"""
+MACHINE = ("cpu", "cores", "memory", "kernel", "system", "compiler", "flags", "allocator", "commit", "date")
 
 
 @functools.cache
@@ -119,15 +113,7 @@ def for_page(documents: list[dict]) -> list[dict]:
 
 
 def markdown(documents: list[dict]) -> str:
-    text = INTRODUCTION
-    for results in documents:
-        about = results["machine"]
-        text += "\n* " + ", ".join(str(about.get(key)) for key in ("cpu", "cores", "memory", "kernel", "system", "compiler", "flags",
-                                                                   "allocator", "commit", "date") if about.get(key) is not None)
-    text += "\n"
-    for table in tables():
-        note = f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else ""
-        text += f"\n## {table['title']}\n\n{_unit(table)}. Published: {table['source']}; {table['machine']}.{note}\n\n"
-        text += "| " + " | ".join(HEAD) + " |\n|---|--:|--:|--:|--:|\n"
-        text += "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in _rows(table, documents))
-    return text
+    machines = [[results["machine"][key] for key in MACHINE if results["machine"].get(key) is not None] for results in documents]
+    shown = [{**table, "shown": [[cell.replace("|", "\\|") for cell in row] for row in _rows(table, documents)], "measure": _unit(table),
+              "note": f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else ""} for table in tables()]
+    return fill("seed-tables.md", fewest=FEWEST, head=HEAD, machines=machines, tables=shown)

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of results: a row for each runtime and number of workers, three columns for each workload."""
 
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
+import rich.box
+import rich.console
+import rich.table
+import rich.text
+
 from .bench import Cell
-from .stats import FEWEST, Interval, compare, median_interval
+from .options import FEWEST
+from .stats import Interval, compare, median_interval
 
 EXPLANATION = f"""For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
 number of workers, where = says that no difference is shown (the 95 % interval of the ratio within blocks holds 1) and ? that
@@ -121,11 +128,22 @@ class Results:
         return list(lines)
 
 
+RULE = rich.box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # one rule, below the head
+WIDEST = 10_000  # columns; plain() chooses what a terminal holds
+
+
 def aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join(text.rjust(width) if i else text.ljust(width) for i, (text, width) in enumerate(zip(row, widths)))
-             for row in rows]
-    return [lines[0].rstrip(), "-" * len(lines[0]), *(line.rstrip() for line in lines[1:])]
+    """The lines of a table; the first row is its head. The first column is aligned to the left, the others to the right."""
+    head, *rest = rows
+    table = rich.table.Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for number, title in enumerate(head):
+        table.add_column(rich.text.Text(title), justify="right" if number else "left", no_wrap=True)
+    for row in rest:
+        table.add_row(*map(rich.text.Text, row))
+    console = rich.console.Console(file=io.StringIO(), width=WIDEST, color_system=None)
+    with console.capture() as shown:
+        console.print(table)
+    return [line.rstrip() for line in shown.get().splitlines()]
 
 
 def plain(results: Results, width: int) -> str:

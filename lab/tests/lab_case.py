@@ -5,11 +5,17 @@ import contextlib
 import io
 import sys
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "lab"))
 
-from harness import cli  # noqa: E402
+from harness.install import LIBRARIES, python_with_libraries  # noqa: E402
+
+if python_with_libraries() != sys.executable:
+    sys.exit(f"the lab's tests need a Python that has {', '.join(LIBRARIES)}; ./sennit test installs them: {' '.join(LIBRARIES.values())}")
+
+from harness import cli, options, parser  # noqa: E402
 from harness.build import NotInstalled  # noqa: E402
 
 SENNIT = ROOT / "sennit"
@@ -44,9 +50,28 @@ class FakeBuilder:
     check = command
 
 
+INSTALLERS = ("setup", "ensure_build_tools", "install_charts", "restart_with_libraries")
+
+
+@contextlib.contextmanager
+def without_installers():
+    """The command installs nothing in this process."""
+    with contextlib.ExitStack() as patches:
+        for name in INSTALLERS:
+            patches.enter_context(mock.patch(f"harness.install.{name}"))
+        yield
+
+
 def call(*arguments):
-    """(status, lines of standard output, lines of standard error) of the harness in this process."""
+    """(status, lines of standard output, lines of standard error) of the command in this process, which installs nothing."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), without_installers():
         status = cli.main(list(arguments))
     return status, out.getvalue().splitlines(), err.getvalue().splitlines()
+
+
+def parsed(*arguments):
+    """The options of a bench, as values."""
+    given = parser.parse(["bench", *arguments])
+    options.check(given)
+    return given

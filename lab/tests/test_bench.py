@@ -10,11 +10,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from lab_case import FakeBuilder, call
+from lab_case import FakeBuilder, call, parsed
 from harness import bench
 from harness.bench import Cell, Plan, cells_of, jobs_for
 from harness.catalogue import FIBERS
-from harness.bench_verbs import parse_bench
 from harness.table import Results, plain
 
 
@@ -99,7 +98,7 @@ WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp
 
 class Choice(unittest.TestCase):
     def chosen(self, *arguments):
-        given = parse_bench(list(arguments))
+        given = parsed(*arguments)
         return given.workloads, given.runtimes
 
     def test_without_options_it_is_the_main_job(self):

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from lab_case import ROOT, FakeBuilder, call, fake, is_alive
-from harness import bench, bench_verbs
+from lab_case import ROOT, FakeBuilder, call, fake, is_alive, parsed
+from harness import bench, bench_verbs, options
 from harness.bench import Cell, Plan, Run
 from harness.build import Builder, Cxx, NotInstalled, build_script, folder_of
 from harness.catalogue import RUNTIMES, WORKLOADS
@@ -36,9 +36,9 @@ INTERRUPTED = """
 import sys
 sys.path[:0] = [{lab!r}, {tests!r}]
 from unittest import mock
-from lab_case import FakeBuilder
+from lab_case import FakeBuilder, without_installers
 from harness import cli
-with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good", "go": "hang_with_child"}})), \\
+with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good", "go": "hang_with_child"}})), \\
         mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
     sys.exit(cli.main(["bench", "--runtimes", "serial,go", "--reps", "1", "--seed", "1", "--out", {out!r}]))
 """
@@ -231,9 +231,9 @@ ALONE = """
 import sys
 sys.path[:0] = [{lab!r}, {tests!r}]
 from unittest import mock
-from lab_case import FakeBuilder
+from lab_case import FakeBuilder, without_installers
 from harness import cli
-with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good"}})), \\
+with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good"}})), \\
         mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
     sys.exit(cli.main(["bench", "--runtimes", "serial", "--reps", "1", "--out", {out!r}]))
 """
@@ -264,7 +264,7 @@ class NobodyReads(WithFolder):
     def test_under_nohup_a_hangup_is_ignored(self):
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         self.addCleanup(signal.signal, signal.SIGHUP, before)
-        self.assertEqual(call("check", "list")[0], 0)
+        self.assertEqual(call("help")[0], 0)
         self.assertEqual(signal.getsignal(signal.SIGHUP), signal.SIG_IGN)
 
 
@@ -317,13 +317,13 @@ class Time(WithFolder):
         self.assertEqual(len(saved), 3)  # after each run and after the block
 
     def test_a_quick_run_has_a_budget_and_says_so(self):
-        given = bench_verbs.parse_bench(["--quick", "--workloads", "all"])
-        self.assertEqual((given.budget, given.workloads), (bench.QUICK_BUDGET, list(WORKLOADS)))
-        self.assertEqual(bench_verbs.parse_bench([]).budget, bench.BUDGET)
-        self.assertEqual(bench_verbs.parse_bench(["--quick", "--full"]).budget, bench.QUICK_BUDGET)
-        limits = [bench_verbs.parse_bench(list(options)).time_limit for options in ((), ("--full",), ("--quick",), ("--time-limit", "30"))]
+        given = parsed("--quick", "--workloads", "all")
+        self.assertEqual((given.budget, given.workloads), (options.QUICK_BUDGET, list(WORKLOADS)))
+        self.assertEqual(parsed().budget, options.BUDGET)
+        self.assertEqual(parsed("--quick", "--full").budget, options.QUICK_BUDGET)
+        limits = [parsed(*options).time_limit for options in ((), ("--full",), ("--quick",), ("--time-limit", "30"))]
         self.assertEqual(limits, [15.0, 30.0, 10.0, 30.0])
-        self.assertIsNone(bench_verbs.parse_bench(["--full"]).budget)
+        self.assertIsNone(parsed("--full").budget)
         status, _, err = self.bench({"serial": "good"}, "--runtimes", "serial", "--budget", "5")
         self.assertEqual((status, load(self.folder)["plan"]["budget"]), (0, 300.0), err)
 
@@ -356,14 +356,14 @@ class Pinning(WithFolder):
 
 class Full(WithFolder):
     def test_it_holds_the_main_job_and_every_row_of_the_seed_tables(self):
-        given = bench_verbs.parse_bench(["--full", "--out", str(self.folder)])
+        given = parsed("--full", "--out", str(self.folder))
         run, plan, about, _ = bench_verbs._begin(given)
         keys = [(cell.runtime, cell.workload, cell.size) for cell in run.cells if cell.status == "ok"]
         for key in (("sennit", "uts", "T3"), ("erlang", "thread-ring", "50000000"), ("boost-fiber-sharing", "skynet-channel", "100000")):
             self.assertIn(key, keys)
         self.assertEqual(len(set((cell.runtime, cell.workload, cell.size, cell.threads) for cell in run.cells)), len(run.cells))
         self.assertTrue(about[bench_verbs.seed_measure.ROWS])
-        self.assertFalse(bench_verbs.parse_bench(["--full", "--workloads", "fib"]).every_row)
+        self.assertFalse(parsed("--full", "--workloads", "fib").every_row)
 
 
 if __name__ == "__main__":

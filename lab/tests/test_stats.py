@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import itertools
 import math
 import random
 import unittest
@@ -78,6 +79,42 @@ class Stats(unittest.TestCase):
     def test_four_significant_digits(self):
         shown = {0.0: "0.000", 0.000012346: "0.00001235", 0.1: "0.1000", 1.0: "1.000", 12.3456: "12.35", 1234.5: "1234"}
         self.assertEqual({value: four_digits(value) for value in shown}, shown)
+
+
+class BeforeScipy(unittest.TestCase):
+    """The formulae that this lab had before scipy, on fixed data: published figures stay comparable."""
+
+    SAMPLES = [[random.Random(seed).lognormvariate(0, 0.1) for _ in range(6 + seed % 15)] for seed in range(60)]
+
+    def test_interval_of_the_median_is_equal(self):
+        for count in range(FEWEST, 400):
+            ways = itertools.accumulate(math.comb(count, heads) for heads in range(count))
+            left_out = sum(1 for _ in itertools.takewhile(lambda few: 2 * 20 * few <= 2**count, ways)) - 1
+            self.assertEqual(median_interval(range(count)), (left_out, count - 1 - left_out), count)
+
+    def test_outliers_are_equal(self):
+        def marks(samples):
+            middle = median(samples)
+            deviation = median(abs(value - middle) for value in samples) / 0.6745
+            return [abs(value - middle) / deviation > 3.5 for value in samples]
+
+        for samples in self.SAMPLES:
+            spiked = [*samples, 3.0, 0.2]
+            self.assertEqual(outliers(spiked), marks(spiked))
+
+    def test_interval_of_a_ratio_differs_by_the_chance_of_the_resampling_only(self):
+        """Other random numbers give other resamples. The ends move as they do between two seeds of the old formula."""
+        def interval(ours, theirs, seed):
+            rng = random.Random(seed)
+            ratios = sorted(median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs))) for _ in range(2000))
+            return ratios[50], ratios[-51]
+
+        for ours, theirs in zip(self.SAMPLES[::10], self.SAMPLES[5::10]):
+            seeds = [interval(ours, theirs, seed) for seed in range(1, 5)]
+            widest = max(high - low for low, high in seeds)
+            for end, old in zip(ratio_interval(ours, theirs), zip(*seeds)):
+                self.assertLessEqual(min(old) - 0.1 * widest, end)
+                self.assertGreaterEqual(max(old) + 0.1 * widest, end)
 
 
 if __name__ == "__main__":
