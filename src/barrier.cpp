@@ -11,7 +11,7 @@ namespace sennit::detail {
 barrier_core::~barrier_core() {
     SENNIT_CHECK(
         waiters_.empty(),
-        "[SNT-219] a barrier was destroyed while a fiber or thread waits for it; let every waiter return before");
+        "[SNT-219] a barrier was destroyed while a fiber or thread waits for it; let every waiter return first");
 }
 
 barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noexcept {

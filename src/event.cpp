@@ -11,7 +11,7 @@ namespace sennit {
 event::~event() {
     SENNIT_CHECK(
         waiters_.empty(),
-        "[SNT-211] an event was destroyed while a fiber or thread waits for it; let every waiter return before");
+        "[SNT-211] an event was destroyed while a fiber or thread waits for it; let every waiter return first");
 }
 
 void event::set() noexcept {

@@ -119,7 +119,7 @@ void fiber::stop_and_join_it() noexcept {
     SENNIT_CHECK(
         sched::fiber_block::current() != block_,
         "[SNT-105] a fiber destroyed its own sennit::fiber object, whose destructor joins the fiber; keep the object "
-        "outside of the fiber, or detach it before");
+        "outside of the fiber, or detach it first");
     block_->request_stop();
     static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
     block_->join(destroying);

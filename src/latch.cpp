@@ -9,9 +9,8 @@
 namespace sennit {
 
 latch::~latch() {
-    SENNIT_CHECK(
-        waiters_.empty(),
-        "[SNT-216] a latch was destroyed while a fiber or thread waits for it; let every waiter return before");
+    SENNIT_CHECK(waiters_.empty(),
+                 "[SNT-216] a latch was destroyed while a fiber or thread waits for it; let every waiter return first");
 }
 
 // The waiters are chained before the lock is freed, our last access: whoever sees the count at zero takes the lock

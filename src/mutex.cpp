@@ -24,9 +24,8 @@ constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is h
 
 mutex::~mutex() {
     std::lock_guard guard(lock_); // an unlock of somebody who had it before may be on its way out
-    SENNIT_CHECK(
-        waiters_.empty(),
-        "[SNT-201] a mutex was destroyed while a fiber or thread waits for it; let every waiter return before");
+    SENNIT_CHECK(waiters_.empty(),
+                 "[SNT-201] a mutex was destroyed while a fiber or thread waits for it; let every waiter return first");
 }
 
 const void* mutex::holder(const void* on) noexcept {

@@ -12,7 +12,7 @@ namespace sennit::detail {
 semaphore_core::~semaphore_core() {
     SENNIT_CHECK(
         waiters_.empty(),
-        "[SNT-213] a semaphore was destroyed while a fiber or thread waits for it; let every waiter return before");
+        "[SNT-213] a semaphore was destroyed while a fiber or thread waits for it; let every waiter return first");
 }
 
 void semaphore_core::release(std::ptrdiff_t count, std::ptrdiff_t most) {

@@ -18,7 +18,7 @@ namespace {
 shared_mutex::~shared_mutex() {
     SENNIT_CHECK(
         waiters_.empty(),
-        "[SNT-205] a shared mutex was destroyed while a fiber or thread waits for it; let every waiter return before");
+        "[SNT-205] a shared mutex was destroyed while a fiber or thread waits for it; let every waiter return first");
 }
 
 void shared_mutex::admit(kind what, void* who) noexcept {

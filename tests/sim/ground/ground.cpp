@@ -11,6 +11,7 @@
 #include "sennit/sched/side_stack.hpp"
 #include "sennit/sys/cpu_relax.hpp"
 #include "sennit/sys/hot_line.hpp"
+#include "sys/check.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
 #include "sys/halt.hpp"

@@ -2,6 +2,7 @@
 // What a program that ends says: failed checks, and the text they are written with.
 #include "sennit/base/check.hpp"
 
+#include "sys/check.hpp"
 #include "sys/report.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -28,6 +30,16 @@ TEST(check_death_test, aborts_with_one_line_that_names_message_file_and_line) {
     EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 0), testing::KilledBySignal(SIGABRT), "^sennit: m \\(f\\.cpp:0\\)\n$");
     EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 2147483647), testing::KilledBySignal(SIGABRT),
                 "^sennit: m \\(f\\.cpp:2147483647\\)\n$");
+}
+
+TEST(check_death_test, names_the_caller_as_the_describer_says) {
+    EXPECT_EXIT(
+        {
+            sennit::sys::set_caller_describer(
+                [](char* text, std::size_t size) noexcept { std::snprintf(text, size, "fiber 7 'reader', "); });
+            sennit::base::fail("m", "f.cpp", 1);
+        },
+        testing::KilledBySignal(SIGABRT), "^sennit: m \\(fiber 7 'reader', f\\.cpp:1\\)\n$");
 }
 
 TEST(assert_death_test, checks_in_debug_builds_only) {
