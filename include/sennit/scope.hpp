@@ -9,15 +9,16 @@
 //     children.join();                      // rethrows the first exception
 //
 // Guarantees. `spawn` never blocks and never runs the child. Any child may spawn into the scope, from any worker, until
-// `join` has returned. A child may wait in any call of Sennit; it never runs on top of code that waits for other work.
-// The destructor joins; an exception that no `join` has delivered is thrown from the destructor, unless the scope is
-// being left by another exception. Cancellation. The first exception of a child requests stop: children that have not
-// started are dropped, those that run can see it in `get_stop_token()`. `request_stop()` does the same by hand. Thread
-// safety: `spawn`, `request_stop`, `get_stop_token` from any thread while the scope lives and is not yet joined; the
-// rest from the context that made it, in the reverse order of the scopes' making and not from inside a fork that began
-// after the scope's first spawn (checked: the program stops with a message). Cost of a child that nobody takes: a few
-// ns where the scope's own context spawns it and its closure fits 32 bytes and moves without throwing; otherwise one
-// allocation and a trip over the worker's queue, about 50 ns.
+// `join` has returned. A child may wait in any call of Sennit; it never runs on top of code that waits. The
+// destructor joins; an exception that no `join` has delivered is thrown from the destructor, unless the scope is being
+// left by another exception.
+// Cancellation. The first exception of a child requests stop: children that have not started are dropped, those that
+// run can see it in `get_stop_token()`. `request_stop()` does the same by hand.
+// Thread safety: `spawn`, `request_stop`, `get_stop_token` from any thread while the scope lives and is not yet joined;
+// the rest from the context that made it, in the reverse order of the scopes' making and not from inside a fork that
+// began after the scope's first spawn (checked: the program stops with a message).
+// Cost of a child that nobody takes: a few ns where the scope's own context spawns it and its closure fits 32 bytes
+// and moves without throwing; otherwise one allocation and a trip over the worker's queue, about 50 ns.
 #pragma once
 
 #include "sennit/base/spin_lock.hpp"
