@@ -84,11 +84,13 @@ def install_packages(purpose: str, packages: Sequence[str]) -> None:
     warn(f"sennit: installing Debian packages for {purpose}: {names}")
     apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
     apt += ["-o", "DPkg::Lock::Timeout=300"]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": sys.stderr.fileno()}
-    if subprocess.run([*apt, "update"], **quiet).returncode != 0:  # type: ignore[call-overload]
+
+    def succeeds(*arguments: str) -> bool:
+        return subprocess.run([*apt, *arguments], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()).returncode == 0
+
+    if not succeeds("update"):
         warn("sennit: apt-get update failed; the package lists stay as they are")
-    install = [*apt, "install", "-y", "--no-install-recommends", *missing]
-    if subprocess.run(install, **quiet).returncode != 0:  # type: ignore[call-overload]
+    if not succeeds("install", "-y", "--no-install-recommends", *missing):
         raise CannotInstall(f"apt-get could not install: {names}")
 
 

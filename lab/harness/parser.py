@@ -11,10 +11,10 @@ import importlib.machinery
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .declared import UsageError
 
@@ -39,10 +39,9 @@ exit status: 0 success, 1 failure, 2 bad input. lab/README.md explains the figur
 class Parser(argparse.ArgumentParser):
     """Reports bad input as one line, with the command that shows the right usage."""
 
-    def __init__(self, **options: object) -> None:
-        super().__init__(
-            allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options
-        )  # type: ignore[arg-type]
+    def __init__(self, **options: Any) -> None:
+        shape = argparse.RawDescriptionHelpFormatter
+        super().__init__(allow_abbrev=False, formatter_class=shape, **options)
 
     def error(self, message: str) -> NoReturn:
         words = self.prog.removeprefix("./sennit").split()
@@ -128,9 +127,11 @@ def _bench(parser: Parser) -> None:
         const=str(ROOT / "build" / "results" / "latest"),
         help="continue an interrupted run (default: the last one)",
     )
-    verbs = parser.add_subparsers(dest="action", metavar="ACTION", title="other actions")
+    verbs = parser.add_subparsers(
+        dest="action", metavar="ACTION", title="other actions", help="see ./sennit help bench ACTION"
+    )
     for name, (about, declare, *more) in BENCH_ACTIONS.items():
-        declare(_add(verbs, name, about, *more, prefix="./sennit bench"))
+        declare(_add(verbs, "./sennit bench", name, about, *more))
 
 
 def _compare(parser: Parser) -> None:
@@ -317,11 +318,11 @@ VERBS: dict[str, Verb] = {
 
 def _add(
     verbs: argparse._SubParsersAction,
+    prefix: str,
     name: str,
     about: str,
     description: str = "",
     examples: str = "",
-    prefix: str = "./sennit",
 ) -> Parser:
     return verbs.add_parser(
         name,
@@ -345,7 +346,7 @@ def parser_for(verb: str | None) -> Parser:
     parser.add_argument("--version", action="version", version=f"sennit {version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=Parser)
     for name, (about, declare, *more) in VERBS.items():
-        made = _add(verbs, name, about, *more)
+        made = _add(verbs, "./sennit", name, about, *more)
         if name == verb:
             declare(made)
     return parser
@@ -371,8 +372,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def show_help(words: Sequence[str]) -> NoReturn:
     if words and words[0] not in VERBS:
         raise UsageError(f"there is no verb '{words[0]}'; see ./sennit help")
-    if words[:1] == ["help"]:
-        words = words[1:]
     parser_for(words[0] if words else None).parse_args([*words, "--help"])
     raise SystemExit(0)
 

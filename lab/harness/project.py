@@ -20,7 +20,7 @@ def _execute(command: Sequence[str]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     os.chdir(ROOT)
-    os.execv(command[0], command)
+    os.execv(command[0], list(command))
 
 
 def _compiler_cache() -> None:
@@ -65,7 +65,9 @@ def overload(given: Namespace, _: Sequence[str]) -> int:
 
 
 def setup(given: Namespace, _: Sequence[str]) -> int:
-    return 0 if install.setup(given.peers == "all") else REFUSED
+    done = install.setup(given.peers == "all")
+    install.ensure_libraries()
+    return 0 if done else REFUSED
 
 
 def clean(_: Namespace, __: Sequence[str]) -> int:

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """./sennit itself: what it says, what it installs and how, with stand-ins for the tools that change the system."""
 
+import contextlib
+import io
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import lab_case
 from lab_case import ROOT, SENNIT
+from harness import cli, install, parser
+from harness.parser import BENCH_ACTIONS, VERBS
 
 STAND_INS = {
     "dpkg-query": 'case " $MISSING " in *" ${*: -1} "*) exit 1 ;; *) echo installed ;; esac',
@@ -21,19 +28,36 @@ STAND_INS = {
     "javac": "echo javac 25",
 }
 BAD_INPUT = {
-    "frobnicate": "there is no verb 'frobnicate'",
-    "--version": "there is no verb '--version'",
-    "clean everything": "clean takes no options",
-    "setup --peers": "--peers takes light or all, not ''",
-    "setup --peers some": "--peers takes light or all, not 'some'",
-    "setup tbb": "setup: unknown option 'tbb'",
-    "test --fast": "test: unknown option '--fast'",
-    "test --stages": "test: --stages needs a value",
+    "frobnicate": "there is no verb 'frobnicate'; see ./sennit help",
+    "--frobnicate": "unrecognized arguments: --frobnicate",
+    "help frobnicate": "there is no verb 'frobnicate'",
+    "clean everything": "clean: unrecognized arguments: everything; see ./sennit help clean",
+    "setup --peers": "setup: argument --peers: expected one argument",
+    "setup --peers some": "setup: argument --peers: invalid choice: 'some' (choose from 'light', 'all')",
+    "setup tbb": "setup: unrecognized arguments: tbb",
+    "test --fast": "test: unrecognized arguments: --fast; see ./sennit help test",
+    "test --stages": "test: argument --stages: expected one argument",
+    "test --jobs 0": "argument --jobs/-j: must be a whole number from 1 on, not '0'",
+    "explore --deep": "explore: unrecognized arguments: --deep",
+    "soak long": "soak: argument MINUTES: must be a number, not 'long'",
+    "soak --workers 0": "soak: argument --workers: must be a whole number from 1 on, not '0'",
+    "overload -1": "overload: argument SECONDS: must be a number, not '-1'",
     "run nobody fib": "no runtime is called 'nobody'",
     "run serial fib many": "size must be a number",
-    "list all": "unrecognized arguments: all",
+    "list all": "list: unrecognized arguments: all",
     "bench --workloads nothing": "no workload is called 'nothing'",
+    "bench compare a": "bench compare: the following arguments are required: B; see ./sennit help bench compare",
 }
+
+
+def call_help(*words):
+    """What the command prints in this process before it ends with status 0."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.dict(os.environ, COLUMNS="100"):
+        try:
+            cli.main(list(words))
+        except SystemExit as end:
+            assert not end.code, end.code
+    return out.getvalue()
 
 
 class Command(unittest.TestCase):
@@ -64,12 +88,38 @@ class Command(unittest.TestCase):
                 self.assertIn(message, err[0])
 
     def test_help_explains_every_verb(self):
-        for arguments in (["--help"], ["help"], [], ["bench", "--help"], ["test", "-h"], ["clean", "--help"]):
+        for arguments in (["--help"], ["help"], [], ["-h"]):
             with self.subTest(arguments):
                 status, out, err = self.call(*arguments, MISSING="g++ libtbb-dev clang-19")
                 self.assertEqual((status, err), (0, []))
-                explained = {line.split()[0] for line in out if line.startswith("  ") and line[2] != " "}
-                self.assertLessEqual({"bench", "test", "run", "list", "setup", "clean", "help"}, explained)
+                explained = {line.split()[0] for line in out if line.startswith("    ")}
+                self.assertLessEqual(set(VERBS), explained)
+
+    def test_each_verb_has_its_own_help(self):
+        for words in [[verb] for verb in VERBS] + [["bench", action] for action in BENCH_ACTIONS]:
+            with self.subTest(words):
+                helped = call_help("help", *words)
+                self.assertEqual(helped, call_help(*words, "--help"))
+                self.assertTrue(helped.startswith(f"usage: ./sennit {' '.join(words)}"), helped)
+        self.assertIn("--budget MIN", call_help("help", "bench"))
+        self.assertIn("--allow-missing", call_help("help", "test"))
+
+    def test_help_fits_100_columns_and_options_have_a_text(self):
+        for words in [[verb] for verb in VERBS] + [["bench", action] for action in BENCH_ACTIONS]:
+            with self.subTest(words):
+                for line in call_help("help", *words).splitlines():
+                    self.assertLessEqual(len(line), 100)
+        for verb in VERBS:
+            parser.parser_for.cache_clear()
+            made = parser.parser_for(verb)._subparsers._group_actions[0].choices[verb]
+            for action in made._actions:
+                self.assertTrue(action.help, f"{verb} {action.option_strings or action.dest}")
+
+    def test_version_is_that_of_the_project(self):
+        status, out, err = self.call("--version")
+        self.assertEqual((status, err), (0, []))
+        self.assertRegex(out[0], r"^sennit \d+\.\d+\.\d+$")
+        self.assertIn(f"VERSION {out[0].split()[1]}", (ROOT / "CMakeLists.txt").read_text())
 
     def test_found_through_a_link_from_another_folder(self):
         link = self.folder / "link"
@@ -83,42 +133,62 @@ class Command(unittest.TestCase):
     def test_root_installs_what_is_missing_after_saying_so(self):
         status, out, err = self.call("setup", MISSING="libtbb-dev ninja-build")
         self.assertEqual((status, out, len(err)), (0, [], 3), err)
-        self.assertEqual(err[0].split(": ")[1:], ["installing Debian packages for Sennit and the light peers",
-                                                  "ninja-build libtbb-dev "])
+        self.assertEqual(err[0], "sennit: installing Debian packages for Sennit and the light peers: ninja-build libtbb-dev")
         self.assertRegex(err[1], r"^apt-get .*update \[noninteractive\] \[\]$")
         self.assertRegex(err[2], r"^apt-get .*install -y .*ninja-build libtbb-dev \[noninteractive\] \[\]$")
 
     def test_all_peers_are_what_the_runtimes_declare(self):
         status, _, err = self.call("setup", "--peers", "all", MISSING="libcaf-dev libboost-coroutine-dev libtbb-dev")
         self.assertEqual(status, 0, err)
-        wanted = [line.split(": ")[1:] for line in err if line.startswith("sennit: installing")]
-        self.assertEqual(wanted, [["installing Debian packages for Sennit and the light peers", "libtbb-dev "],
-                                  ["installing Debian packages for the other peers", "libboost-coroutine-dev libcaf-dev "]])
+        self.assertEqual([line for line in err if line.startswith("sennit: installing")], [
+            "sennit: installing Debian packages for Sennit and the light peers: libtbb-dev",
+            "sennit: installing Debian packages for the other peers: libboost-coroutine-dev libcaf-dev"])
 
-    def test_a_full_run_installs_all_peers_and_others_the_light_ones(self):
-        own = self.folder / "own"  # without the real lab: its Python only says what it was asked for
-        own.mkdir()
-        (own / "sennit").write_bytes(Path(SENNIT).read_bytes())
-        self.stand_in("python3", '[[ $3 == packages ]] && echo "package-of-$4" || [[ $2 != harness ]] || echo "ran $*" >&2')
-        for options, peers in ((["--full"], ["light", "all"]), ([], ["light"]), (["--full", "--workloads", "fib"], ["light"]),
-                               (["--quick"], ["light"])):
-            with self.subTest(options):
-                status, _, err = self.call("bench", *options, program="bash", cwd=own, script=own / "sennit",
-                                           MISSING="package-of-light package-of-all")
-                self.assertEqual((status, err[-1]), (0, " ".join(["ran -m harness bench", *options])))
-                installed = [which for which in ("light", "all") if any(line.endswith(f"package-of-{which} ") for line in err)]
-                self.assertEqual(installed, peers, err)
+    def test_full_run_installs_all_peers_and_other_runs_the_light_peers(self):
+        for options, all_peers in ((["--full"], True), ([], False), (["--full", "--workloads", "fib"], False), (["--quick"], False)):
+            with self.subTest(options), lab_case.without_installers(), mock.patch("harness.bench_verbs.act", lambda _: 0):
+                self.assertEqual(cli.main(["bench", *options]), 0)
+                install.setup.assert_called_once_with(all_peers)
 
-    def test_a_signal_while_charts_are_installed_ends_the_bench_and_a_failure_does_not(self):
+    def test_failure_to_install_charts_is_a_warning(self):
+        with mock.patch("harness.charts.install", lambda: "no network"), contextlib.redirect_stderr(io.StringIO()) as err:
+            install.install_charts()
+        self.assertEqual(err.getvalue(), "sennit: RESULTS.html will have no charts: no network\n")
+
+    def test_python_is_installed_where_there_is_none(self):
         own = self.folder / "own"
         own.mkdir()
         (own / "sennit").write_bytes(Path(SENNIT).read_bytes())
-        for ended, status in ((130, 130), (1, 0)):
-            self.stand_in("python3", f'[[ $3 != charts ]] || exit {ended}; [[ $2 != harness ]] || echo "ran $*" >&2')
-            for arguments in (["bench", "--quick"], ["bench", "page", "FILE"]):
-                with self.subTest(arguments, ended=ended):
-                    found, _, err = self.call(*arguments, program="bash", cwd=own, script=own / "sennit")
-                    self.assertEqual((found, " ".join(["ran -m harness", *arguments]) in err), (status, ended == 1), err)
+        bash = shutil.which("bash")
+        for name in ("bash", "env", "dirname", "readlink", "cat"):
+            (self.folder / name).unlink(missing_ok=True)
+            (self.folder / name).symlink_to(shutil.which(name))
+        (self.folder / "apt-get").write_text("#!/bin/bash\necho \"apt-get $*\" >&2; [[ $* != *install* ]] || "
+                                             f"printf '#!/bin/bash\\n[[ $1 == -c ]] || echo ran $*\\n' >{self.folder}/python3; "
+                                             f"[[ $* != *install* ]] || {shutil.which('chmod')} +x {self.folder}/python3\n")
+        text = (own / "sennit").read_text().replace("/usr/bin/python3", "/nowhere/python3")  # as if it was not there
+        (own / "sennit").write_text(text)
+        done = subprocess.run([bash, str(own / "sennit"), "list"], env={"PATH": str(self.folder)}, text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "ran -m harness list\n"), done.stderr)
+        self.assertIn("install -y --no-install-recommends python3", done.stderr)
+
+    def test_libraries_come_from_debian_packages_and_else_from_requirements(self):
+        found = iter([None, "/usr/bin/python3"])
+        with mock.patch("harness.install.python_with_libraries", lambda: next(found)), \
+                mock.patch("harness.install.install_packages") as packages, mock.patch("harness.install._make_venv") as venv:
+            self.assertEqual(install.ensure_libraries(), "/usr/bin/python3")
+            packages.assert_called_once_with("the lab", list(install.LIBRARIES.values()))
+            venv.assert_not_called()
+        found = iter([None, None, ".venv/bin/python"])
+        with mock.patch("harness.install.python_with_libraries", lambda: next(found)), \
+                mock.patch("harness.install.install_packages"), mock.patch("harness.install._make_venv") as venv:
+            self.assertEqual(install.ensure_libraries(), ".venv/bin/python")
+            venv.assert_called_once()
+
+    def test_requirements_name_the_libraries_with_a_version(self):
+        pinned = [line.partition("==") for line in install.REQUIREMENTS.read_text().splitlines() if not line.startswith("#")]
+        self.assertTrue(all(version for _, _, version in pinned))
+        self.assertLessEqual(set(install.LIBRARIES), {name.lower() for name, _, _ in pinned})
 
     def test_other_users_install_through_sudo(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000")
@@ -135,13 +205,13 @@ class Command(unittest.TestCase):
     def test_refused_package_is_named(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", APT_STATUS="100")
         self.assertEqual(status, 1)
-        self.assertIn("sennit: apt-get could not install: libtbb-dev ", err)
+        self.assertIn("sennit: apt-get could not install: libtbb-dev", err)
 
     def test_tests_install_only_what_they_need(self):
         # `--list` names the stages and ends; the packages come before it, as for every other run of the tests.
         status, _, err = self.call("test", "--list", MISSING="clang-19 libtbb-dev python3-venv")
         self.assertEqual(status, 0)
-        self.assertIn("sennit: installing Debian packages for the tests: clang-19 ", err)
+        self.assertIn("sennit: installing Debian packages for the tests: clang-19", err)
 
     def test_ci_runs_the_tests_and_nothing_else(self):
         lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
