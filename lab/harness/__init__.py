@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's harness: builds runtimes, runs workloads under limits, checks answers, writes tables."""
+"""The lab's harness: builds runtimes, runs workloads under limits, checks answers, writes
+tables.
+"""

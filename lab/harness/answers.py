@@ -8,13 +8,24 @@ from .catalogue import WORKLOADS
 
 QUEENS = (1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512)
 RING = 503  # actors
-PARTS = {"parallel-thread-ring": RING, "mixed-scenario": 20, "fan-in": 20, "ring-work": 64}  # sizes are rounded up
+PARTS = {
+    "parallel-thread-ring": RING,
+    "mixed-scenario": 20,
+    "fan-in": 20,
+    "ring-work": 64,
+}  # sizes are rounded up
 UTS_NODES = {"T1": 4130071, "T3": 4112897, "TT": 3987}  # T1, T3: published with UTS
 
 
 # Of the Savina suite
-EACH = {"savina-throughput": 60, "savina-chameneos": 2, "savina-big": 120, "savina-dictionary": 20, "savina-buffer": 40,
-        "savina-philosophers": 20}  # so many times the size
+EACH = {
+    "savina-throughput": 60,
+    "savina-chameneos": 2,
+    "savina-big": 120,
+    "savina-dictionary": 20,
+    "savina-buffer": 40,
+    "savina-philosophers": 20,
+}  # so many times the size
 PATHS = {"100": 74952, "200": 201200, "300": 401700}  # 300: as the suite's own program finds
 TRAPEZOID = 271081  # a million times the integral
 PERIOD = 1 << 16  # of the suite's random numbers, which all occur in it
@@ -58,7 +69,7 @@ def _primes_below(end: int) -> int:
     is_prime[:2] = b"\0\0"
     for i in range(2, int(end**0.5) + 1):
         if is_prime[i]:
-            is_prime[i * i::i] = bytes(len(range(i * i, end, i)))
+            is_prime[i * i :: i] = bytes(len(range(i * i, end, i)))
     return sum(is_prime)
 
 
@@ -69,10 +80,17 @@ def _fib(n: int) -> int:
     return a
 
 
-COMPUTED = {"savina-fib": _fib, "savina-list": _length_of_list, "savina-logistic": _logistic, "savina-sieve": _primes_below,
-            "savina-queens": QUEENS.__getitem__, "savina-trapezoid": lambda _: TRAPEZOID,
-            "savina-matmul": lambda n: n * (n * (n - 1) // 2) ** 2,
-            "savina-radix": lambda n: _sum_of_random(2048, n), "savina-quicksort": lambda n: _sum_of_random(1024, n)}
+COMPUTED = {
+    "savina-fib": _fib,
+    "savina-list": _length_of_list,
+    "savina-logistic": _logistic,
+    "savina-sieve": _primes_below,
+    "savina-queens": QUEENS.__getitem__,
+    "savina-trapezoid": lambda _: TRAPEZOID,
+    "savina-matmul": lambda n: n * (n * (n - 1) // 2) ** 2,
+    "savina-radix": lambda n: _sum_of_random(2048, n),
+    "savina-quicksort": lambda n: _sum_of_random(1024, n),
+}
 
 
 def expected(workload: str, size: str) -> int:

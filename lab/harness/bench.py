@@ -17,32 +17,48 @@ from .progress import Shown, progress
 from .sentinel import sentinel
 from .stats import relative_width
 
-CELL_BUDGET, FULL_CELL_BUDGET, QUICK_CELL_BUDGET = 10.0, 60.0, 0.5  # seconds of timed samples after which a slow cell is not repeated
+CELL_BUDGET, FULL_CELL_BUDGET, QUICK_CELL_BUDGET = (
+    10.0,
+    60.0,
+    0.5,
+)  # seconds of timed samples after which a slow cell is not repeated
 LEAST, FULL_LEAST = FEWEST, 20  # samples before the width of the interval counts
 PRECISION, FULL_PRECISION = 0.03, 0.01  # half of the interval of the median, relative to it
 SAVE_EVERY = 60.0  # seconds between two times that an unfinished block is saved
 NO_TIME = "not run: the budget of the whole run was used up"
-MOST_PER_LEAST = 3  # a cell that does not get precise has so many times the least samples, and no more
+MOST_PER_LEAST = (
+    3  # a cell that does not get precise has so many times the least samples, and no more
+)
 
 
 @dataclass
 class Cell:
     """One runtime, one workload of one size, one number of threads."""
+
     runtime: str
     workload: str
     size: str
     threads: int
-    samples: list = field(default_factory=list)  # dictionaries as of run_once, with block and position
+    samples: list = field(
+        default_factory=list
+    )  # dictionaries as of run_once, with block and position
     reason: str | None = None  # why the cell has no result
-    status: str = "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
-    stopped: str | None = None  # why it has no more samples: "repetitions", "precise", "budget", "most", or "gone": the runtime is
+    status: str = (
+        "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
+    )
+    stopped: str | None = (
+        None  # why it has no more samples: "repetitions", "precise", "budget", "most", or "gone": the runtime is
+    )
 
     def seconds(self) -> list[float]:
         return [sample["seconds"] for sample in self.samples]
 
     def by_block(self) -> dict[object, float]:
         """block -> seconds; a sample without a block has a key that no other cell has."""
-        return {sample.get("block", (id(self), number)): sample["seconds"] for number, sample in enumerate(self.samples)}
+        return {
+            sample.get("block", (id(self), number)): sample["seconds"]
+            for number, sample in enumerate(self.samples)
+        }
 
     @property
     def good(self) -> bool:
@@ -58,7 +74,9 @@ class Cell:
 
     @property
     def kind(self) -> Runtime:
-        """Of the catalogue; a results file may name a runtime that this version of the lab does not have."""
+        """Of the catalogue; a results file may name a runtime that this version of the lab does
+        not have.
+        """
         name = self.runtime.partition("@")[0]
         return RUNTIMES.get(name) or Runtime(name, "", name)
 
@@ -81,10 +99,13 @@ class Cell:
 @dataclass
 class Plan:
     """What is measured and when it is enough; all of it is decided before the first run."""
+
     runtimes: list
     jobs: list  # pairs (workload, size)
     threads: list
-    reps: int | None  # samples of each cell; None: `least`, then until it is precise, at most `most`
+    reps: (
+        int | None
+    )  # samples of each cell; None: `least`, then until it is precise, at most `most`
     seed: int
     time_limit: float
     cell_budget: float = FULL_CELL_BUDGET
@@ -107,6 +128,7 @@ class Plan:
 @dataclass
 class Run:
     """What was measured so far."""
+
     cells: list = field(default_factory=list)
     blocks: list = field(default_factory=list)  # dictionaries: sentinel (seconds), noisy
     state: str = "running"  # else "complete" or "interrupted"
@@ -115,7 +137,13 @@ class Run:
 def jobs_for(names: Iterable[str], quick: bool, full: bool) -> Iterator[tuple[str, str]]:
     for name in names:
         workload = WORKLOADS[name]
-        sizes = [workload.quick] if quick else workload.full if full and workload.full else [workload.default]
+        sizes = (
+            [workload.quick]
+            if quick
+            else workload.full
+            if full and workload.full
+            else [workload.default]
+        )
         yield from ((name, size) for size in sizes)
 
 
@@ -124,7 +152,10 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
         for name in plan.runtimes:
             threads = [1] if name == "serial" else plan.threads
             if RUNTIMES[name].ours and 1 not in threads:
-                threads = [1, *threads]  # what one worker costs: over the plain function, or an operation of fibers
+                threads = [
+                    1,
+                    *threads,
+                ]  # what one worker costs: over the plain function, or an operation of fibers
             for count in threads:
                 cell = Cell(name, workload, size, count)
                 if workload not in RUNTIMES[name].offers:
@@ -133,7 +164,9 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
 
 
 def _commands(cells: list[Cell], builder: Finder) -> dict[str, list[str]]:
-    """How to call each runtime; the cells of those that are not there are told why. What was measured before one went stays."""
+    """How to call each runtime; the cells of those that are not there are told why. What was
+    measured before one went stays.
+    """
     commands = {}
     cells = [cell for cell in cells if cell.status == "ok"]
     for name in dict.fromkeys(cell.runtime for cell in cells):
@@ -154,14 +187,25 @@ def enough(cell: Cell, plan: Plan) -> str | None:
         return "repetitions" if plan.reps else "most"
     if sum(cell.seconds()) > plan.cell_budget:
         return "budget"
-    if not plan.reps and len(cell.samples) >= plan.least and relative_width(cell.seconds()) <= plan.precision:
+    if (
+        not plan.reps
+        and len(cell.samples) >= plan.least
+        and relative_width(cell.seconds()) <= plan.precision
+    ):
         return "precise"
     return None
 
 
 def pinned(command: list[str], threads: int) -> list[str]:
-    """The command on as many of the usable CPUs as it has workers, on the same ones for every runtime."""
-    return ["taskset", "--cpu-list", ",".join(map(str, sorted(os.sched_getaffinity(0))[:threads])), *command]
+    """The command on as many of the usable CPUs as it has workers, on the same ones for every
+    runtime.
+    """
+    return [
+        "taskset",
+        "--cpu-list",
+        ",".join(map(str, sorted(os.sched_getaffinity(0))[:threads])),
+        *command,
+    ]
 
 
 def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, position: int) -> str:
@@ -171,7 +215,9 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
     if plan.pin:
         command = pinned(command, cell.threads)
     try:
-        sample = run_once(command, cell.runtime, cell.workload, cell.size, cell.threads, plan.time_limit)
+        sample = run_once(
+            command, cell.runtime, cell.workload, cell.size, cell.threads, plan.time_limit
+        )
     except Failed as failure:
         cell.stop("DNF", str(failure))
         return str(failure)
@@ -181,13 +227,16 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
         return wrong
     cell.samples.append(sample | {"block": block, "position": position})
     cell.stopped = enough(cell, plan)
-    why = {"budget": ", slow and sampled enough", "precise": ", precise"}.get(cell.stopped or "", "")
+    why = {"budget": ", slow and sampled enough", "precise": ", precise"}.get(
+        cell.stopped or "", ""
+    )
     return f"{sample['seconds']:.4f} s{why}"
 
 
 def fair_level(claims: Sequence[tuple[float, float]], left: float) -> float:
-    """The level L of which min(need, max(0, L - spent)), over all claims (need, spent), adds up to what is left; infinite where all
-    needs can be met. So what cheap ones do not need goes to dear ones."""
+    """The level L of which min(need, max(0, L - spent)), over all claims (need, spent), adds up to
+    what is left; infinite where all needs can be met. So what cheap ones do not need goes to dear
+    ones."""
     if sum(need for need, _ in claims) <= left:
         return math.inf
     edges = [(spent, 1) for _, spent in claims] + [(spent + need, -1) for need, spent in claims]
@@ -200,8 +249,8 @@ def fair_level(claims: Sequence[tuple[float, float]], left: float) -> float:
 
 
 class Forecast:
-    """How long the rest takes, from how long each cell's runs took, warm-up and start included; until when runs may begin; and
-    whose turn it is."""
+    """How long the rest takes, from how long each cell's runs took, warm-up and start included;
+    until when runs may begin; and whose turn it is."""
 
     def __init__(self, cells: list[Cell], plan: Plan) -> None:
         self.cells, self.plan = cells, plan
@@ -223,16 +272,25 @@ class Forecast:
 
     def _affordable(self, cells: list[Cell]) -> list[Cell]:
         """Those whose next run is within their share of the time that is left."""
-        claims = [((self.plan.at_least - len(cell.samples)) * wall, spent) for cell in cells for wall, spent in [self._seconds(cell)]]
+        claims = [
+            ((self.plan.at_least - len(cell.samples)) * wall, spent)
+            for cell in cells
+            for wall, spent in [self._seconds(cell)]
+        ]
         level = fair_level(claims, max(0.0, self.end - time.monotonic()))
         return [cell for cell in cells if sum(self._seconds(cell)) <= level]
 
     def turn(self) -> list[Cell]:
-        """The cells of the next block: all that are not finished. But with a budget and from the second block on those that lack
-        samples come first, as far as they can afford it; where none can, all of them."""
+        """The cells of the next block: all that are not finished. But with a budget and from the
+        second block on those that lack samples come first, as far as they can afford it; where none
+        can, all of them."""
         unfinished = [cell for cell in self.cells if not cell.stopped]
         failed = [cell for cell in unfinished if cell.status != "ok"]  # they are said to be skipped
-        lacking = [cell for cell in unfinished if cell.status == "ok" and len(cell.samples) < self.plan.at_least]
+        lacking = [
+            cell
+            for cell in unfinished
+            if cell.status == "ok" and len(cell.samples) < self.plan.at_least
+        ]
         if not self.plan.budget or not self.wall or not lacking:
             return unfinished
         return failed + (self._affordable(lacking) or lacking)
@@ -252,9 +310,18 @@ class Forecast:
         return min(rest, max(0.0, self.end - time.monotonic()))
 
 
-def _run_block(number: int, run: Run, commands: dict[str, list[str]], plan: Plan, shown: Shown, forecast: Forecast,
-               save: Callable[[], None]) -> None:
-    """Each cell whose turn it is, once, in an order that follows from the seed and the number of the block."""
+def _run_block(
+    number: int,
+    run: Run,
+    commands: dict[str, list[str]],
+    plan: Plan,
+    shown: Shown,
+    forecast: Forecast,
+    save: Callable[[], None],
+) -> None:
+    """Each cell whose turn it is, once, in an order that follows from the seed and the number of
+    the block.
+    """
     saved = time.monotonic()
     order = list(run.cells)
     random.Random(f"{plan.seed} {number}").shuffle(order)
@@ -293,11 +360,17 @@ def _end_of_budget(run: Run) -> str:
     return "complete" if all(cell.samples for cell in unfinished) else "interrupted"
 
 
-def run_plan(plan: Plan, builder: Finder, run: Run | None = None, save: Callable[[], None] = lambda: None,
-             more: Callable[[], list[Cell]] = list) -> list[Cell]:
-    """All cells, with samples or with a reason. A `run` that was interrupted goes on, with a new budget; `save` is called after each
-    block, and each minute of a long one; `more` gives cells that follow from those that failed, of the same runtimes. The caller sees
-    an interruption, too, and saves once more."""
+def run_plan(
+    plan: Plan,
+    builder: Finder,
+    run: Run | None = None,
+    save: Callable[[], None] = lambda: None,
+    more: Callable[[], list[Cell]] = list,
+) -> list[Cell]:
+    """All cells, with samples or with a reason. A `run` that was interrupted goes on, with a new
+    budget; `save` is called after each block, and each minute of a long one; `more` gives cells
+    that follow from those that failed, of the same runtimes. The caller sees an interruption, too,
+    and saves once more."""
     run = run or Run()
     run.cells = run.cells or list(cells_of(plan))
     run.cells += more()
@@ -310,7 +383,9 @@ def run_plan(plan: Plan, builder: Finder, run: Run | None = None, save: Callable
     number = max(0, len(run.blocks) - 1)  # the last block may have been interrupted
     try:
         with progress(plan.at_most) as shown:
-            while not forecast.over() and any(cell.status == "ok" and not cell.stopped for cell in forecast.cells):
+            while not forecast.over() and any(
+                cell.status == "ok" and not cell.stopped for cell in forecast.cells
+            ):
                 if number == len(run.blocks):
                     run.blocks.append({"sentinel": [], "noisy": False})
                 shown.block(number + 1)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verb bench: its options, a new run or one that goes on, and what is left of one that ends early."""
+"""The verb bench: its options, a new run or one that goes on, and what is left of one that ends
+early.
+"""
 
 import os
 import shutil
@@ -9,8 +11,21 @@ from datetime import datetime
 from pathlib import Path
 
 from . import compare, overhead, page, progress, publish, report, seed_measure
-from .bench import (CELL_BUDGET, FULL_CELL_BUDGET, FULL_LEAST, FULL_PRECISION, LEAST, MOST_PER_LEAST, PRECISION, QUICK_CELL_BUDGET,
-                    Plan, Run, cells_of, jobs_for, run_plan)
+from .bench import (
+    CELL_BUDGET,
+    FULL_CELL_BUDGET,
+    FULL_LEAST,
+    FULL_PRECISION,
+    LEAST,
+    MOST_PER_LEAST,
+    PRECISION,
+    QUICK_CELL_BUDGET,
+    Plan,
+    Run,
+    cells_of,
+    jobs_for,
+    run_plan,
+)
 from .build import Builder, default_compiler
 from .catalogue import UsageError, usable_cpus
 from .document import check_known, load, restore
@@ -19,6 +34,7 @@ from .options import compiler_named
 from .parser import REFUSED
 from .say import say, warn
 from .table import Results, plain
+
 
 def open_run(given: Namespace) -> None:
     """Reads the results of the run to resume. Raises UsageError."""
@@ -32,21 +48,35 @@ def open_run(given: Namespace) -> None:
 
 def _plan(given: Namespace) -> Plan:
     least = FULL_LEAST if given.full else LEAST
-    return Plan(given.runtimes, list(jobs_for(given.workloads, given.quick, given.full)), given.threads, given.reps, given.seed,
-                given.time_limit, QUICK_CELL_BUDGET if given.quick else FULL_CELL_BUDGET if given.full else CELL_BUDGET, least,
-                least if given.quick else least * MOST_PER_LEAST, FULL_PRECISION if given.full else PRECISION,
-                given.budget, given.pin)
+    return Plan(
+        given.runtimes,
+        list(jobs_for(given.workloads, given.quick, given.full)),
+        given.threads,
+        given.reps,
+        given.seed,
+        given.time_limit,
+        QUICK_CELL_BUDGET if given.quick else FULL_CELL_BUDGET if given.full else CELL_BUDGET,
+        least,
+        least if given.quick else least * MOST_PER_LEAST,
+        FULL_PRECISION if given.full else PRECISION,
+        given.budget,
+        given.pin,
+    )
 
 
 def same_circumstances(given: Namespace, about: dict) -> None:
-    """A run goes on with the compiler, commit and machine that it began with; older results do not say all of it."""
+    """A run goes on with the compiler, commit and machine that it began with; older results do
+    not say all of it.
+    """
     began_with = about.get("compiler_command")
     if began_with and given.compiler and given.compiler != began_with:
         raise UsageError(f"the run began with {began_with}; it cannot go on with {given.compiler}")
     if began_with:
         compiler_named(began_with)
     if other := differences(about, machine(began_with or given.compiler or default_compiler())):
-        raise UsageError(f"the run began with {other}; --resume goes on with the same, so begin anew")
+        raise UsageError(
+            f"the run began with {other}; --resume goes on with the same, so begin anew"
+        )
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
@@ -56,11 +86,18 @@ def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
         same_circumstances(given, about)
         place = Path(given.resume).resolve()
         return run, plan, about, place if place.is_dir() else place.parent
-    folder = Path(given.out).absolute() if given.out else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder = (
+        Path(given.out).absolute()
+        if given.out
+        else report.RESULTS / datetime.now().strftime("%Y%m%d-%H%M%S")
+    )
     folder.mkdir(parents=True, exist_ok=True)
     plan = _plan(given)
     about = machine(given.compiler or default_compiler()) | {
-        "seed": plan.seed, "repetitions": plan.reps, "time_limit_seconds": plan.time_limit}
+        "seed": plan.seed,
+        "repetitions": plan.reps,
+        "time_limit_seconds": plan.time_limit,
+    }
     run = Run()
     if given.every_row:
         about[seed_measure.ROWS] = "measured"
@@ -108,7 +145,9 @@ def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
     try:
         report.write_files(run, plan, about, folder)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, error.filename or str(folder)) from None  # a full disk names no file
+        raise OSError(
+            error.errno, error.strerror, error.filename or str(folder)
+        ) from None  # a full disk names no file
     finally:
         say(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
     say(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html, SEED-TABLES.md")
@@ -116,9 +155,13 @@ def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
 
 # action -> (opens the files that it takes, acts)
 ACTIONS: dict[str | None, tuple[Callable[[Namespace], None], Callable[[Namespace], int]]] = {
-    None: (open_run, bench), "compare": (compare.open_files, compare.act), "page": (page.open_files, page.act),
-    "seed-tables": (seed_measure.open_files, seed_measure.act), "publish": (publish.open_files, publish.act),
-    "overhead": (lambda _: None, overhead.act)}
+    None: (open_run, bench),
+    "compare": (compare.open_files, compare.act),
+    "page": (page.open_files, page.act),
+    "seed-tables": (seed_measure.open_files, seed_measure.act),
+    "publish": (publish.open_files, publish.act),
+    "overhead": (lambda _: None, overhead.act),
+}
 
 
 def open_files(given: Namespace) -> None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds runtimes below build/lab. What the tools print goes to log files there; one line a step to standard error."""
+"""Builds runtimes below build/lab. What the tools print goes to log files there; one line a step
+to standard error.
+"""
 
 import contextlib
 import ctypes
@@ -50,7 +52,9 @@ def compiler_flags() -> str:
 
 
 def folder_of(compiler: str) -> Path:
-    """Where the C++ runtimes of a compiler are built. Those that have a name in common, but are not the one on the PATH, differ."""
+    """Where the C++ runtimes of a compiler are built. Those that have a name in common, but are
+    not the one on the PATH, differ.
+    """
     name, there = Path(compiler).name, shutil.which(compiler)
     usual = shutil.which(name)
     if not there or usual and os.path.realpath(there) == os.path.realpath(usual):
@@ -82,7 +86,9 @@ class Cxx:
             raise UsageError(f"the compiler '{compiler}' is not installed")
         self.compiler = compiler
         self.prebuilt = bool(os.environ.get(PREBUILT))
-        self.folder = Path(os.environ[PREBUILT]).absolute() if self.prebuilt else folder_of(compiler)
+        self.folder = (
+            Path(os.environ[PREBUILT]).absolute() if self.prebuilt else folder_of(compiler)
+        )
         self.reasons: dict[str, str | None] | None = None
         self.versions: dict[str, str] = {}
         self.failure: str | None = None  # why there is no build folder
@@ -108,7 +114,11 @@ class Cxx:
         warn(f"configuring the C++ runtimes ({self.compiler})")
         if self._configures([]):
             return
-        names = [name for name, runtime in RUNTIMES.items() if runtime.language == "C++" and not runtime.program]
+        names = [
+            name
+            for name, runtime in RUNTIMES.items()
+            if runtime.language == "C++" and not runtime.program
+        ]
         needed = [name for name in names if name == "serial" or RUNTIMES[name].ours]
         if not self._configures(needed):
             raise NotInstalled(f"CMake failed, see {self._log}")
@@ -116,7 +126,9 @@ class Cxx:
         self._configures(self._sound(needed, [name for name in names if name not in needed]))
 
     def _sound(self, sound: list[str], doubtful: list[str]) -> list[str]:
-        """The runtimes of both lists with which CMake does not fail, those of the first known for it; halves the second one."""
+        """The runtimes of both lists with which CMake does not fail, those of the first known
+        for it; halves the second one.
+        """
         if not doubtful or self._configures(sound + doubtful):
             return sound + doubtful
         if len(doubtful) == 1:
@@ -132,10 +144,24 @@ class Cxx:
         return self.folder / "configure.log"
 
     def _configures(self, programs: list[str]) -> bool:
-        """Whether CMake succeeds with these programs; with none named: with all. Nothing of the lab's own settings stays from before."""
-        command = ["cmake", "-S", str(ROOT), "-B", str(self.folder), f"-DCMAKE_CXX_COMPILER={self.compiler}",
-                   f"-DCMAKE_CXX_FLAGS={compiler_flags()}", "-DCMAKE_BUILD_TYPE=Release", "-DSENNIT_BUILD_LAB=ON",
-                   "-DSENNIT_BUILD_TESTS=OFF", "-U", "SENNIT_LAB_*", f"-DSENNIT_LAB_PROGRAMS={';'.join(programs)}"]
+        """Whether CMake succeeds with these programs; with none named: with all. Nothing of the
+        lab's own settings stays from before.
+        """
+        command = [
+            "cmake",
+            "-S",
+            str(ROOT),
+            "-B",
+            str(self.folder),
+            f"-DCMAKE_CXX_COMPILER={self.compiler}",
+            f"-DCMAKE_CXX_FLAGS={compiler_flags()}",
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DSENNIT_BUILD_LAB=ON",
+            "-DSENNIT_BUILD_TESTS=OFF",
+            "-U",
+            "SENNIT_LAB_*",
+            f"-DSENNIT_LAB_PROGRAMS={';'.join(programs)}",
+        ]
         if shutil.which("ninja") and not (self.folder / "CMakeCache.txt").exists():
             command += ["-G", "Ninja"]
         return _succeeds(command, self._log)
@@ -164,14 +190,16 @@ class Cxx:
             return [str(program)]
         log = self.folder / f"{name}.log"
         warn(f"building {name} ({self.compiler})")
-        if not _succeeds(["cmake", "--build", str(self.folder), "--target", f"lab-{name}", "--parallel"], log):
+        if not _succeeds(
+            ["cmake", "--build", str(self.folder), "--target", f"lab-{name}", "--parallel"], log
+        ):
             raise NotInstalled(f"does not build, see {log}")
         return [str(program)]
 
 
 def build_script(name: str) -> tuple[list[str], str]:
-    """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no REASON`; a line before that may
-    be `version TEXT`. Returns the command and the version."""
+    """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no
+    REASON`; a line before that may be `version TEXT`. Returns the command and the version."""
     script = ROOT / "lab" / "runtimes" / name / "build.sh"
     if not script.exists():
         raise NotInstalled("no port yet")
@@ -179,7 +207,13 @@ def build_script(name: str) -> tuple[list[str], str]:
     log = OUT / f"{name}.log"
     with open(log, "wb") as err, open(os.memfd_create("out"), "w+b") as out:
         try:
-            status = _end(["bash", str(script), str(OUT)], out, err, log, environment(ROOT / "build" / "cache"))
+            status = _end(
+                ["bash", str(script), str(OUT)],
+                out,
+                err,
+                log,
+                environment(ROOT / "build" / "cache"),
+            )
         finally:
             out.seek(0)
             said = out.read()
@@ -187,7 +221,9 @@ def build_script(name: str) -> tuple[list[str], str]:
     lines = said.decode(errors="replace").strip().splitlines() or [""]
     verdict, _, rest = lines[-1].partition(" ")
     if verdict == "ok" and status == 0:
-        return [rest], next((line.partition(" ")[2] for line in lines if line.startswith("version ")), "")
+        return [rest], next(
+            (line.partition(" ")[2] for line in lines if line.startswith("version ")), ""
+        )
     raise NotInstalled(rest if verdict == "no" else f"does not build, see {log}")
 
 
@@ -198,7 +234,9 @@ def _under(runtime: Runtime, command: list[str]) -> list[str]:
         try:
             ctypes.CDLL(runtime.preload)
         except OSError:
-            raise NotInstalled(f"{runtime.preload} is not installed (package {' '.join(runtime.packages)})") from None
+            raise NotInstalled(
+                f"{runtime.preload} is not installed (package {' '.join(runtime.packages)})"
+            ) from None
         given.append(f"LD_PRELOAD={runtime.preload}")
     return ["env", *given, *command] if given else command
 
@@ -232,7 +270,9 @@ class Builder:
             self.versions[name] = version
 
     def check(self, name: str) -> None:
-        """Whether the runtime can be had. Only building tells that of the languages that fetch packages."""
+        """Whether the runtime can be had. Only building tells that of the languages that fetch
+        packages.
+        """
         if RUNTIMES[name].language != "C++":
             self.command(name)
             return

@@ -8,11 +8,18 @@ from . import declared
 from .declared import Runtime, UsageError, Workload
 
 FAMILIES = declared.families()  # family -> name -> Workload
-WORKLOADS: dict[str, Workload] = {name: workload for family in FAMILIES.values() for name, workload in family.items()}
+WORKLOADS: dict[str, Workload] = {
+    name: workload for family in FAMILIES.values() for name, workload in family.items()
+}
 RUNTIMES: dict[str, Runtime] = declared.runtimes(FAMILIES)
 
 FORKS, FIBERS = tuple(FAMILIES["forks"]), tuple(FAMILIES["fibers"])
-MAIN_JOB = ("fib", "skynet", "nqueens", "matmul")  # other workloads of forks only where they are asked for
+MAIN_JOB = (
+    "fib",
+    "skynet",
+    "nqueens",
+    "matmul",
+)  # other workloads of forks only where they are asked for
 
 
 def runtime_named(name: str) -> Runtime:
@@ -36,7 +43,9 @@ def workloads_named(text: str) -> list[str]:
 
 def check_offered(runtime: str, workload: str) -> None:
     if workload not in RUNTIMES[runtime].offers:
-        raise UsageError(f"{runtime} has no {workload}; it has: {', '.join(RUNTIMES[runtime].offers)}")
+        raise UsageError(
+            f"{runtime} has no {workload}; it has: {', '.join(RUNTIMES[runtime].offers)}"
+        )
 
 
 def thread_count(text: str) -> int:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the verbs of ./sennit: run and list are here, bench is in bench_verbs, the others in project."""
+"""Runs the verbs of ./sennit. This file holds run and list; bench_verbs.py holds bench,
+project.py the rest.
+"""
 
 import io
 import json
@@ -11,8 +13,17 @@ from typing import NoReturn
 
 from . import install, project
 from .build import Builder, NotInstalled
-from .catalogue import (FORKS, RUNTIMES, WORKLOADS, UsageError, check_offered, runtime_named, thread_count, usable_cpus,
-                        workload_named)
+from .catalogue import (
+    FORKS,
+    RUNTIMES,
+    WORKLOADS,
+    UsageError,
+    check_offered,
+    runtime_named,
+    thread_count,
+    usable_cpus,
+    workload_named,
+)
 from .execute import Failed, as_text, run_once
 from .options import check, compiler_named, seconds
 from .parser import REFUSED, USAGE, parse
@@ -36,7 +47,9 @@ def run(given: Namespace) -> int:
     what = f"{given.runtime} {given.workload}({given.size})"
     try:
         command = Builder(given.compiler).command(given.runtime)
-        result = run_once(command, given.runtime, given.workload, given.size, given.threads, given.time_limit)
+        result = run_once(
+            command, given.runtime, given.workload, given.size, given.threads, given.time_limit
+        )
     except NotInstalled as reason:
         print(f"sennit: {given.runtime} is not installed: {reason}", file=sys.stderr)
         return REFUSED
@@ -66,10 +79,16 @@ def list_all(given: Namespace) -> int:
         print(f"  {runtime.name:24} {runtime.language:7} {state}", flush=True)
     print("workloads")
     for workload in WORKLOADS.values():
-        sizes = ", ".join(workload.names) if workload.names else f"{workload.low} to {workload.high}"
+        sizes = (
+            ", ".join(workload.names) if workload.names else f"{workload.low} to {workload.high}"
+        )
         where = ""
         if workload.name not in FORKS:
-            where = "; in " + ", ".join(one.name for one in RUNTIMES.values() if workload.name in one.offers and not one.program)
+            where = "; in " + ", ".join(
+                one.name
+                for one in RUNTIMES.values()
+                if workload.name in one.offers and not one.program
+            )
         print(f"  {workload.name:21} default {workload.default}, sizes {sizes}{where}")
     return 0
 
@@ -100,7 +119,7 @@ def lab_verb(given: Namespace, arguments: Sequence[str]) -> int:
 
 
 def _end(number: int, _frame: object) -> NoReturn:
-    raise SystemExit(128 + number)  # so that a run in progress is ended, too
+    raise SystemExit(128 + number)  # which also ends a run in progress
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench compare A B`: two results files, or two builds of Sennit measured against each other in the same blocks."""
+"""`bench compare A B`: two results files, or two builds of Sennit measured against each other in
+the same blocks.
+"""
 
 import hashlib
 import subprocess
@@ -38,7 +40,9 @@ class Builds:
 
 
 def programs(folder: Path, runtime: str) -> Path:
-    """Where the lab's programs of a build folder lie, or those built for an installed Sennit. Raises NotInstalled."""
+    """Where the lab's programs of a build folder lie, or those built for an installed Sennit.
+    Raises NotInstalled.
+    """
     for place in (folder / "lab", folder):
         if (place / f"lab-{runtime}").is_file():
             return place
@@ -50,15 +54,31 @@ def programs(folder: Path, runtime: str) -> Path:
 def _built_for(prefix: Path, runtime: str) -> Path:
     place = OUT / "compare" / hashlib.sha256(str(prefix).encode()).hexdigest()[:12]
     (place / "source").mkdir(parents=True, exist_ok=True)
-    (place / "source" / "CMakeLists.txt").write_text(PROJECT.format(prefix=prefix, lab=ROOT / "lab"))
+    (place / "source" / "CMakeLists.txt").write_text(
+        PROJECT.format(prefix=prefix, lab=ROOT / "lab")
+    )
     print(f"building lab-{runtime} for {prefix}", file=sys.stderr)
     log = place / f"{runtime}.log"
     with open(log, "wb") as out:
-        for command in (["cmake", "-S", str(place / "source"), "-B", str(place), "-DCMAKE_BUILD_TYPE=Release",
-                         f"-DCMAKE_CXX_COMPILER={default_compiler()}"],
-                        ["cmake", "--build", str(place), "--target", f"lab-{runtime}"]):
+        for command in (
+            [
+                "cmake",
+                "-S",
+                str(place / "source"),
+                "-B",
+                str(place),
+                "-DCMAKE_BUILD_TYPE=Release",
+                f"-DCMAKE_CXX_COMPILER={default_compiler()}",
+            ],
+            ["cmake", "--build", str(place), "--target", f"lab-{runtime}"],
+        ):
             try:
-                if subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL).returncode != 0:
+                if (
+                    subprocess.run(
+                        command, stdout=out, stderr=out, stdin=subprocess.DEVNULL
+                    ).returncode
+                    != 0
+                ):
                     raise NotInstalled(f"does not build, see {log}")
             except FileNotFoundError:
                 raise NotInstalled(f"{command[0]} is not installed") from None
@@ -72,8 +92,14 @@ def open_files(given: Namespace) -> None:
 
 
 def pairs_of_files(first: Run, second: Run) -> Iterator[Pair]:
-    """Cells of the same name in both, and their comparison. The files were made at different times: nothing is paired."""
-    others = {(cell.runtime, cell.workload, cell.size, cell.threads): cell for cell in second.cells if cell.good}
+    """Cells of the same name in both, and their comparison. The files were made at different
+    times: nothing is paired.
+    """
+    others = {
+        (cell.runtime, cell.workload, cell.size, cell.threads): cell
+        for cell in second.cells
+        if cell.good
+    }
     for cell in filter(lambda cell: cell.good, first.cells):
         other = others.get((cell.runtime, cell.workload, cell.size, cell.threads))
         if other:
@@ -82,12 +108,31 @@ def pairs_of_files(first: Run, second: Run) -> Iterator[Pair]:
 
 def measure(given: Namespace) -> Run:
     """A run of both builds, in the same blocks."""
-    ours = {workload: next(one.name for one in RUNTIMES.values() if one.ours and not one.program and workload in one.offers)
-            for workload in given.workloads}
-    plan = Plan(list(dict.fromkeys(ours.values())), list(jobs_for(given.workloads, given.quick, False)), given.threads, given.reps, given.seed,
-                given.time_limit, least=LEAST, most=LEAST * MOST_PER_LEAST, precision=PRECISION)
-    cells = [Cell(f"{ours[workload]}@{build}", workload, size, threads)
-             for workload, size in plan.jobs for threads in plan.threads for build in "ab"]
+    ours = {
+        workload: next(
+            one.name
+            for one in RUNTIMES.values()
+            if one.ours and not one.program and workload in one.offers
+        )
+        for workload in given.workloads
+    }
+    plan = Plan(
+        list(dict.fromkeys(ours.values())),
+        list(jobs_for(given.workloads, given.quick, False)),
+        given.threads,
+        given.reps,
+        given.seed,
+        given.time_limit,
+        least=LEAST,
+        most=LEAST * MOST_PER_LEAST,
+        precision=PRECISION,
+    )
+    cells = [
+        Cell(f"{ours[workload]}@{build}", workload, size, threads)
+        for workload, size in plan.jobs
+        for threads in plan.threads
+        for build in "ab"
+    ]
     run = Run(cells)
     run_plan(plan, Builds([Path(given.a).resolve(), Path(given.b).resolve()]), run)
     return run
@@ -124,12 +169,20 @@ def act(given: Namespace) -> int:
     else:
         run = measure(given)
         pairs = list(pairs_of_builds(run))
-        missing = [f"{cell.label}: {cell.title}: {cell.reason}" for cell in run.cells if cell.reason]
+        missing = [
+            f"{cell.label}: {cell.title}: {cell.reason}" for cell in run.cells if cell.reason
+        ]
     print(f"A: {given.a}\nB: {given.b}\n")
     if pairs:
         print("\n".join(aligned(list(rows(pairs)))))
-        how = "the ratio of the medians; for a sharper answer measure both builds together" if given.files[0] else "the ratio within blocks"
-        print(f"\n{how}; 'no difference shown' where its 95 % interval holds 1, which takes {FEWEST} samples of both")
+        how = (
+            "the ratio of the medians; for a sharper answer measure both builds together"
+            if given.files[0]
+            else "the ratio within blocks"
+        )
+        print(
+            f"\n{how}; 'no difference shown' where its 95 % interval holds 1, which takes {FEWEST} samples of both"
+        )
     for line in dict.fromkeys(missing):
         print(line)
     if not pairs:

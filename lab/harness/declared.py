@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runtimes and workloads declare: runtimes/NAME/runtime.toml, and the .toml files below workloads/. docs/lab/adding.md says
-what they hold. Each function raises UsageError for a declaration that is not as it should be."""
+"""What runtimes and workloads declare: runtimes/NAME/runtime.toml, and the .toml files below
+workloads/. docs/lab/adding.md says what they hold. Each function raises UsageError for a
+declaration that is not as it should be."""
 
 import re
 import tomllib
@@ -49,12 +50,18 @@ class Workload:
     def check(self, size: str) -> str:
         if self.names:
             if size not in self.names:
-                raise UsageError(f"{self.name}: size must be one of {', '.join(self.names)}, not '{size}'")
+                raise UsageError(
+                    f"{self.name}: size must be one of {', '.join(self.names)}, not '{size}'"
+                )
             return size
         if not re.fullmatch(r"[0-9]{1,9}", size) or not self.low <= int(size) <= self.high:
-            raise UsageError(f"{self.name}: size must be a number from {self.low} to {self.high}, not '{size}'")
+            raise UsageError(
+                f"{self.name}: size must be a number from {self.low} to {self.high}, not '{size}'"
+            )
         if self.powers_of and not _is_power(int(size), self.powers_of):
-            raise UsageError(f"{self.name}: size must be a power of {POWERS[self.powers_of]}, not '{size}'")
+            raise UsageError(
+                f"{self.name}: size must be a power of {POWERS[self.powers_of]}, not '{size}'"
+            )
         return str(int(size))
 
 
@@ -66,11 +73,23 @@ def _is_power(number: int, base: int) -> bool:
 
 # key -> type; those of the second dictionary may be left out
 Keys = tuple[dict[str, type], dict[str, type]]
-RUNTIME: Keys = ({"title": str, "language": str, "workloads": list},
-                 {"ours": bool, "threads": str, "program": str, "environment": dict, "preload": str, "packages": list,
-                  "commands": list, "light": bool})
-WORKLOAD: Keys = ({"default": str, "quick": str, "small": str},
-                  {"range": list, "names": list, "full": list, "powers_of": int, "memory_limit_gib": int})
+RUNTIME: Keys = (
+    {"title": str, "language": str, "workloads": list},
+    {
+        "ours": bool,
+        "threads": str,
+        "program": str,
+        "environment": dict,
+        "preload": str,
+        "packages": list,
+        "commands": list,
+        "light": bool,
+    },
+)
+WORKLOAD: Keys = (
+    {"default": str, "quick": str, "small": str},
+    {"range": list, "names": list, "full": list, "powers_of": int, "memory_limit_gib": int},
+)
 
 
 def _read(path: Path) -> dict:
@@ -90,10 +109,18 @@ def _check(where: str, found: object, keys: Keys) -> dict:
     for key, value in found.items():
         kind = (needed | optional).get(key)
         if kind is None:
-            raise UsageError(f"{where} has the unknown key '{key}'; there are: {', '.join(needed | optional)}")
+            raise UsageError(
+                f"{where} has the unknown key '{key}'; there are: {', '.join(needed | optional)}"
+            )
         if not isinstance(value, kind) or kind is int and isinstance(value, bool):
             raise UsageError(f"{where}: '{key}' must be a {kind.__name__}, not {value!r}")
-        inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        inside = (
+            list(value.values())
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list)
+            else []
+        )
         if key == "range" and [type(one) for one in inside] != [int, int]:
             raise UsageError(f"{where}: 'range' must be two numbers, not {value!r}")
         if key != "range" and not all(isinstance(one, str) for one in inside):
@@ -103,8 +130,15 @@ def _check(where: str, found: object, keys: Keys) -> dict:
 
 def families(lab: Path = LAB) -> dict[str, dict[str, Workload]]:
     """family -> name -> workload: a file each, the main job first."""
-    files = sorted((lab / "workloads").rglob("*.toml"), key=lambda path: (path.stem != "forks", path.stem))
-    found = {path.stem: {name: _workload(name, f"{path}: {name}", told) for name, told in _read(path).items()} for path in files}
+    files = sorted(
+        (lab / "workloads").rglob("*.toml"), key=lambda path: (path.stem != "forks", path.stem)
+    )
+    found = {
+        path.stem: {
+            name: _workload(name, f"{path}: {name}", told) for name, told in _read(path).items()
+        }
+        for path in files
+    }
     names = [name for family in found.values() for name in family]
     for name in names:
         if names.count(name) > 1 or name in found:
@@ -117,18 +151,31 @@ def _workload(name: str, where: str, told: object) -> Workload:
     if ("names" in about) == ("range" in about):
         raise UsageError(f"{where} needs either 'range' or 'names'")
     if about.get("powers_of", 2) not in POWERS:
-        raise UsageError(f"{where}: 'powers_of' must be one of {', '.join(map(str, POWERS))}, not {about['powers_of']}")
+        raise UsageError(
+            f"{where}: 'powers_of' must be one of {', '.join(map(str, POWERS))}, not {about['powers_of']}"
+        )
     low, high = about.get("range", [0, 0])
-    made = Workload(name, about["default"], about["quick"], about["small"], low, high, tuple(about.get("names", ())),
-                    tuple(about.get("full", ())), about.get("powers_of"),
-                    about.get("memory_limit_gib", MEMORY_LIMIT_KIB >> 20) << 20)
+    made = Workload(
+        name,
+        about["default"],
+        about["quick"],
+        about["small"],
+        low,
+        high,
+        tuple(about.get("names", ())),
+        tuple(about.get("full", ())),
+        about.get("powers_of"),
+        about.get("memory_limit_gib", MEMORY_LIMIT_KIB >> 20) << 20,
+    )
     for size in (made.default, made.quick, made.small, *made.full):
         made.check(size)
     return made
 
 
 def runtimes(known: dict[str, dict[str, Workload]], lab: Path = LAB) -> dict[str, Runtime]:
-    """name -> runtime: the plain function first, then Sennit's, then the peers. `known` are the families of workloads."""
+    """name -> runtime: the plain function first, then Sennit's, then the peers. `known` are the
+    families of workloads.
+    """
     found = [_runtime(path, known) for path in sorted((lab / "runtimes").glob("*/runtime.toml"))]
     found.sort(key=lambda one: (one.name != "serial", not one.ours, one.name))
     all_of = {one.name: one for one in found}
@@ -146,7 +193,17 @@ def _runtime(path: Path, known: dict[str, dict[str, Workload]]) -> Runtime:
     for name in offers:
         if not any(name in family for family in known.values()):
             raise UsageError(f"{path}: no workload is called '{name}'")
-    return Runtime(path.parent.name, about["language"], about["title"], tuple(dict.fromkeys(offers)), about.get("ours", False),
-                   about.get("threads", ""), about.get("program", ""),
-                   tuple(f"{name}={value}" for name, value in about.get("environment", {}).items()), about.get("preload", ""),
-                   tuple(about.get("packages", ())), tuple(about.get("commands", ())), about.get("light", False))
+    return Runtime(
+        path.parent.name,
+        about["language"],
+        about["title"],
+        tuple(dict.fromkeys(offers)),
+        about.get("ours", False),
+        about.get("threads", ""),
+        about.get("program", ""),
+        tuple(f"{name}={value}" for name, value in about.get("environment", {}).items()),
+        about.get("preload", ""),
+        tuple(about.get("packages", ())),
+        tuple(about.get("commands", ())),
+        about.get("light", False),
+    )

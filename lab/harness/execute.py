@@ -31,30 +31,50 @@ def _why(outcome: Outcome) -> str:
 
 def _number(found: dict, key: str) -> float:
     value = found[key]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or value < 0
+    ):
         raise ValueError(key)
     return value
 
 
-def run_once(command: list[str], runtime: str, workload: str,
-             size: str, threads: int, time_limit: float = TIME_LIMIT, memory_limit_kib: int | None = None) -> dict:
-    """The dictionary of the contract. Raises Failed; a wrong answer is not an exception but `ok` false."""
+def run_once(
+    command: list[str],
+    runtime: str,
+    workload: str,
+    size: str,
+    threads: int,
+    time_limit: float = TIME_LIMIT,
+    memory_limit_kib: int | None = None,
+) -> dict:
+    """The dictionary of the contract. Raises Failed; a wrong answer is not an exception but `ok`
+    false.
+    """
     if memory_limit_kib is None:
         memory_limit_kib = WORKLOADS[workload].memory_limit_kib
     try:
-        outcome = run_limited([*command, workload, str(size), str(threads)], time_limit, memory_limit_kib)
+        outcome = run_limited(
+            [*command, workload, str(size), str(threads)], time_limit, memory_limit_kib
+        )
     except OSError as error:
         raise Failed(f"cannot be started: {error.strerror}") from None
     if outcome.limit:
         raise Failed(outcome.limit)
     lines = outcome.out.strip().splitlines()
     if len(lines) != 1:
-        raise Failed(_why(outcome) if outcome.status != 0 else f"printed {len(lines)} lines instead of one")
+        raise Failed(
+            _why(outcome) if outcome.status != 0 else f"printed {len(lines)} lines instead of one"
+        )
     try:
         found = json.loads(lines[0])
         answer = found["answer"]
         numbers = {key: _number(found, key) for key in BESIDES if key in found}
-        numbers |= {key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")}
+        numbers |= {
+            key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")
+        }
         if not 1e-9 <= numbers["seconds"] < 1e6 or not numbers["tasks"]:
             raise ValueError("nothing was done, or in no time")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -62,6 +82,14 @@ def run_once(command: list[str], runtime: str, workload: str,
     right = answer == expected(workload, str(size))
     if right and outcome.status != 0:
         raise Failed(_why(outcome))
-    return {"runtime": runtime, "workload": workload, "size": int(size) if str(size).isdecimal() else size,
-            "threads": threads, "answer": answer, "ok": right, **numbers,
-            "voluntary_switches": outcome.voluntary_switches, "involuntary_switches": outcome.involuntary_switches}
+    return {
+        "runtime": runtime,
+        "workload": workload,
+        "size": int(size) if str(size).isdecimal() else size,
+        "threads": threads,
+        "answer": answer,
+        "ok": right,
+        **numbers,
+        "voluntary_switches": outcome.voluntary_switches,
+        "involuntary_switches": outcome.involuntary_switches,
+    }

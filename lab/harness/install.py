@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs what the verbs need: Debian packages, the Python libraries of the lab, and ECharts.
+"""Installs the requirements of the verbs: Debian packages, the Python libraries of the lab, and
+ECharts.
 
-The Python libraries come from Debian packages where apt-get can install them, because the tests must not
-need a Python package registry. Elsewhere they come from requirements.txt, into .venv.
+The Python libraries come from Debian packages where apt-get can install them, because the tests
+must not need a Python package registry. Elsewhere they come from requirements.txt, into .venv.
 """
 
 import importlib.util
@@ -41,7 +42,7 @@ class CannotInstall(Exception):
     """Something that the verb needs is missing; the text says how to get it."""
 
 
-# --- Debian packages --------------------------------------------------------------------------------
+# --- Debian packages ------------------------------------------------------------------------------
 
 
 def has_commands(*names: str) -> bool:
@@ -62,13 +63,20 @@ def _is_root() -> bool:
 
 
 def _sudo_works() -> bool:
-    return has_commands("sudo") and subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0
+    return (
+        has_commands("sudo")
+        and subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0
+    )
 
 
 def install_packages(purpose: str, packages: Sequence[str]) -> None:
-    """Installs those that are missing. Raises CannotInstall. Elsewhere than on Debian it names them."""
+    """Installs the missing packages. On a system other than Debian, only names them. Raises
+    CannotInstall.
+    """
     if not has_commands("dpkg-query", "apt-get"):
-        warn(f"sennit: this is not a Debian system; {purpose} needs these Debian packages: {' '.join(packages)}")
+        warn(
+            f"sennit: this is not a Debian system; {purpose} needs these Debian packages: {' '.join(packages)}"
+        )
         return
     missing = missing_packages(packages)
     if not missing:
@@ -82,11 +90,24 @@ def install_packages(purpose: str, packages: Sequence[str]) -> None:
             )
         as_root = ["sudo", "-n"]
     warn(f"sennit: installing Debian packages for {purpose}: {names}")
-    apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
+    apt = [
+        *as_root,
+        "env",
+        "DEBIAN_FRONTEND=noninteractive",
+        "apt-get",
+        "-qq",
+        "-o",
+        "Dpkg::Use-Pty=0",
+    ]
     apt += ["-o", "DPkg::Lock::Timeout=300"]
 
     def succeeds(*arguments: str) -> bool:
-        return subprocess.run([*apt, *arguments], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()).returncode == 0
+        return (
+            subprocess.run(
+                [*apt, *arguments], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
+            ).returncode
+            == 0
+        )
 
     if not succeeds("update"):
         warn("sennit: apt-get update failed; the package lists stay as they are")
@@ -111,11 +132,13 @@ def ensure_build_tools() -> None:
         install_packages("building", BUILD_PACKAGES)
 
 
-# --- the peers --------------------------------------------------------------------------------------
+# --- the peers ------------------------------------------------------------------------------------
 
 
 def peer_packages(light: bool) -> list[str]:
-    """The packages that runtimes declare, without those of tool chains that are installed already."""
+    """The packages that runtimes declare, without those of tool chains that are installed
+    already.
+    """
     found = [
         package
         for runtime in RUNTIMES.values()
@@ -137,7 +160,11 @@ def _rust_packages() -> list[str]:
     if has_commands("cargo", "rustc"):
         return []
     newer = ["cargo-web", "rustc-web"]
-    shown = [line for line in _output(["apt-cache", "show", *newer]).splitlines() if line.startswith("Package: ")]
+    shown = [
+        line
+        for line in _output(["apt-cache", "show", *newer]).splitlines()
+        if line.startswith("Package: ")
+    ]
     return newer if len(set(shown)) == len(newer) else ["cargo", "rustc"]
 
 
@@ -148,7 +175,9 @@ def _jdk_packages() -> list[str]:
         if found and int(found.group(1)) >= 21:
             return []
     listed = _output(["apt-cache", "search", "--names-only", "^openjdk-[0-9]+-jdk-headless$"])
-    versions = [int(found) for found in re.findall(r"^openjdk-(\d+)-jdk-headless", listed, re.MULTILINE)]
+    versions = [
+        int(found) for found in re.findall(r"^openjdk-(\d+)-jdk-headless", listed, re.MULTILINE)
+    ]
     if max(versions, default=0) >= 21:
         return [f"openjdk-{max(versions)}-jdk-headless"]
     warn("sennit: the package lists have no JDK 21 or newer; the rows of Java will say so")
@@ -167,14 +196,16 @@ def setup(all_peers: bool) -> bool:
     return done
 
 
-# --- the Python libraries ---------------------------------------------------------------------------
+# --- the Python libraries -------------------------------------------------------------------------
 
 CHECK = "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))"
 
 
 def _has_libraries(python: str) -> bool:
     try:
-        return subprocess.run([python, "-c", CHECK, *LIBRARIES], capture_output=True).returncode == 0
+        return (
+            subprocess.run([python, "-c", CHECK, *LIBRARIES], capture_output=True).returncode == 0
+        )
     except OSError:
         return False
 
@@ -196,10 +227,24 @@ def _make_venv() -> None:
         made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True)
         if made.returncode != 0:
             raise CannotInstall(f"{advice}, or python3-venv")
-        pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", "--retries", "1"]
+        pip = [
+            str(VENV / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-input",
+            "--retries",
+            "1",
+        ]
         cache = os.environ | {"PIP_CACHE_DIR": str(ROOT / "build" / "cache" / "pip")}
-        got = subprocess.run([*pip, "--disable-pip-version-check", "-r", str(REQUIREMENTS)], env=cache,
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        got = subprocess.run(
+            [*pip, "--disable-pip-version-check", "-r", str(REQUIREMENTS)],
+            env=cache,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
         if got.returncode != 0:
             reason = (got.stderr.strip().splitlines() or ["pip failed"])[-1][:160]
             raise CannotInstall(f"{advice} ({reason})")
@@ -209,7 +254,9 @@ def _make_venv() -> None:
 
 
 def ensure_libraries() -> str:
-    """Installs the libraries if no interpreter has them; returns the one that has. Raises CannotInstall."""
+    """Returns an interpreter with the libraries, after installing them if need be. Raises
+    CannotInstall.
+    """
     found = python_with_libraries()
     if not found:
         install_if_possible("the lab", list(LIBRARIES.values()))
@@ -218,12 +265,16 @@ def ensure_libraries() -> str:
         _make_venv()
         found = python_with_libraries()
     if not found:
-        raise CannotInstall(f"the Python libraries {', '.join(LIBRARIES)} are still missing after their installation")
+        raise CannotInstall(
+            f"the Python libraries {', '.join(LIBRARIES)} are still missing after their installation"
+        )
     return found
 
 
 def restart_with_libraries(arguments: Sequence[str]) -> None:
-    """Returns where this interpreter has the libraries, else runs the command again with one that has."""
+    """Does nothing if this interpreter has the libraries, else restarts the command with another
+    interpreter.
+    """
     python = ensure_libraries()
     if python == sys.executable:
         return

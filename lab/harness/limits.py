@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program in a process group of its own, under a limit of time and one of memory; leaves nothing behind."""
+"""Runs a program in a process group of its own, under a limit of time and one of memory; leaves
+nothing behind.
+"""
 
 import os
 import resource
@@ -11,7 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-TIME_LIMIT, BENCH_TIME_LIMIT, QUICK_TIME_LIMIT = 30.0, 15.0, 10.0  # seconds a run, warm-up included: BENCH of one that is not full
+TIME_LIMIT, BENCH_TIME_LIMIT, QUICK_TIME_LIMIT = (
+    30.0,
+    15.0,
+    10.0,
+)  # seconds a run, warm-up included: BENCH of one that is not full
 MEMORY_LIMIT_KIB = 4 << 20  # of the whole group
 POLL = 0.05  # seconds between two looks at the memory
 GROUP_EVERY = 1.0  # seconds between two looks at all of the group, or more:
@@ -32,7 +38,9 @@ class Outcome:
 
 
 def _read(path: str) -> bytes:
-    """A small file of /proc, as cheaply as this language can: these calls run beside what is timed."""
+    """A small file of /proc, as cheaply as this language can: these calls run beside what is
+    timed.
+    """
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 4096)
@@ -53,14 +61,18 @@ def _members(group: int) -> Iterator[int]:
             continue
         try:
             stat = _read(f"/proc/{name}/stat")
-            if int(stat[stat.rindex(b")") + 2:].split(None, 3)[2]) == group:  # the name before it may hold spaces
+            if (
+                int(stat[stat.rindex(b")") + 2 :].split(None, 3)[2]) == group
+            ):  # the name before it may hold spaces
                 yield int(name)
         except (OSError, ValueError):
             continue  # it ended meanwhile
 
 
 def _end_group(process: subprocess.Popen) -> resource.struct_rusage:
-    """Returns what the leader used, when no member of the group runs any more, so that none disturbs the next run."""
+    """Returns what the leader used, when no member of the group runs any more, so that none
+    disturbs the next run.
+    """
     members = []
     for pid in _members(process.pid):
         try:
@@ -86,7 +98,12 @@ def _too_much(outputs: Sequence[IO[bytes]]) -> str | None:
     return None
 
 
-def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int, outputs: Sequence[IO[bytes]]) -> str | None:
+def _watch(
+    process: subprocess.Popen,
+    time_limit: float,
+    memory_limit_kib: int,
+    outputs: Sequence[IO[bytes]],
+) -> str | None:
     """Waits for the end of the process, or names the limit that it reached."""
     end = time.monotonic() + time_limit
     ended = os.pidfd_open(process.pid)  # wakes at once; waiting in steps would disturb short runs
@@ -101,7 +118,9 @@ def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int, 
             used, begin = _resident_kib(process.pid), time.monotonic()
             if begin >= next_look:
                 used = sum(map(_resident_kib, _members(process.pid)))
-                next_look = time.monotonic() + max(GROUP_EVERY, GROUP_SHARE * (time.monotonic() - begin))
+                next_look = time.monotonic() + max(
+                    GROUP_EVERY, GROUP_SHARE * (time.monotonic() - begin)
+                )
             if used > memory_limit_kib:
                 return f"stopped at the memory limit of {memory_limit_kib // 1024} MiB"
             if too_much := _too_much(outputs):
@@ -110,10 +129,14 @@ def _watch(process: subprocess.Popen, time_limit: float, memory_limit_kib: int, 
         os.close(ended)
 
 
-def run_to_end(command: list[str], time_limit: float, out: IO, err: IO, env: dict[str, str] | None = None) -> int | None:
-    """The status, or None: it did not finish in time. Raises OSError when the program cannot be started. Whatever ends this call also
-    ends the group."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True)
+def run_to_end(
+    command: list[str], time_limit: float, out: IO, err: IO, env: dict[str, str] | None = None
+) -> int | None:
+    """The status, or None: it did not finish in time. Raises OSError when the program cannot be
+    started. Whatever ends this call also ends the group."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True
+    )
     try:
         ended = os.pidfd_open(process.pid)
         try:
@@ -130,14 +153,22 @@ def _tail(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def run_limited(command: list[str], time_limit: float = TIME_LIMIT, memory_limit_kib: int = MEMORY_LIMIT_KIB) -> Outcome:
-    """Raises OSError when the program cannot be started. Whatever ends this call also ends the group."""
-    # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold us up. They lie in memory, since
-    # a disk may be full.
+def run_limited(
+    command: list[str], time_limit: float = TIME_LIMIT, memory_limit_kib: int = MEMORY_LIMIT_KIB
+) -> Outcome:
+    """Raises OSError when the program cannot be started. Whatever ends this call also ends the
+    group.
+    """
+    # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold
+    # us up. They lie in memory, since a disk may be full.
     with open(os.memfd_create("out"), "w+b") as out, open(os.memfd_create("err"), "w+b") as err:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
         try:
             limit = _watch(process, time_limit, memory_limit_kib, (out, err))
         finally:
             used = _end_group(process)
-        return Outcome(process.returncode, _tail(out), _tail(err), limit, used.ru_nvcsw, used.ru_nivcsw)
+        return Outcome(
+            process.returncode, _tail(out), _tail(err), limit, used.ru_nvcsw, used.ru_nivcsw
+        )

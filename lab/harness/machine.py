@@ -18,7 +18,9 @@ TOOL_CHAINS = {"rustc": ["rustc", "--version"], "go": ["go", "version"]}
 
 def _first_line(command: list[str]) -> str | None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=ROOT, timeout=30)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", cwd=ROOT, timeout=30
+        )
         return done.stdout.splitlines()[0] if done.returncode == 0 else None
     except (OSError, IndexError, subprocess.TimeoutExpired):
         return None
@@ -32,7 +34,9 @@ def _version(line: str) -> list[int]:
 def _java() -> str | None:
     """The newest JDK that is there, which is the one that runtimes/java/build.sh takes."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
-    commands = [str(home / "bin" / "java") for home in [*homes, *Path("/usr/lib/jvm").glob("*")]] + ["java"]
+    commands = [
+        str(home / "bin" / "java") for home in [*homes, *Path("/usr/lib/jvm").glob("*")]
+    ] + ["java"]
     lines = [line for command in commands if (line := _first_line([command, "--version"]))]
     return max(lines, key=_version) if lines else None
 
@@ -52,19 +56,25 @@ def _system() -> str | None:
 
 
 def _flags() -> str | None:
-    """Those of every C++ program of the lab, the same for all. The lab's own build folders keep to what is said here; of one that is
-    taken as it is they are those that CMake was told."""
+    """Those of every C++ program of the lab, the same for all. The lab's own build folders keep to
+    what is said here; of one that is taken as it is they are those that CMake was told."""
     if os.environ.get(PREBUILT):
         return _flags_of(Path(os.environ[PREBUILT], "CMakeCache.txt"))
     text = (ROOT / "lab" / "CMakeLists.txt").read_text()
     values = dict(re.findall(r"set\((\w+) (.*?)\s+CACHE", text))
     flags = values.get("SENNIT_LAB_FLAGS")
-    whole = re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[0]), flags) if flags else None
+    whole = (
+        re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[0]), flags)
+        if flags
+        else None
+    )
     return f"{compiler_flags()} {whole}".strip() if whole else None
 
 
 def _flags_of(cache: Path) -> str | None:
-    """What a compiler is called with in a build folder; of two that are the same the latter, since the last of several counts."""
+    """What a compiler is called with in a build folder; of two that are the same the latter,
+    since the last of several counts.
+    """
     try:
         values = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.MULTILINE))
     except OSError:
@@ -76,7 +86,9 @@ def _flags_of(cache: Path) -> str | None:
 
 
 def differences(then: dict, now: dict) -> str | None:
-    """Which of what every sample depends on is not as it was, in words; None where nothing is known to differ."""
+    """Which of what every sample depends on is not as it was, in words; None where nothing is
+    known to differ.
+    """
     for key in ("commit", "compiler", "flags", "allocator", "cpu", "cores", "kernel"):
         if then.get(key) and now.get(key) and then[key] != now[key]:
             return f"{key} {then[key]}, and this is {now[key]}"
@@ -103,4 +115,8 @@ def machine(compiler: str) -> dict:
         "load_before": os.getloadavg()[0],
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
-    return about | {name: _first_line(command) for name, command in TOOL_CHAINS.items()} | {"java": _java()}
+    return (
+        about
+        | {name: _first_line(command) for name, command in TOOL_CHAINS.items()}
+        | {"java": _java()}
+    )

@@ -7,12 +7,29 @@ import shutil
 from argparse import Namespace
 from pathlib import Path
 
-from .catalogue import MAIN_JOB, RUNTIMES, UsageError, runtime_named, thread_count, usable_cpus, workloads_named
+from .catalogue import (
+    MAIN_JOB,
+    RUNTIMES,
+    UsageError,
+    runtime_named,
+    thread_count,
+    usable_cpus,
+    workloads_named,
+)
 from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
 
 FEWEST = 6  # samples that a 95 % interval of a median takes
-BUDGET, QUICK_BUDGET = 720.0, 600.0  # seconds of a whole run that is not full, from its first run on
-WITH_RESUME = {"verb", "action", "resume", "compiler", "quiet_log"}  # all else was decided when the run began
+BUDGET, QUICK_BUDGET = (
+    720.0,
+    600.0,
+)  # seconds of a whole run that is not full, from its first run on
+WITH_RESUME = {
+    "verb",
+    "action",
+    "resume",
+    "compiler",
+    "quiet_log",
+}  # all else was decided when the run began
 
 
 def _amount(text: str, option: str, unit: str, most: int) -> float:
@@ -51,20 +68,28 @@ def compiler_named(name: str | None) -> str | None:
 def runtimes_named(text: str | None, workloads: list[str]) -> list[str]:
     """Those that are named, else all that have one of the workloads."""
     if text is None:
-        return [runtime.name for runtime in RUNTIMES.values() if set(workloads) & set(runtime.offers)]
+        return [
+            runtime.name for runtime in RUNTIMES.values() if set(workloads) & set(runtime.offers)
+        ]
     names = list(dict.fromkeys(runtime_named(name).name for name in text.split(",")))
     if not any(set(workloads) & set(RUNTIMES[name].offers) for name in names):
-        raise UsageError(f"none of the runtimes {', '.join(names)} has one of the workloads {', '.join(workloads)}")
+        raise UsageError(
+            f"none of the runtimes {', '.join(names)} has one of the workloads {', '.join(workloads)}"
+        )
     return names
 
 
-# --- the options of bench and of its actions --------------------------------------------------------
+# --- the options of bench and of its actions ------------------------------------------------------
 
 
 def _shared(given: Namespace) -> None:
     """Of those that several actions have."""
     given.reps = number(given.reps, "--reps", 1, 1000) if given.reps is not None else None
-    given.seed = number(given.seed, "--seed", 0, 2**31) if given.seed is not None else random.randrange(2**31)
+    given.seed = (
+        number(given.seed, "--seed", 0, 2**31)
+        if given.seed is not None
+        else random.randrange(2**31)
+    )
 
 
 def _threads(given: Namespace, default: list[int]) -> None:
@@ -74,11 +99,19 @@ def _threads(given: Namespace, default: list[int]) -> None:
 
 def _check_bench(given: Namespace) -> None:
     if given.resume is not None:
-        others = [f"--{name.replace('_', '-')}" for name, value in vars(given).items() if value and name not in WITH_RESUME]
+        others = [
+            f"--{name.replace('_', '-')}"
+            for name, value in vars(given).items()
+            if value and name not in WITH_RESUME
+        ]
         if others:
-            raise UsageError(f"--resume continues with the options that the run began with; it does not go with {others[0]}")
+            raise UsageError(
+                f"--resume continues with the options that the run began with; it does not go with {others[0]}"
+            )
         return
-    given.every_row = given.full and not given.quick and given.workloads is None and given.runtimes is None
+    given.every_row = (
+        given.full and not given.quick and given.workloads is None and given.runtimes is None
+    )
     if given.workloads is not None:
         given.workloads = workloads_named(given.workloads)
     else:
@@ -86,7 +119,9 @@ def _check_bench(given: Namespace) -> None:
     given.runtimes = runtimes_named(given.runtimes, given.workloads)
     _threads(given, list(range(1, usable_cpus() + 1)) if given.full else [usable_cpus()])
     _shared(given)
-    usual_limit = QUICK_TIME_LIMIT if given.quick else TIME_LIMIT if given.full else BENCH_TIME_LIMIT
+    usual_limit = (
+        QUICK_TIME_LIMIT if given.quick else TIME_LIMIT if given.full else BENCH_TIME_LIMIT
+    )
     given.time_limit = seconds(given.time_limit or str(usual_limit))
     usual = QUICK_BUDGET if given.quick else None if given.full else BUDGET
     given.budget = minutes(given.budget) if given.budget else usual
@@ -117,7 +152,9 @@ def _check_page(given: Namespace) -> None:
 
 def _check_seed_tables(given: Namespace) -> None:
     if not given.files and not given.measure:
-        raise UsageError("seed-tables takes results files, or --measure FOLDER to make them; see ./sennit help bench seed-tables")
+        raise UsageError(
+            "seed-tables takes results files, or --measure FOLDER to make them; see ./sennit help bench seed-tables"
+        )
     given.reps = number(given.reps, "--reps", 1, 1000) if given.reps else None
     given.time_limit = seconds(given.time_limit) if given.time_limit else None
     given.budget = minutes(given.budget) if given.budget else None
@@ -127,11 +164,18 @@ def _check_overhead(given: Namespace) -> None:
     given.reps = number(given.reps, "--reps", FEWEST, 1000)
 
 
-CHECKS = {None: _check_bench, "compare": _check_compare, "page": _check_page, "seed-tables": _check_seed_tables,
-          "overhead": _check_overhead}
+CHECKS = {
+    None: _check_bench,
+    "compare": _check_compare,
+    "page": _check_page,
+    "seed-tables": _check_seed_tables,
+    "overhead": _check_overhead,
+}
 
 
 def check(given: Namespace) -> None:
-    """Replaces the texts of bench and of its actions by values. Raises UsageError. No file is opened."""
+    """Replaces the texts of bench and of its actions by values. Raises UsageError. No file is
+    opened.
+    """
     if given.action in CHECKS:
         CHECKS[given.action](given)

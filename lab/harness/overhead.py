@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench overhead`: what the harness adds to the runs that it times, and how long it takes around each. Close other programs first.
+"""`bench overhead`: what the harness adds to the runs that it times, and how long it takes around
+each. Close other programs first.
 
-Two pairs are measured in turns, so that a slow minute meets both: a program that keeps every CPU busy, started bare and started as
-a bench does, by the time that it says itself; and a program that ends at once, started both ways, from start to reaped."""
+Two pairs are measured in turns, so that a slow minute meets both: a program that keeps every CPU
+busy, started bare and started as a bench does, by the time that it says itself; and a program that
+ends at once, started both ways, from start to reaped."""
 
 import json
 import os
@@ -26,7 +28,12 @@ BUSY, IDLE = ("fib", "39"), ("fib", "1")
 def bare(command: list[str]) -> dict:
     """What the program prints, started with nothing around it."""
     read, write = os.pipe()
-    pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_CLOSE, read)])
+    pid = os.posix_spawn(
+        command[0],
+        command,
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_CLOSE, read)],
+    )
     os.close(write)
     with open(read, encoding="utf-8") as told:
         text = told.read()
@@ -42,10 +49,17 @@ def _timed(run: Callable[[], dict]) -> tuple[float, float]:
     return said["seconds"], time.monotonic() - begin
 
 
-def pairs(command: list[str], workload: tuple[str, str], threads: int, reps: int) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """reps times ((said, wall) under the harness, (said, wall) bare); which of the two comes first alternates."""
+def pairs(
+    command: list[str], workload: tuple[str, str], threads: int, reps: int
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """reps times ((said, wall) under the harness, (said, wall) bare); which of the two comes
+    first alternates.
+    """
     name, size = workload
-    ways = (lambda: run_once(command, "sennit", name, size, threads), lambda: bare([*command, name, size, str(threads)]))
+    ways = (
+        lambda: run_once(command, "sennit", name, size, threads),
+        lambda: bare([*command, name, size, str(threads)]),
+    )
     found = []
     for turn in range(reps):
         first = _timed(ways[turn % 2])
@@ -61,8 +75,12 @@ def _middle(of_pairs: list[float]) -> tuple[float, Interval]:
     return median(of_pairs), interval
 
 
-def overheads(command: list[str], threads: int, reps: int) -> tuple[tuple[float, Interval], tuple[float, Interval]]:
-    """(part of a run's time that is added, seconds around a run): each the median of the pairs with its interval."""
+def overheads(
+    command: list[str], threads: int, reps: int
+) -> tuple[tuple[float, Interval], tuple[float, Interval]]:
+    """(part of a run's time that is added, seconds around a run): each the median of the pairs
+    with its interval.
+    """
     added = [ours / theirs - 1 for (ours, _), (theirs, _) in pairs(command, BUSY, threads, reps)]
     around = [ours - theirs for (_, ours), (_, theirs) in pairs(command, IDLE, threads, reps)]
     return _middle(added), _middle(around)
@@ -71,14 +89,30 @@ def overheads(command: list[str], threads: int, reps: int) -> tuple[tuple[float,
 def act(given: Namespace) -> int:
     try:
         command = Builder().command("sennit")
-        (added, added_interval), (around, around_interval) = overheads(command, usable_cpus(), given.reps)
+        (added, added_interval), (around, around_interval) = overheads(
+            command, usable_cpus(), given.reps
+        )
     except (NotInstalled, Failed) as reason:
         warn(f"sennit: {reason}")
         return REFUSED
-    print("added to a run: {:.2%}, 95 % interval {:.2%} to {:.2%}; at most {:.0%} is wanted".format(added, *added_interval, MOST_ADDED))
-    print("around a run: {:.1f} ms, 95 % interval {:.1f} to {:.1f} ms; at most {:.0f} ms are wanted".format(
-        *(1000 * value for value in (around, *around_interval, MOST_AROUND))))
-    over = [name for name, value, most in (("time of a run", added, MOST_ADDED), ("time around it", around, MOST_AROUND)) if value > most]
+    print(
+        "added to a run: {:.2%}, 95 % interval {:.2%} to {:.2%}; at most {:.0%} is wanted".format(
+            added, *added_interval, MOST_ADDED
+        )
+    )
+    print(
+        "around a run: {:.1f} ms, 95 % interval {:.1f} to {:.1f} ms; at most {:.0f} ms are wanted".format(
+            *(1000 * value for value in (around, *around_interval, MOST_AROUND))
+        )
+    )
+    over = [
+        name
+        for name, value, most in (
+            ("time of a run", added, MOST_ADDED),
+            ("time around it", around, MOST_AROUND),
+        )
+        if value > most
+    ]
     for name in over:
         warn(f"sennit: the harness adds too much to the {name}")
     return REFUSED if over else 0

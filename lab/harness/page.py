@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESULTS.html: one file that holds results, drawing and ECharts, and works from disk. `bench page A B ...` merges files."""
+"""RESULTS.html: one file that holds results, drawing and ECharts, and works from disk. `bench
+page A B ...` merges files.
+"""
 
 from argparse import Namespace
 from pathlib import Path
@@ -11,7 +13,9 @@ from .templates import fill
 
 
 def _number(value: object, digits: int = 6) -> object:
-    """As many significant digits, which keeps a page of 50,000 samples small. Whole numbers lose their `.0`."""
+    """As many significant digits, which keeps a page of 50,000 samples small. Whole numbers lose
+    their `.0`.
+    """
     if not isinstance(value, float):
         return value
     short = float(f"{value:.{digits}g}")
@@ -19,33 +23,54 @@ def _number(value: object, digits: int = 6) -> object:
 
 
 def _columns(samples: list[dict]) -> list[list]:
-    """Samples by column, in the order that data.js names: blocks are left out where they are 0, 1, 2 and so on, and of the outliers
-    only their places are named."""
+    """Samples by column, in the order that data.js names: blocks are left out where they are 0, 1,
+    2 and so on, and of the outliers only their places are named."""
     blocks = [one["block"] for one in samples]
-    return [[_number(one["seconds"], 5) for one in samples], [_number(one["cpu_seconds"], 4) for one in samples],
-            [one["peak_rss_kib"] for one in samples], [] if blocks == list(range(len(samples))) else blocks,
-            [one["position"] for one in samples], [place for place, one in enumerate(samples) if one["outlier"]]]
+    return [
+        [_number(one["seconds"], 5) for one in samples],
+        [_number(one["cpu_seconds"], 4) for one in samples],
+        [one["peak_rss_kib"] for one in samples],
+        [] if blocks == list(range(len(samples))) else blocks,
+        [one["position"] for one in samples],
+        [place for place, one in enumerate(samples) if one["outlier"]],
+    ]
 
 
 def _cell(cell: dict) -> dict:
     """What the page shows of a cell; what is null or false is left out."""
-    shown = {key: cell[key] for key in ("runtime", "title", "ours", "workload", "size", "threads", "status", "reason")}
-    return {key: value for key, value in shown.items() if value is not None and value is not False} | {
-        "median": _number(cell["median"]), "interval": cell["interval"] and [_number(end) for end in cell["interval"]],
-        "tasks": cell["samples"][0]["tasks"] if cell["samples"] else 0, "columns": _columns(cell["samples"])}
+    shown = {
+        key: cell[key]
+        for key in ("runtime", "title", "ours", "workload", "size", "threads", "status", "reason")
+    }
+    return {
+        key: value for key, value in shown.items() if value is not None and value is not False
+    } | {
+        "median": _number(cell["median"]),
+        "interval": cell["interval"] and [_number(end) for end in cell["interval"]],
+        "tasks": cell["samples"][0]["tasks"] if cell["samples"] else 0,
+        "columns": _columns(cell["samples"]),
+    }
 
 
 def _compact(results: dict) -> dict:
-    """What the page shows of a document, in fewer bytes: data.js reads it as it reads RESULTS.json."""
+    """What the page shows of a document, in fewer bytes: data.js reads it as it reads
+    RESULTS.json.
+    """
     return {key: results[key] for key in ("format", "version", "state", "machine")} | {
-        "blocks": [{"noisy": block["noisy"]} for block in results["blocks"]], "cells": [_cell(cell) for cell in results["cells"]]}
+        "blocks": [{"noisy": block["noisy"]} for block in results["blocks"]],
+        "cells": [_cell(cell) for cell in results["cells"]],
+    }
 
 
 def page(documents: list[dict], echarts: str | None) -> str:
     """The text of the page; `echarts` is its text, or None for tables only."""
-    return fill("page.html", data=[_compact(results) for results in documents], seeds=seed_tables.for_page(documents),
-                models={family: list(workloads) for family, workloads in FAMILIES.items()},
-                echarts=(echarts or "").replace("</script", "<\\/script"))
+    return fill(
+        "page.html",
+        data=[_compact(results) for results in documents],
+        seeds=seed_tables.for_page(documents),
+        models={family: list(workloads) for family, workloads in FAMILIES.items()},
+        echarts=(echarts or "").replace("</script", "<\\/script"),
+    )
 
 
 def write_page(documents: list[dict], path: str | Path) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of ./sennit, their options and their help: one argparse parser for all of them.
 
-The parser needs the standard library alone, so that bad input ends before anything is installed. The
-parser checks which options there are. The verbs check the values that need the catalogue of the lab.
+The parser needs the standard library alone, so that bad input ends before anything is installed.
+The parser checks which options there are. The verbs check the values that need the catalogue of the
+lab.
 """
 
 import argparse
@@ -27,7 +28,7 @@ writes to build/ and .venv/ only, and names the Debian packages that it installs
 """
 EPILOG = """\
 examples:
-  ./sennit test                           install what is missing, build, and run all tests
+  ./sennit test                           install missing packages, build, and run all tests
   ./sennit bench --quick                  a first table in under two minutes
   ./sennit run sennit fib 39 --threads 2  one run, one line of JSON
   ./sennit help bench                     all options of bench
@@ -99,7 +100,9 @@ def _bench(parser: Parser) -> None:
         metavar="K",
         help="samples of each cell (default: until the 95 %% interval is narrow enough)",
     )
-    parser.add_argument("--compiler", metavar="CXX", help="the C++ compiler (default: $CXX, or g++)")
+    parser.add_argument(
+        "--compiler", metavar="CXX", help="the C++ compiler (default: $CXX, or g++)"
+    )
     parser.add_argument("--seed", metavar="N", help=SEED)
     parser.add_argument(
         "--time-limit",
@@ -128,14 +131,19 @@ def _bench(parser: Parser) -> None:
         help="continue an interrupted run (default: the last one)",
     )
     verbs = parser.add_subparsers(
-        dest="action", metavar="ACTION", title="other actions", help="see ./sennit help bench ACTION"
+        dest="action",
+        metavar="ACTION",
+        title="other actions",
+        help="see ./sennit help bench ACTION",
     )
     for name, (about, declare, *more) in BENCH_ACTIONS.items():
         declare(_add(verbs, "./sennit bench", name, about, *more))
 
 
 def _compare(parser: Parser) -> None:
-    parser.add_argument("a", metavar="A", help="a results file, a build folder, or an install prefix")
+    parser.add_argument(
+        "a", metavar="A", help="a results file, a build folder, or an install prefix"
+    )
     parser.add_argument("b", metavar="B", help="a second one of the same kind")
     parser.add_argument("--workloads", metavar="A,B", help=f"{WORKLOADS} (default: the main job)")
     parser.add_argument("--threads", metavar="N,M", help=THREADS)
@@ -150,7 +158,10 @@ def _compare(parser: Parser) -> None:
 def _page(parser: Parser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="results files, or their folders")
     parser.add_argument(
-        "--out", metavar="FILE.html", default="RESULTS.html", help="the page (default: RESULTS.html)"
+        "--out",
+        metavar="FILE.html",
+        default="RESULTS.html",
+        help="the page (default: RESULTS.html)",
     )
 
 
@@ -183,16 +194,22 @@ def _overhead(parser: Parser) -> None:
 def _run(parser: Parser) -> None:
     parser.add_argument("runtime", metavar="RUNTIME", help="a runtime of `./sennit list`")
     parser.add_argument("workload", metavar="WORKLOAD", help="a workload of `./sennit list`")
-    parser.add_argument("size", metavar="SIZE", nargs="?", help="the size (default: the workload's)")
+    parser.add_argument(
+        "size", metavar="SIZE", nargs="?", help="the size (default: the workload's)"
+    )
     parser.add_argument("--threads", metavar="N", help="worker threads (default: all cores)")
-    parser.add_argument("--compiler", metavar="CXX", help="the C++ compiler (default: $CXX, or g++)")
+    parser.add_argument(
+        "--compiler", metavar="CXX", help="the C++ compiler (default: $CXX, or g++)"
+    )
     parser.add_argument(
         "--time-limit", metavar="S", default="30", help="seconds for the run (default: 30)"
     )
 
 
 def _list(parser: Parser) -> None:
-    parser.add_argument("--compiler", metavar="CXX", help="the C++ compiler (default: $CXX, or g++)")
+    parser.add_argument(
+        "--compiler", metavar="CXX", help="the C++ compiler (default: $CXX, or g++)"
+    )
 
 
 def _setup(parser: Parser) -> None:
@@ -269,7 +286,7 @@ VERBS: dict[str, Verb] = {
     "bench": (
         "measure Sennit beside every other runtime found",
         _bench,
-        "Installs what is missing, builds every runtime, and runs fib, skynet, nqueens and matmul in\n"
+        "Installs missing packages, builds every runtime, and runs fib, skynet, nqueens and matmul in\n"
         "each of them. It checks every answer, prints one table, and writes RESULTS.md, .csv, .json and\n"
         ".html below build/results.",
         "  ./sennit bench --quick\n"
@@ -277,7 +294,7 @@ VERBS: dict[str, Verb] = {
         "  ./sennit bench --resume",
     ),
     "test": (
-        "install what the tests need, build, and run the tests",
+        "install packages, build, and run the tests",
         _test,
         "Runs every stage of the test matrix. The first failure ends the run.",
         "  ./sennit test --list\n  ./sennit test --stages release-gcc,tsan",
@@ -285,11 +302,14 @@ VERBS: dict[str, Verb] = {
     "run": (
         "run one workload once and print one line of JSON",
         _run,
-        "Builds what is missing, runs one workload once, and prints exactly one line of JSON. The exit\n"
+        "Builds the runtime, runs one workload once, and prints exactly one line of JSON. The exit\n"
         "status is 0 only if the answer is right.",
         "  ./sennit run sennit fib 39 --threads 2",
     ),
-    "list": ("list runtimes, workloads and sizes, with the reason for each runtime that is missing", _list),
+    "list": (
+        "list runtimes, workloads and sizes, with the reason for each runtime that is missing",
+        _list,
+    ),
     "setup": ("install the Debian packages that bench needs", _setup),
     "explore": (
         "run every interleaving of the scenarios in tests/sim",
@@ -341,7 +361,9 @@ def version() -> str:
 
 @functools.cache
 def parser_for(verb: str | None) -> Parser:
-    """The parser of all verbs. Only the given verb has its options, since some are costly to load."""
+    """The parser of all verbs. Only the given verb has its options, since some are costly to
+    load.
+    """
     parser = Parser(prog="./sennit", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"sennit {version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=Parser)
@@ -361,7 +383,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if unknown:
         words = [word for word in (given.verb, getattr(given, "action", None)) if word]
         place = f"{' '.join(words)}: " if words else ""
-        raise UsageError(f"{place}unrecognized arguments: {' '.join(unknown)}; see ./sennit {' '.join(['help', *words])}")
+        raise UsageError(
+            f"{place}unrecognized arguments: {' '.join(unknown)}; see ./sennit {' '.join(['help', *words])}"
+        )
     if given.verb == "help":
         show_help(given.words)
     if given.verb is None:
@@ -374,5 +398,3 @@ def show_help(words: Sequence[str]) -> NoReturn:
         raise UsageError(f"there is no verb '{words[0]}'; see ./sennit help")
     parser_for(words[0] if words else None).parse_args([*words, "--help"])
     raise SystemExit(0)
-
-

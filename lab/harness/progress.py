@@ -21,18 +21,25 @@ def in_words(seconds: float | None) -> str:
 
 
 class Shown:
-    """A line for each run, and on a terminal a bar that counts blocks. Quiet: a line for each block, and for each run without a time.
+    """A line for each run, and on a terminal a bar that counts blocks. Quiet: a line for each
+    block, and for each run without a time.
 
     `most` is the number of blocks if each holds all cells. A run with a budget may have more.
     """
 
     def __init__(self, most: int, quiet: bool = False, stream: TextIO | None = None) -> None:
         self.most, self.quiet, self.number, self.left = most, quiet, 0, ""
-        self.console = rich.console.Console(file=cast(TextIO, Unbreakable(stream or sys.stderr)), highlight=False, markup=False)
+        self.console = rich.console.Console(
+            file=cast(TextIO, Unbreakable(stream or sys.stderr)), highlight=False, markup=False
+        )
         self.bar = rich.progress.Progress(
-            rich.progress.BarColumn(), rich.progress.MofNCompleteColumn(), rich.progress.TimeElapsedColumn(),
+            rich.progress.BarColumn(),
+            rich.progress.MofNCompleteColumn(),
+            rich.progress.TimeElapsedColumn(),
             rich.progress.TextColumn("{task.description}", markup=False),
-            console=self.console, disable=quiet or not self.console.is_terminal)
+            console=self.console,
+            disable=quiet or not self.console.is_terminal,
+        )
         self.task = self.bar.add_task("", total=most)
 
     def __enter__(self) -> Self:
@@ -49,7 +56,9 @@ class Shown:
         self.number, self.most = number, max(self.most, number)
         self.bar.update(self.task, completed=number - 1, total=self.most)
         if self.quiet:
-            self._line(f"block {number} of at most {self.most}" + (f", {self.left}" if self.left else ""))
+            self._line(
+                f"block {number} of at most {self.most}" + (f", {self.left}" if self.left else "")
+            )
 
     def begin(self, what: str, left: float | None = None) -> None:
         self.left = in_words(left)

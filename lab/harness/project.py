@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs of ./sennit that build and test Sennit itself: test, explore, soak, overload, setup, clean."""
+"""The verbs of ./sennit that build and test Sennit itself: test, explore, soak, overload, setup,
+clean.
+"""
 
 import os
 import shutil
@@ -41,13 +43,15 @@ def explore(_: Namespace, rest: Sequence[str]) -> int:
 
 
 def _built(target: str) -> str:
-    """Builds a program of the tests; returns its path, or ends with what the build printed."""
+    """Builds a program of the tests; returns its path. Raises CannotInstall."""
     _compiler_cache()
     launcher = "ccache" if shutil.which("ccache") else ""
     configure = ["cmake", "--preset", PRESET, f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
     build = ["cmake", "--build", "--preset", PRESET, "--target", target]
     for command in (configure, build):
-        done = subprocess.run(command, cwd=ROOT, stdout=sys.stderr.fileno(), stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, cwd=ROOT, stdout=sys.stderr.fileno(), stdin=subprocess.DEVNULL
+        )
         if done.returncode != 0:
             raise install.CannotInstall(f"cannot build {target}: {' '.join(command)} failed")
     return str(ROOT / "build" / PRESET / "tests" / target)
@@ -72,11 +76,20 @@ def setup(given: Namespace, _: Sequence[str]) -> int:
 
 def clean(_: Namespace, __: Sequence[str]) -> int:
     for folder, _names, _files in os.walk(ROOT / "build" / "cache"):
-        os.chmod(folder, os.stat(folder).st_mode | stat.S_IWUSR)  # Go makes its module folders read-only
+        os.chmod(
+            folder, os.stat(folder).st_mode | stat.S_IWUSR
+        )  # Go makes its module folders read-only
     for name in ("build", ".venv"):
         if (ROOT / name).exists():
             shutil.rmtree(ROOT / name)
     return 0
 
 
-VERBS = {"test": test, "explore": explore, "soak": soak, "overload": overload, "setup": setup, "clean": clean}
+VERBS = {
+    "test": test,
+    "explore": explore,
+    "soak": soak,
+    "overload": overload,
+    "setup": setup,
+    "clean": clean,
+}

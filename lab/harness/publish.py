@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench publish FOLDER`: the committed set of results, docs/results/, and what is made from it: the table of figures and the
-picture of the README, and docs/seed-tables.md where the results hold its rows. It names no folder of the machine."""
+"""`bench publish FOLDER`: the committed set of results, docs/results/, and what is made from it:
+the table of figures and the picture of the README, and docs/seed-tables.md where the results hold
+its rows. It names no folder of the machine."""
 
 import json
 import re
@@ -19,7 +20,12 @@ from .table import Results, four_digits
 MOST_BYTES = 400_000  # of the set
 BEGIN, END = "<!-- figures: begin, written by ./sennit bench publish -->", "<!-- figures: end -->"
 FOLDERS = re.compile(r"(?<![\w.:/])/(?:[\w.+@-]+/)+([\w.+@-]*)")  # /a/b/c, of which c is kept
-EACH = {"skynet-channel": "a fiber", "thread-ring": "a hop", "parallel-thread-ring": "a hop", "skynet-actor": "an actor"}
+EACH = {
+    "skynet-channel": "a fiber",
+    "thread-ring": "a hop",
+    "parallel-thread-ring": "a hop",
+    "skynet-actor": "an actor",
+}
 PEERS_SHOWN = 3
 
 
@@ -40,7 +46,14 @@ def _shown(results: Results, cell: Cell | None) -> str:
 
 
 def _of(results: Results, runtime: str, title: str, threads: int) -> Cell | None:
-    return next((cell for cell in results.cells if cell.good and (cell.runtime, cell.title, cell.threads) == (runtime, title, threads)), None)
+    return next(
+        (
+            cell
+            for cell in results.cells
+            if cell.good and (cell.runtime, cell.title, cell.threads) == (runtime, title, threads)
+        ),
+        None,
+    )
 
 
 def _workers(count: int) -> str:
@@ -49,12 +62,36 @@ def _workers(count: int) -> str:
 
 def _forks(results: Results, most: int) -> list[list[str]]:
     """Rows for the main job: the floor, Sennit, the best peer."""
-    rows = [["s", "plain function", "Sennit, 1 worker", f"Sennit, {_workers(most)}", f"best peer, {_workers(most)}"]]
-    ours = [cell for cell in results.cells if cell.workload in MAIN_JOB and cell.runtime == "sennit" and cell.good]
-    for title in dict.fromkeys(cell.title for cell in sorted(ours, key=lambda cell: MAIN_JOB.index(cell.workload))):
+    rows = [
+        [
+            "s",
+            "plain function",
+            "Sennit, 1 worker",
+            f"Sennit, {_workers(most)}",
+            f"best peer, {_workers(most)}",
+        ]
+    ]
+    ours = [
+        cell
+        for cell in results.cells
+        if cell.workload in MAIN_JOB and cell.runtime == "sennit" and cell.good
+    ]
+    for title in dict.fromkeys(
+        cell.title for cell in sorted(ours, key=lambda cell: MAIN_JOB.index(cell.workload))
+    ):
         best = results.best.get((title, most))
-        cells = [_of(results, "serial", title, 1), _of(results, "sennit", title, 1), _of(results, "sennit", title, most)]
-        rows.append([title, *(_shown(results, cell) for cell in cells), f"{_shown(results, best)} {best.title_of_runtime}" if best else "–"])
+        cells = [
+            _of(results, "serial", title, 1),
+            _of(results, "sennit", title, 1),
+            _of(results, "sennit", title, most),
+        ]
+        rows.append(
+            [
+                title,
+                *(_shown(results, cell) for cell in cells),
+                f"{_shown(results, best)} {best.title_of_runtime}" if best else "–",
+            ]
+        )
     return rows
 
 
@@ -64,17 +101,35 @@ def _cost(cell: Cell) -> float:
 
 
 def _operations(results: Results, most: int) -> list[list[str]]:
-    """Rows for fibers and actors: nanoseconds an operation of Sennit's fastest runtime, and of the fastest peers, at the largest size
-    that both have."""
-    rows = [[f"ns, {_workers(most)}", "Sennit", *["", "peers, the fastest first", ""][:PEERS_SHOWN]]]
+    """Rows for fibers and actors: nanoseconds an operation of Sennit's fastest runtime, and of the
+    fastest peers, at the largest size that both have."""
+    rows = [
+        [f"ns, {_workers(most)}", "Sennit", *["", "peers, the fastest first", ""][:PEERS_SHOWN]]
+    ]
     for workload in EACH:
-        cells = [cell for cell in results.cells if cell.workload == workload and cell.threads == most and cell.good]
+        cells = [
+            cell
+            for cell in results.cells
+            if cell.workload == workload and cell.threads == most and cell.good
+        ]
         for size in sorted({int(cell.size) for cell in cells}, reverse=True):
             of_size = sorted((cell for cell in cells if int(cell.size) == size), key=_cost)
-            ours, peers = [cell for cell in of_size if cell.kind.ours], [cell for cell in of_size if not cell.kind.ours]
+            ours, peers = (
+                [cell for cell in of_size if cell.kind.ours],
+                [cell for cell in of_size if not cell.kind.ours],
+            )
             if ours and peers:
-                shown = [f"{_cost(cell):,.0f} {cell.title_of_runtime}" for cell in peers[:PEERS_SHOWN]]
-                rows.append([f"{workload}, {size:,}: {EACH[workload]}", f"{_cost(ours[0]):,.0f}", *shown, *[""] * (PEERS_SHOWN - len(shown))])
+                shown = [
+                    f"{_cost(cell):,.0f} {cell.title_of_runtime}" for cell in peers[:PEERS_SHOWN]
+                ]
+                rows.append(
+                    [
+                        f"{workload}, {size:,}: {EACH[workload]}",
+                        f"{_cost(ours[0]):,.0f}",
+                        *shown,
+                        *[""] * (PEERS_SHOWN - len(shown)),
+                    ]
+                )
                 break
     return rows
 
@@ -91,9 +146,15 @@ def figures(results: Results, about: dict) -> str:
     text = f"Medians of one run: {about['cpu']}, {about['cores']} CPUs, Linux {about['kernel']}, {about['compiler']}.\n"
     for table in (_table(_forks(results, most)), _table(_operations(results, most))):
         text += f"\n{table}" if table else ""
-    seeds = " The published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)." if about.get(ROWS) else ""
-    return text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n" \
+    seeds = (
+        " The published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)."
+        if about.get(ROWS)
+        else ""
+    )
+    return (
+        text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n"
         f"All samples, the machine and what did not run: [docs/results](docs/results/RESULTS.md).{seeds}\n"
+    )
 
 
 def with_figures(readme: str, text: str) -> str:
@@ -114,7 +175,9 @@ def open_files(given: Namespace) -> None:
     with_figures(given.readme, "")
     size = len(_text(given.document))
     if size > MOST_BYTES * 3 // 4:
-        raise UsageError(f"{given.folder} holds {size // 1000} kB of samples; a committed set has at most {MOST_BYTES * 3 // 4000} kB")
+        raise UsageError(
+            f"{given.folder} holds {size // 1000} kB of samples; a committed set has at most {MOST_BYTES * 3 // 4000} kB"
+        )
 
 
 def _text(document: dict) -> bytes:

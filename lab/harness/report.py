@@ -19,11 +19,44 @@ from .table import EXPLANATION, SPREAD, Results, four_digits, spread
 from .templates import fill
 
 RESULTS = ROOT / "build" / "results"
-COLUMNS = ("runtime", "workload", "size", "threads", "status", "samples", "median_seconds", "low_seconds", "high_seconds",
-           "min_seconds", "max_seconds", "outliers", "to_serial", "to_best_peer", "to_best_peer_low", "to_best_peer_high",
-           "median_cpu_seconds", "tasks", "peak_rss_kib", "voluntary_switches", "involuntary_switches", "stopped", "reason")
+COLUMNS = (
+    "runtime",
+    "workload",
+    "size",
+    "threads",
+    "status",
+    "samples",
+    "median_seconds",
+    "low_seconds",
+    "high_seconds",
+    "min_seconds",
+    "max_seconds",
+    "outliers",
+    "to_serial",
+    "to_best_peer",
+    "to_best_peer_low",
+    "to_best_peer_high",
+    "median_cpu_seconds",
+    "tasks",
+    "peak_rss_kib",
+    "voluntary_switches",
+    "involuntary_switches",
+    "stopped",
+    "reason",
+)
 SIDE_BY_SIDE = 4  # workloads of a table in RESULTS.md
-EACH = ("runtime", "workload", "threads", "samples", "median s", SPREAD, "÷ peer, 95 % interval", "CPU s", "peak MiB", "outliers")
+EACH = (
+    "runtime",
+    "workload",
+    "threads",
+    "samples",
+    "median s",
+    SPREAD,
+    "÷ peer, 95 % interval",
+    "CPU s",
+    "peak MiB",
+    "outliers",
+)
 
 
 def _each(results: Results) -> Iterator[tuple[str, ...]]:
@@ -32,10 +65,21 @@ def _each(results: Results) -> Iterator[tuple[str, ...]]:
         figures = results.figures(cell)
         if not figures:
             continue
-        to_peer = "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
-        yield (cell.title_of_runtime, cell.title, str(cell.threads), str(len(cell.samples)), four_digits(figures.seconds),
-               spread(cell.seconds(), figures.interval) or "–", to_peer, four_digits(_cpu(cell)), f"{_peak(cell) / 1024:.1f}",
-               str(sum(outliers(cell.seconds())) or ""))
+        to_peer = (
+            "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
+        )
+        yield (
+            cell.title_of_runtime,
+            cell.title,
+            str(cell.threads),
+            str(len(cell.samples)),
+            four_digits(figures.seconds),
+            spread(cell.seconds(), figures.interval) or "–",
+            to_peer,
+            four_digits(_cpu(cell)),
+            f"{_peak(cell) / 1024:.1f}",
+            str(sum(outliers(cell.seconds())) or ""),
+        )
 
 
 def _cpu(cell: Cell) -> float:
@@ -48,20 +92,47 @@ def _peak(cell: Cell) -> int:
 
 def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
     titles = results.titles()
-    side_by_side = [results.rows(titles[first:first + SIDE_BY_SIDE]) for first in range(0, len(titles), SIDE_BY_SIDE)]
-    return fill("RESULTS.md", about=about, blocks=blocks, explanation=EXPLANATION, each_head=EACH, each=list(_each(results)),
-                noisy=[number for number, block in enumerate(blocks, 1) if block["noisy"]], reasons=results.reasons(),
-                side_by_side=[(head, rows) for head, *rows in side_by_side])
+    side_by_side = [
+        results.rows(titles[first : first + SIDE_BY_SIDE])
+        for first in range(0, len(titles), SIDE_BY_SIDE)
+    ]
+    return fill(
+        "RESULTS.md",
+        about=about,
+        blocks=blocks,
+        explanation=EXPLANATION,
+        each_head=EACH,
+        each=list(_each(results)),
+        noisy=[number for number, block in enumerate(blocks, 1) if block["noisy"]],
+        reasons=results.reasons(),
+        side_by_side=[(head, rows) for head, *rows in side_by_side],
+    )
 
 
 def _csv_row(results: Results, cell: Cell) -> dict:
-    row = {"runtime": cell.runtime, "workload": cell.workload, "size": cell.size, "threads": cell.threads,
-           "status": cell.status, "samples": len(cell.samples), "stopped": cell.stopped, "reason": cell.reason}
+    row = {
+        "runtime": cell.runtime,
+        "workload": cell.workload,
+        "size": cell.size,
+        "threads": cell.threads,
+        "status": cell.status,
+        "samples": len(cell.samples),
+        "stopped": cell.stopped,
+        "reason": cell.reason,
+    }
     figures = results.figures(cell)
     if figures:
-        row |= {"median_seconds": figures.seconds, "min_seconds": min(cell.seconds()), "max_seconds": max(cell.seconds()),
-                "to_serial": figures.to_serial, "to_best_peer": figures.to_peer, "outliers": sum(outliers(cell.seconds())),
-                "median_cpu_seconds": _cpu(cell), "tasks": cell.samples[0]["tasks"], "peak_rss_kib": _peak(cell)}
+        row |= {
+            "median_seconds": figures.seconds,
+            "min_seconds": min(cell.seconds()),
+            "max_seconds": max(cell.seconds()),
+            "to_serial": figures.to_serial,
+            "to_best_peer": figures.to_peer,
+            "outliers": sum(outliers(cell.seconds())),
+            "median_cpu_seconds": _cpu(cell),
+            "tasks": cell.samples[0]["tasks"],
+            "peak_rss_kib": _peak(cell),
+        }
         for key in ("voluntary_switches", "involuntary_switches"):
             counts = [sample[key] for sample in cell.samples if sample.get(key) is not None]
             row[key] = median(counts) if counts else None
@@ -79,8 +150,12 @@ def write_json(run: Run, plan: Plan, about: dict, folder: Path) -> dict:
     return results
 
 
-def checkpoint(run: Run, plan: Plan, about: dict, folder: Path, versions: Mapping[str, str]) -> Callable[[], None]:
-    """What saves what there is so far. A full disk is told once: the disk may have room again at the end."""
+def checkpoint(
+    run: Run, plan: Plan, about: dict, folder: Path, versions: Mapping[str, str]
+) -> Callable[[], None]:
+    """What saves what there is so far. A full disk is told once: the disk may have room again at
+    the end.
+    """
     told: list[OSError] = []
 
     def write() -> None:
@@ -92,6 +167,7 @@ def checkpoint(run: Run, plan: Plan, about: dict, folder: Path, versions: Mappin
             if not told:
                 warn(f"sennit: {error}; going on")
             told.append(error)
+
     return write
 
 
@@ -104,7 +180,9 @@ def write_csv(results: Results, path: Path) -> None:
 
 
 def lead_latest(folder: Path) -> None:
-    """`latest` beside the folder leads to it when it lies below build/results; there is always one, the former or the new."""
+    """`latest` beside the folder leads to it when it lies below build/results; there is always
+    one, the former or the new.
+    """
     if folder.parent == RESULTS:
         new = RESULTS / f"latest.{os.getpid()}"
         new.unlink(missing_ok=True)

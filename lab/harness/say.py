@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints lines for the user. A closed terminal, or a pipe without a reader, does not end a bench."""
+"""Prints lines for the user. A closed terminal, or a pipe without a reader, does not end a
+bench.
+"""
 
 import contextlib
 import os
@@ -8,7 +10,9 @@ from typing import TextIO
 
 
 def put(text: str, stream: TextIO) -> None:
-    """Writes and flushes. Once that fails, all that goes there is dropped, also when this process ends."""
+    """Writes and flushes. Once that fails, all that goes there is dropped, also when this
+    process ends.
+    """
     try:
         stream.write(text)
         stream.flush()

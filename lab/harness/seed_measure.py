@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench seed-tables`: measures what the rows of the published tables name, and writes docs/seed-tables.md from results."""
+"""`bench seed-tables`: measures what the rows of the published tables name, and writes
+docs/seed-tables.md from results.
+"""
 
 import os
 import sys
@@ -33,14 +35,32 @@ def _key(cell: Cell) -> tuple[str, str, str, int]:
 
 
 def _cells(size: str, most: int) -> dict[tuple[str, str, str, int], Cell]:
-    """A cell for the size of that name (`size`, `smaller`) of each row that has one and can be measured here."""
-    rows = [row for table in tables() if "of" not in table for row in table["rows"] if not why_not(row) and size in row]
-    cells = [Cell(row["runtime"], row["workload"], WORKLOADS[row["workload"]].check(row[size]), _threads(row, most)) for row in rows]
+    """A cell for the size of that name (`size`, `smaller`) of each row that has one and can be
+    measured here.
+    """
+    rows = [
+        row
+        for table in tables()
+        if "of" not in table
+        for row in table["rows"]
+        if not why_not(row) and size in row
+    ]
+    cells = [
+        Cell(
+            row["runtime"],
+            row["workload"],
+            WORKLOADS[row["workload"]].check(row[size]),
+            _threads(row, most),
+        )
+        for row in rows
+    ]
     return {_key(cell): cell for cell in cells}
 
 
 def cells_to_measure(most: int, besides: Iterable[Cell] = ()) -> list[Cell]:
-    """A cell for each row, each once, but for those that are there. `most` is what all threads are."""
+    """A cell for each row, each once, but for those that are there. `most` is what all threads
+    are.
+    """
     there = set(map(_key, besides))
     return [cell for key, cell in _cells("size", most).items() if key not in there]
 
@@ -67,28 +87,60 @@ def run_rows(plan: Plan, builder: Finder, run: Run, save: Callable[[], None]) ->
 def open_files(given: Namespace) -> None:
     """Reads the results files, and the run to continue. Raises UsageError."""
     given.documents = [load(path) for path in given.files]
-    given.former = load(given.measure) if given.measure and Path(given.measure, "RESULTS.json").exists() else None
+    given.former = (
+        load(given.measure)
+        if given.measure and Path(given.measure, "RESULTS.json").exists()
+        else None
+    )
     if given.former and not given.former["machine"].get(ROWS):
-        raise UsageError(f"{given.measure} holds other results; --measure takes a folder of its own")
+        raise UsageError(
+            f"{given.measure} holds other results; --measure takes a folder of its own"
+        )
     if given.former:
         check_known(given.former)
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict]:
-    """A new run, or the one that the folder holds, which goes on with what was decided then, and with the compiler of then."""
+    """A new run, or the one that the folder holds, which goes on with what was decided then, and
+    with the compiler of then.
+    """
     if given.former:
         run, plan, about = restore(given.former)
         compiler_named(about.get("compiler_command"))
-        return run, replace(plan, budget=given.budget or plan.budget, time_limit=given.time_limit or plan.time_limit), about
+        return (
+            run,
+            replace(
+                plan,
+                budget=given.budget or plan.budget,
+                time_limit=given.time_limit or plan.time_limit,
+            ),
+            about,
+        )
     run = Run(cells_to_measure(usable_cpus()))
-    plan = Plan(list(dict.fromkeys(cell.runtime for cell in run.cells)), list(dict.fromkeys((cell.workload, cell.size) for cell in run.cells)),
-                [usable_cpus()], given.reps, 1, given.time_limit or TIME_LIMIT, CELL_BUDGET, LEAST, MOST, budget=given.budget or BUDGET)
-    about = machine(default_compiler()) | {"seed": plan.seed, "time_limit_seconds": plan.time_limit, ROWS: "measured"}
+    plan = Plan(
+        list(dict.fromkeys(cell.runtime for cell in run.cells)),
+        list(dict.fromkeys((cell.workload, cell.size) for cell in run.cells)),
+        [usable_cpus()],
+        given.reps,
+        1,
+        given.time_limit or TIME_LIMIT,
+        CELL_BUDGET,
+        LEAST,
+        MOST,
+        budget=given.budget or BUDGET,
+    )
+    about = machine(default_compiler()) | {
+        "seed": plan.seed,
+        "time_limit_seconds": plan.time_limit,
+        ROWS: "measured",
+    }
     return run, plan, about
 
 
 def measure(given: Namespace) -> dict:
-    """Every row that can be measured here, into the results files of the folder; what is there already is not measured again."""
+    """Every row that can be measured here, into the results files of the folder; what is there
+    already is not measured again.
+    """
     folder = Path(given.measure).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     run, plan, about = _begin(given)
@@ -96,7 +148,9 @@ def measure(given: Namespace) -> dict:
         print(f"{given.measure} is complete; nothing to measure", file=sys.stderr)
         return load(folder)
     progress.quiet = given.quiet_log
-    print(f"{len(run.cells)} rows to measure, within {(plan.budget or 0) / 60:g} min", file=sys.stderr)
+    print(
+        f"{len(run.cells)} rows to measure, within {(plan.budget or 0) / 60:g} min", file=sys.stderr
+    )
     builder = Builder(about.get("compiler_command"))
     try:
         run_rows(plan, builder, run, report.checkpoint(run, plan, about, folder, builder.versions))
@@ -113,7 +167,9 @@ def _write(run: Run, plan: Plan, about: dict, folder: Path, why: str) -> None:
     about["load_after"] = os.getloadavg()[0]
     report.write_files(run, plan, about, folder)
     if run.state != "complete":
-        print(f"sennit: {why}; ./sennit bench seed-tables --measure {folder} goes on", file=sys.stderr)
+        print(
+            f"sennit: {why}; ./sennit bench seed-tables --measure {folder} goes on", file=sys.stderr
+        )
 
 
 def act(given: Namespace) -> int:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published tables of lab/seed-tables.toml beside results of this lab: docs/seed-tables.md, and a view of RESULTS.html."""
+"""The published tables of lab/seed-tables.toml beside results of this lab: docs/seed-tables.md,
+and a view of RESULTS.html.
+"""
 
 import functools
 import tomllib
@@ -17,7 +19,18 @@ HEAD = ["", "published", "here", SPREAD, "threads"]
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 PER = {"run": "a run", "size": "an actor, thread or fiber", "task": "an operation"}
 RATIO = "ratio to the best"  # the unit of a table of means over other tables
-MACHINE = ("cpu", "cores", "memory", "kernel", "system", "compiler", "flags", "allocator", "commit", "date")
+MACHINE = (
+    "cpu",
+    "cores",
+    "memory",
+    "kernel",
+    "system",
+    "compiler",
+    "flags",
+    "allocator",
+    "commit",
+    "date",
+)
 
 
 @functools.cache
@@ -27,19 +40,31 @@ def tables() -> list[dict]:
 
 
 def _of_size(row: dict, size: str, documents: list[dict]) -> dict | None:
-    """The cell of the document that comes last; with all threads, the one with most, but no more than its machine has CPUs."""
+    """The cell of the document that comes last; with all threads, the one with most, but no more
+    than its machine has CPUs.
+    """
     found = None
     for results in documents:
-        cells = [cell for cell in results["cells"] if (cell["runtime"], cell["workload"], cell["size"]) == (
-            row["runtime"], row["workload"], size) and (cell["threads"] <= results["machine"]["cores"] if row["threads"] == "all"
-                                                        else cell["threads"] == row["threads"])]
+        cells = [
+            cell
+            for cell in results["cells"]
+            if (cell["runtime"], cell["workload"], cell["size"])
+            == (row["runtime"], row["workload"], size)
+            and (
+                cell["threads"] <= results["machine"]["cores"]
+                if row["threads"] == "all"
+                else cell["threads"] == row["threads"]
+            )
+        ]
         cells.sort(key=lambda cell: (cell["median"] is not None, cell["threads"]))
         found = cells[-1] if cells else found
     return found
 
 
 def find(row: dict, documents: list[dict]) -> dict | None:
-    """The cell that measures a row: of its size, or of the smaller one where only that finished. Or None."""
+    """The cell that measures a row: of its size, or of the smaller one where only that finished.
+    Or None.
+    """
     cell = _of_size(row, row["size"], documents)
     if "smaller" in row and (cell is None or cell["median"] is None):
         smaller = _of_size(row, row["smaller"], documents)
@@ -57,40 +82,72 @@ def why_not(row: dict) -> str | None:
 
 
 def _scale(table: dict, row: dict, cell: dict) -> float:
-    """What seconds of the cell are multiplied with. A smaller size stands for the row's: its operations are alike."""
+    """What seconds of the cell are multiplied with. A smaller size stands for the row's: its
+    operations are alike.
+    """
     unit = UNITS[table["unit"]]
     if table["per"] == "run":
         return unit * (int(row["size"]) / int(cell["size"]) if cell["size"] != row["size"] else 1)
-    return unit / (int(cell["size"]) if table["per"] == "size" else cell.get("tasks") or cell["samples"][0]["tasks"])
+    return unit / (
+        int(cell["size"])
+        if table["per"] == "size"
+        else cell.get("tasks") or cell["samples"][0]["tasks"]
+    )
 
 
 def _here(table: dict, row: dict, documents: list[dict]) -> list[str]:
-    """[here, spread, threads] of a row; a reason where there is no figure, so that no cell is empty without one."""
+    """[here, spread, threads] of a row; a reason where there is no figure, so that no cell is
+    empty without one.
+    """
     cell = None if why_not(row) else find(row, documents)
     if cell is None or cell["median"] is None:
         reason = why_not(row) or (cell["reason"] if cell else None)
-        return [f"no: {reason or f'''not measured: the results hold no {row['runtime']} {row['workload']}({row['size']})'''}", "", ""]
+        return [
+            f"no: {reason or f'''not measured: the results hold no {row['runtime']} {row['workload']}({row['size']})'''}",
+            "",
+            "",
+        ]
     scale, count = _scale(table, row, cell), len(cell["samples"])
-    runs = f"{count} run{'s' * (count != 1)}" + (f" of {int(cell['size']):,}, scaled" if cell["size"] != row["size"] else "")
+    runs = f"{count} run{'s' * (count != 1)}" + (
+        f" of {int(cell['size']):,}, scaled" if cell["size"] != row["size"] else ""
+    )
     shown = spread([sample["seconds"] for sample in cell["samples"]], cell["interval"], scale)
-    return [four_digits(cell["median"] * scale), f"{shown}, {runs}" if shown else runs, str(cell["threads"])]
+    return [
+        four_digits(cell["median"] * scale),
+        f"{shown}, {runs}" if shown else runs,
+        str(cell["threads"]),
+    ]
 
 
 def _means(table: dict, documents: list[dict]) -> Iterator[list[str]]:
-    """Rows of a table of means: of the ratios to the best runtime of each table that it is `of`, all with as many threads."""
+    """Rows of a table of means: of the ratios to the best runtime of each table that it is `of`,
+    all with as many threads.
+    """
     cells = {}  # (title of a table, runtime) -> cell
     for one in tables():
         if one["title"] in table["of"]:
             for row in one["rows"]:
-                if not why_not(row) and row["threads"] == "all" and (cell := find(row, documents)) and cell["median"] is not None:
+                if (
+                    not why_not(row)
+                    and row["threads"] == "all"
+                    and (cell := find(row, documents))
+                    and cell["median"] is not None
+                ):
                     cells[one["title"], row["runtime"]] = cell
-    best = {title: min((cell["median"] for (of, _), cell in cells.items() if of == title), default=0.0) for title in table["of"]}
+    best = {
+        title: min((cell["median"] for (of, _), cell in cells.items() if of == title), default=0.0)
+        for title in table["of"]
+    }
     for row in table["rows"]:
         own = [(cells.get((title, row.get("runtime"))), best[title]) for title in table["of"]]
         missing = [title for title, (cell, _) in zip(table["of"], own) if cell is None]
         ratios = [cell["median"] / least for cell, least in own if cell]
         reason = row.get("reason") or f"no figure for {', '.join(missing)}"
-        here = [f"no: {reason}", "", ""] if "reason" in row or missing else [f"{mean(ratios):.2f}", "–", str(own[0][0]["threads"] if own[0][0] else "")]
+        here = (
+            [f"no: {reason}", "", ""]
+            if "reason" in row or missing
+            else [f"{mean(ratios):.2f}", "–", str(own[0][0]["threads"] if own[0][0] else "")]
+        )
         yield [row["name"], row.get("published", "–"), *here]
 
 
@@ -108,12 +165,31 @@ def _unit(table: dict) -> str:
 
 def for_page(documents: list[dict]) -> list[dict]:
     """What RESULTS.html shows: tables of text."""
-    return [{"title": f"{table['title']}: {_unit(table)}", "source": f"{table['source']}; {table['machine']}",
-             "head": HEAD, "rows": list(_rows(table, documents))} for table in tables()]
+    return [
+        {
+            "title": f"{table['title']}: {_unit(table)}",
+            "source": f"{table['source']}; {table['machine']}",
+            "head": HEAD,
+            "rows": list(_rows(table, documents)),
+        }
+        for table in tables()
+    ]
 
 
 def markdown(documents: list[dict]) -> str:
-    machines = [[results["machine"][key] for key in MACHINE if results["machine"].get(key) is not None] for results in documents]
-    shown = [{**table, "shown": [[cell.replace("|", "\\|") for cell in row] for row in _rows(table, documents)], "measure": _unit(table),
-              "note": f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else ""} for table in tables()]
+    machines = [
+        [results["machine"][key] for key in MACHINE if results["machine"].get(key) is not None]
+        for results in documents
+    ]
+    shown = [
+        {
+            **table,
+            "shown": [
+                [cell.replace("|", "\\|") for cell in row] for row in _rows(table, documents)
+            ],
+            "measure": _unit(table),
+            "note": f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else "",
+        }
+        for table in tables()
+    ]
     return fill("seed-tables.md", fewest=FEWEST, head=HEAD, machines=machines, tables=shown)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed piece of work, timed on every CPU at once before and after each block: it tells a noisy block from a quiet one."""
+"""A fixed piece of work, timed on every CPU at once before and after each block: it tells a
+noisy block from a quiet one.
+"""
 
 import os
 import struct
@@ -23,7 +25,9 @@ def _child(cpu: int, pipe: int, rounds: int) -> NoReturn:
     """In a process of its own, which ends here whatever happens."""
     try:
         os.sched_setaffinity(0, {cpu})
-        os.write(pipe, struct.pack("d", min(_work(rounds) for _ in range(2))))  # the first one also warms up
+        os.write(
+            pipe, struct.pack("d", min(_work(rounds) for _ in range(2)))
+        )  # the first one also warms up
     finally:
         os._exit(0)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of results: a row for each runtime and number of workers, three columns for each workload."""
+"""The table of results: a row for each runtime and number of workers, three columns for each
+workload.
+"""
 
 import io
 import math
@@ -28,12 +30,15 @@ NEVER_RUN = {"not installed", "not offered"}
 @dataclass
 class Figures:
     """What one cell shows, as numbers; None where there is nothing to compare with."""
+
     seconds: float
     to_serial: float | None
     to_peer: float | None
     same_as_peer: bool | None  # None: too few samples to tell
     is_best_peer: bool
-    interval_to_peer: Interval | None  # of the ratio within blocks, which to_peer is where there is one
+    interval_to_peer: (
+        Interval | None
+    )  # of the ratio within blocks, which to_peer is where there is one
     interval: Interval | None  # of the median seconds
 
 
@@ -44,11 +49,15 @@ def four_digits(value: float) -> str:
 
 
 def spread(samples: Sequence[float], interval: Interval | None, scale: float = 1.0) -> str:
-    """The interval of the median, or the range of samples that are too few for one, which is told apart; nothing of a single one."""
+    """The interval of the median, or the range of samples that are too few for one, which is
+    told apart; nothing of a single one.
+    """
     if len(samples) < 2:
         return ""
     low, high = interval or (min(samples), max(samples))
-    return f"{four_digits(low * scale)} to {four_digits(high * scale)}" + ("" if interval else " (range)")
+    return f"{four_digits(low * scale)} to {four_digits(high * scale)}" + (
+        "" if interval else " (range)"
+    )
 
 
 class Results:
@@ -63,7 +72,9 @@ class Results:
                 self.serial[cell.title] = cell
             elif not cell.kind.ours:
                 key = cell.title, cell.threads
-                if key not in self.best or median(cell.seconds()) < median(self.best[key].seconds()):
+                if key not in self.best or median(cell.seconds()) < median(
+                    self.best[key].seconds()
+                ):
                     self.best[key] = cell
 
     def figures(self, cell: Cell) -> Figures | None:
@@ -76,11 +87,16 @@ class Results:
         return Figures(
             seconds,
             seconds / median(serial.seconds()) if serial else None,
-            against.ratio if against and against.paired and against.interval else seconds / median(best.seconds()) if best else None,
+            against.ratio
+            if against and against.paired and against.interval
+            else seconds / median(best.seconds())
+            if best
+            else None,
             against.same if against else None,
             best is cell,
             against.interval if against else None,
-            median_interval(cell.seconds()))
+            median_interval(cell.seconds()),
+        )
 
     def _row(self, label: str, row: dict[str, Cell], titles: list[str]) -> list[str]:
         texts = [label]
@@ -92,15 +108,22 @@ class Results:
                 continue
             texts.append(four_digits(shown.seconds))
             texts.append(f"{shown.to_serial:.2f}" if shown.to_serial is not None else "")
-            texts.append("best" if shown.is_best_peer else "" if shown.to_peer is None else
-                         f"{shown.to_peer:.2f}{SAME_MARK[shown.same_as_peer]}")
+            texts.append(
+                "best"
+                if shown.is_best_peer
+                else ""
+                if shown.to_peer is None
+                else f"{shown.to_peer:.2f}{SAME_MARK[shown.same_as_peer]}"
+            )
         return texts
 
     def titles(self) -> list[str]:
         return list(dict.fromkeys(cell.title for cell in self.cells))
 
     def rows(self, titles: list[str]) -> list[list[str]]:
-        """Rows of text, the first is the head. Runtimes with most results come first, then the fastest."""
+        """Rows of text, the first is the head. Runtimes with most results come first, then the
+        fastest.
+        """
         by_label: dict[str, dict[str, Cell]] = {}
         for cell in self.cells:
             if cell.status not in NEVER_RUN and cell.title in titles:
@@ -113,7 +136,10 @@ class Results:
         head = ["runtime"]
         for title in titles:
             head += [title, "÷ serial", "÷ peer"]
-        return [head, *(self._row(label, row, titles) for label, row in sorted(by_label.items(), key=order))]
+        return [
+            head,
+            *(self._row(label, row, titles) for label, row in sorted(by_label.items(), key=order)),
+        ]
 
     def reasons(self) -> list[str]:
         """A line for each result that is missing."""
@@ -128,12 +154,16 @@ class Results:
         return list(lines)
 
 
-RULE = rich.box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # one rule, below the head
+RULE = rich.box.Box(
+    "    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True
+)  # one rule, below the head
 WIDEST = 10_000  # columns; plain() chooses what a terminal holds
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
-    """The lines of a table; the first row is its head. The first column is aligned to the left, the others to the right."""
+    """The lines of a table; the first row is its head. The first column is aligned to the left,
+    the others to the right.
+    """
     head, *rest = rows
     table = rich.table.Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for number, title in enumerate(head):

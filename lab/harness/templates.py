@@ -11,9 +11,18 @@ HERE = Path(__file__).parent
 
 def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([HERE / "templates", HERE / "page"]), undefined=jinja2.StrictUndefined,
-        autoescape=jinja2.select_autoescape(("html", "svg")), trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
+        loader=jinja2.FileSystemLoader([HERE / "templates", HERE / "page"]),
+        undefined=jinja2.StrictUndefined,
+        autoescape=jinja2.select_autoescape(("html", "svg")),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.policies["json.dumps_kwargs"] = {
+        "separators": (",", ":"),
+        "ensure_ascii": False,
+        "allow_nan": False,
+    }
     made.policies["json.dumps_function"] = json.dumps
     return made
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment in which cargo and go build: they write below build/ only, and keep the user's settings."""
+"""The environment in which cargo and go build: they write below build/ only, and keep the user's
+settings.
+"""
 
 import os
 import shutil
@@ -7,7 +9,9 @@ from pathlib import Path
 
 
 def _copy_cargo_settings(user: Path, ours: Path) -> None:
-    """A registry mirror may be set there. (cargo reads `config` only where there is no `config.toml`.)"""
+    """A registry mirror may be set there. (cargo reads `config` only where there is no
+    `config.toml`.)
+    """
     ours.mkdir(parents=True, exist_ok=True)
     for name in ("config.toml", "config"):
         if (user / name).is_file():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that behaves like a runtime of the lab, or misbehaves: `fake_runtime.py BEHAVIOUR WORKLOAD SIZE THREADS`."""
+"""A program that behaves like a runtime of the lab, or misbehaves: `fake_runtime.py BEHAVIOUR
+WORKLOAD SIZE THREADS`.
+"""
 
 import json
 import os
@@ -8,7 +10,13 @@ import subprocess
 import sys
 import threading
 
-RESULT = {"answer": 832040, "seconds": 0.25, "cpu_seconds": 0.5, "tasks": 7, "peak_rss_kib": 1000}  # fib(30)
+RESULT = {
+    "answer": 832040,
+    "seconds": 0.25,
+    "cpu_seconds": 0.5,
+    "tasks": 7,
+    "peak_rss_kib": 1000,
+}  # fib(30)
 MANY_MIB = 300
 
 

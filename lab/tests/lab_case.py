@@ -13,7 +13,9 @@ sys.path.insert(0, str(ROOT / "lab"))
 from harness.install import LIBRARIES, python_with_libraries  # noqa: E402
 
 if python_with_libraries() != sys.executable:
-    sys.exit(f"the lab's tests need a Python that has {', '.join(LIBRARIES)}; ./sennit test installs them: {' '.join(LIBRARIES.values())}")
+    sys.exit(
+        f"the lab's tests need a Python that has {', '.join(LIBRARIES)}; ./sennit test installs them: {' '.join(LIBRARIES.values())}"
+    )
 
 from harness import cli, options, parser  # noqa: E402
 from harness.build import NotInstalled  # noqa: E402
@@ -36,7 +38,9 @@ def is_alive(pid):
 
 
 class FakeBuilder:
-    """Instead of harness.build.Builder: runtime -> behaviour of the fake; one that is not named is not installed."""
+    """Instead of harness.build.Builder: runtime -> behaviour of the fake; one that is not named
+    is not installed.
+    """
 
     def __init__(self, behaviours):
         self.behaviours = behaviours
@@ -63,7 +67,9 @@ def without_installers():
 
 
 def call(*arguments):
-    """(status, lines of standard output, lines of standard error) of the command in this process, which installs nothing."""
+    """(status, lines of standard output, lines of standard error) of the command in this
+    process, which installs nothing.
+    """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), without_installers():
         status = cli.main(list(arguments))

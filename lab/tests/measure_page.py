@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large RESULTS.html is with 50,000 samples, and how long Chromium takes to open it: `python3 lab/tests/measure_page.py`.
+"""How large RESULTS.html is with 50,000 samples, and how long Chromium takes to open it: `python3
+lab/tests/measure_page.py`.
 
-It needs what the tests of the page in a browser need. The time runs from the address to the first frame in which charts and tables
-are drawn, the median of several tabs, each new. Status 1: too large or too slow."""
+It needs what the tests of the page in a browser need. The time runs from the address to the first
+frame in which charts and tables are drawn, the median of several tabs, each new. Status 1: too
+large or too slow."""
 
 import shutil
 import sys
@@ -37,13 +39,23 @@ def main():
         page = Path(folder, "RESULTS.html")
         write_page([results], page)
         size = page.stat().st_size
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--allow-file-access-from-files"])
-        times = {view: [opened(browser, page.as_uri() + view) for _ in range(TABS)] for view in ("", "#view=time", "#view=samples")}
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--allow-file-access-from-files"],
+        )
+        times = {
+            view: [opened(browser, page.as_uri() + view) for _ in range(TABS)]
+            for view in ("", "#view=time", "#view=samples")
+        }
         browser.close()
-    print(f"{sum(len(cell['samples']) for cell in results['cells'])} samples in {len(results['cells'])} cells, {size / 1e6:.2f} MB, at most {MOST_BYTES / 1e6:g} are wanted")
+    print(
+        f"{sum(len(cell['samples']) for cell in results['cells'])} samples in {len(results['cells'])} cells, {size / 1e6:.2f} MB, at most {MOST_BYTES / 1e6:g} are wanted"
+    )
     for view, seconds in times.items():
-        print(f"open {view.removeprefix('#view=') or 'ranking'}: {median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}), "
-              f"at most {MOST_SECONDS:g} is wanted")
+        print(
+            f"open {view.removeprefix('#view=') or 'ranking'}: {median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}), "
+            f"at most {MOST_SECONDS:g} is wanted"
+        )
     return size > MOST_BYTES or median(times[""]) > MOST_SECONDS
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench`: every result that is missing has a reason, every ratio is that of the medians, and all of it lands in files."""
+"""`bench`: every result that is missing has a reason, every ratio is that of the medians, and
+all of it lands in files.
+"""
 
 import csv
 import itertools
@@ -18,8 +20,16 @@ from harness.table import Results, plain
 
 
 def cell(runtime, threads, seconds, workload="fib", size="30"):
-    return Cell(runtime, workload, size, threads,
-                [{"seconds": value, "cpu_seconds": value, "tasks": 1, "peak_rss_kib": 1} for value in seconds])
+    return Cell(
+        runtime,
+        workload,
+        size,
+        threads,
+        [
+            {"seconds": value, "cpu_seconds": value, "tasks": 1, "peak_rss_kib": 1}
+            for value in seconds
+        ],
+    )
 
 
 def failed(runtime, status, reason, threads=2):
@@ -35,10 +45,18 @@ class Table(unittest.TestCase):
         self.alone = cell("sennit", 1, [2.5] * 6)
         self.best = cell("rayon", 2, [4.0] * 6)
         self.same = cell("go", 2, [3.9, 4.1, 4.2] * 2)
-        self.results = Results([self.serial, self.ours, self.alone, self.best, self.same,
-                                failed("citor", "DNF", "did not finish within 60 s"),
-                                failed("openmp", "wrong", "wrong answer 7"),
-                                failed("forte", "not installed", "no cargo")])
+        self.results = Results(
+            [
+                self.serial,
+                self.ours,
+                self.alone,
+                self.best,
+                self.same,
+                failed("citor", "DNF", "did not finish within 60 s"),
+                failed("openmp", "wrong", "wrong answer 7"),
+                failed("forte", "not installed", "no cargo"),
+            ]
+        )
 
     def test_ratios_are_of_medians(self):
         ours = self.results.figures(self.ours)
@@ -54,7 +72,10 @@ class Table(unittest.TestCase):
         self.assertEqual((alone.to_serial, alone.to_peer), (1.25, None))
 
     def test_our_fibers_are_no_peer(self):
-        ours, peer = (cell(name, 1, [seconds], "condition") for name, seconds in (("sennit-fiber", 1.0), ("go", 4.0)))
+        ours, peer = (
+            cell(name, 1, [seconds], "condition")
+            for name, seconds in (("sennit-fiber", 1.0), ("go", 4.0))
+        )
         results = Results([ours, peer])
         self.assertTrue(results.figures(peer).is_best_peer)
         self.assertEqual(results.figures(ours).to_peer, 0.25)
@@ -70,20 +91,33 @@ class Table(unittest.TestCase):
                 go = cell("go", 2, few)
                 results = Results([self.best, go])
                 found = results.figures(go)
-                self.assertEqual((found.seconds, found.same_as_peer, found.interval, found.interval_to_peer), (few[0], None, None, None))
-                self.assertEqual(results.rows(["fib(30)"])[2][1:], [f"{few[0]:.3f}", "", f"{few[0] / 4:.2f} ?"])
+                self.assertEqual(
+                    (found.seconds, found.same_as_peer, found.interval, found.interval_to_peer),
+                    (few[0], None, None, None),
+                )
+                self.assertEqual(
+                    results.rows(["fib(30)"])[2][1:], [f"{few[0]:.3f}", "", f"{few[0] / 4:.2f} ?"]
+                )
         self.assertIn("takes 6 of both", " ".join(plain(results, 160).split()))
 
     def test_rows_say_what_did_not_finish_and_reasons_follow(self):
         rows = {row[0]: row[1:] for row in self.results.rows(["fib(30)"])}
         self.assertEqual(rows["citor, 2 workers"], ["DNF", "", ""])
         self.assertEqual(rows["OpenMP tasks, 2 workers"], ["wrong", "", ""])
-        self.assertEqual(self.results.reasons(), [
-            "citor, 2 workers: fib(30): did not finish within 60 s",
-            "OpenMP tasks, 2 workers: fib(30): wrong answer 7", "forte: not installed: no cargo"])
+        self.assertEqual(
+            self.results.reasons(),
+            [
+                "citor, 2 workers: fib(30): did not finish within 60 s",
+                "OpenMP tasks, 2 workers: fib(30): wrong answer 7",
+                "forte: not installed: no cargo",
+            ],
+        )
 
     def test_plain_table_fits_the_width(self):
-        cells = [cell("serial", 1, [1.0], name, "8") for name in ("fib", "skynet", "nqueens", "matmul", "uts")]
+        cells = [
+            cell("serial", 1, [1.0], name, "8")
+            for name in ("fib", "skynet", "nqueens", "matmul", "uts")
+        ]
         text = plain(Results(cells), 60).split("\n\nFor each")[0]
         self.assertLessEqual(max(map(len, text.splitlines())), 60)
         for name in ("fib(8)", "uts(8)"):
@@ -91,9 +125,31 @@ class Table(unittest.TestCase):
 
 
 MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
-WITH_FORKS = ["serial", "sennit", "boost-fiber", "chili", "citor", "concurrencpp", "coros", "cppcoro", "dotnet",
-              "folly-coro", "forte", "go", "hpx", "java-fjp", "java-vt", "libcoro", "libfork", "onetbb", "openmp",
-              "rayon", "std-async", "taskflow", "toomanycooks"]
+WITH_FORKS = [
+    "serial",
+    "sennit",
+    "boost-fiber",
+    "chili",
+    "citor",
+    "concurrencpp",
+    "coros",
+    "cppcoro",
+    "dotnet",
+    "folly-coro",
+    "forte",
+    "go",
+    "hpx",
+    "java-fjp",
+    "java-vt",
+    "libcoro",
+    "libfork",
+    "onetbb",
+    "openmp",
+    "rayon",
+    "std-async",
+    "taskflow",
+    "toomanycooks",
+]
 
 
 class Choice(unittest.TestCase):
@@ -107,39 +163,65 @@ class Choice(unittest.TestCase):
         self.assertEqual(self.chosen("--full"), ([*MAIN_JOB, "uts"], WITH_FORKS))
 
     def test_workloads_bring_the_runtimes_that_have_them(self):
-        policies = [f"sennit-fiber-{how}" for how in ("priority", "round-robin", "sharing", "tcmalloc")]
-        self.assertEqual(self.chosen("--workloads", "select-two"), (["select-two"], ["sennit-fiber", *policies, "cforall", "crossbeam", "dotnet", "go", "hpx", "tokio"]))
+        policies = [
+            f"sennit-fiber-{how}" for how in ("priority", "round-robin", "sharing", "tcmalloc")
+        ]
+        self.assertEqual(
+            self.chosen("--workloads", "select-two"),
+            (
+                ["select-two"],
+                ["sennit-fiber", *policies, "cforall", "crossbeam", "dotnet", "go", "hpx", "tokio"],
+            ),
+        )
 
     def test_fibers_stands_for_all_workloads_of_fibers(self):
         workloads, runtimes = self.chosen("--workloads", "fib,fibers,condition")
         self.assertEqual(workloads, ["fib", *FIBERS])
-        self.assertLessEqual({"serial", "sennit", "sennit-fiber", "std-thread", "pthread"}, set(runtimes))
+        self.assertLessEqual(
+            {"serial", "sennit", "sennit-fiber", "std-thread", "pthread"}, set(runtimes)
+        )
 
 
 class PlanOfRuns(unittest.TestCase):
     def test_what_a_runtime_does_not_have_is_said_and_neither_built_nor_run(self):
         plan = Plan(["serial", "boost-fiber", "go"], [("select-two", "9")], [2], 1, 0, 1.0)
         builder = FakeBuilder({"go": "good"})
-        with mock.patch("harness.bench.run_once", lambda *_: {"ok": True, "seconds": 1.0}), \
-                mock.patch("harness.bench.progress"):
+        with (
+            mock.patch("harness.bench.run_once", lambda *_: {"ok": True, "seconds": 1.0}),
+            mock.patch("harness.bench.progress"),
+        ):
             cells = bench.run_plan(plan, builder)
         self.assertEqual([c.status for c in cells], ["not offered", "not offered", "ok"])
         results = Results(cells)
-        self.assertEqual(results.reasons(), ["plain function: has no select-two", "Boost.Fiber: has no select-two"])
-        self.assertEqual([row[0] for row in results.rows(results.titles())], ["runtime", "Go, 2 workers"])
+        self.assertEqual(
+            results.reasons(),
+            ["plain function: has no select-two", "Boost.Fiber: has no select-two"],
+        )
+        self.assertEqual(
+            [row[0] for row in results.rows(results.titles())], ["runtime", "Go, 2 workers"]
+        )
 
     def test_sennit_also_runs_alone_and_serial_only_alone(self):
         plan = Plan(["serial", "sennit", "go"], [("fib", "30")], [4], 1, 0, 1.0)
-        self.assertEqual([(c.runtime, c.threads) for c in cells_of(plan)],
-                         [("serial", 1), ("sennit", 1), ("sennit", 4), ("go", 4)])
+        self.assertEqual(
+            [(c.runtime, c.threads) for c in cells_of(plan)],
+            [("serial", 1), ("sennit", 1), ("sennit", 4), ("go", 4)],
+        )
         plan = Plan(["sennit-fiber", "go"], [("condition", "30")], [4], 1, 0, 1.0)
-        self.assertEqual([(c.runtime, c.threads) for c in cells_of(plan)],
-                         [("sennit-fiber", 1), ("sennit-fiber", 4), ("go", 4)])
+        self.assertEqual(
+            [(c.runtime, c.threads) for c in cells_of(plan)],
+            [("sennit-fiber", 1), ("sennit-fiber", 4), ("go", 4)],
+        )
 
     def test_sizes(self):
-        self.assertEqual(list(jobs_for(["fib", "uts"], False, False)), [("fib", "39"), ("uts", "T1")])
+        self.assertEqual(
+            list(jobs_for(["fib", "uts"], False, False)), [("fib", "39"), ("uts", "T1")]
+        )
         self.assertEqual(list(jobs_for(["fib", "uts"], True, True)), [("fib", "32"), ("uts", "TT")])
-        self.assertEqual(list(jobs_for(["fib", "uts"], False, True)), [("fib", "39"), ("uts", "T1"), ("uts", "T3")])
+        self.assertEqual(
+            list(jobs_for(["fib", "uts"], False, True)),
+            [("fib", "39"), ("uts", "T1"), ("uts", "T3")],
+        )
 
     def order_of(self, seed):
         seen = []
@@ -150,15 +232,20 @@ class PlanOfRuns(unittest.TestCase):
 
         plan = Plan(["serial", "go", "rayon"], [("fib", "30"), ("skynet", "3")], [1], 4, seed, 1.0)
         builder = FakeBuilder(dict.fromkeys(plan.runtimes, "good"))
-        with mock.patch("harness.bench.run_once", remember), mock.patch("harness.bench.progress"), \
-                mock.patch("harness.bench.sentinel", lambda: 0.01):
+        with (
+            mock.patch("harness.bench.run_once", remember),
+            mock.patch("harness.bench.progress"),
+            mock.patch("harness.bench.sentinel", lambda: 0.01),
+        ):
             bench.run_plan(plan, builder)
         return seen
 
     def test_each_block_holds_every_cell_in_an_order_that_the_seed_gives(self):
         seen = self.order_of(1)
-        blocks = [seen[i:i + 6] for i in range(0, 24, 6)]
-        self.assertTrue(all(sorted(block) == sorted(blocks[0]) and len(set(block)) == 6 for block in blocks))
+        blocks = [seen[i : i + 6] for i in range(0, 24, 6)]
+        self.assertTrue(
+            all(sorted(block) == sorted(blocks[0]) and len(set(block)) == 6 for block in blocks)
+        )
         self.assertGreater(len(set(map(tuple, blocks))), 1)
         self.assertEqual(seen, self.order_of(1))
         self.assertNotEqual(seen, self.order_of(2))
@@ -166,22 +253,42 @@ class PlanOfRuns(unittest.TestCase):
 
 class FairShares(unittest.TestCase):
     """With a clock that only the runs move on: WALL seconds each."""
+
     WALL = {"serial": 1.0, "go": 4.0, "rayon": 20.0}
 
     def measured(self, budget, wall=WALL, **about):
         """(the run, the runtimes of each block)"""
-        now, plan = [0.0], Plan(list(wall), [("fib", "30")], [1], **{"reps": None, "seed": 1, "time_limit": 99.0, "budget": budget} | about)
+        now, plan = (
+            [0.0],
+            Plan(
+                list(wall),
+                [("fib", "30")],
+                [1],
+                **{"reps": None, "seed": 1, "time_limit": 99.0, "budget": budget} | about,
+            ),
+        )
 
         def once(command, runtime, *_):
             now[0] += wall[runtime]
             return {"ok": True, "seconds": 0.1 * next(slower)}
 
         slower, run = itertools.count(1), bench.Run()  # never precise
-        with mock.patch("harness.bench.run_once", once), mock.patch("harness.bench.progress"), \
-                mock.patch("harness.bench.sentinel", lambda: 0.01), mock.patch("harness.bench.time.monotonic", lambda: now[0]):
+        with (
+            mock.patch("harness.bench.run_once", once),
+            mock.patch("harness.bench.progress"),
+            mock.patch("harness.bench.sentinel", lambda: 0.01),
+            mock.patch("harness.bench.time.monotonic", lambda: now[0]),
+        ):
             bench.run_plan(plan, FakeBuilder(dict.fromkeys(wall, "good")), run)
-        blocks = [{cell.runtime for cell in run.cells for sample in cell.samples if sample["block"] == number}
-                  for number in range(len(run.blocks))]
+        blocks = [
+            {
+                cell.runtime
+                for cell in run.cells
+                for sample in cell.samples
+                if sample["block"] == number
+            }
+            for number in range(len(run.blocks))
+        ]
         return run, blocks
 
     def counts(self, run):
@@ -216,19 +323,42 @@ class FairShares(unittest.TestCase):
 
 
 class Bench(unittest.TestCase):
-    BEHAVIOURS = {"serial": "good", "sennit": "good", "rayon": "good", "go": "wrong", "onetbb": "crash",
-                  "openmp": "hang", "citor": "refuse"}
+    BEHAVIOURS = {
+        "serial": "good",
+        "sennit": "good",
+        "rayon": "good",
+        "go": "wrong",
+        "onetbb": "crash",
+        "openmp": "hang",
+        "citor": "refuse",
+    }
 
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.folder = Path(cls.temporary.name, "below", "results")
-        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder(cls.BEHAVIOURS)), \
-                mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
+        with (
+            mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder(cls.BEHAVIOURS)),
+            mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]),
+        ):
             cls.status, cls.out, cls.err = call(
-                "bench", "--workloads", "fib", "--threads", "2", "--reps", "2", "--seed", "7", "--time-limit", "5",
-                "--runtimes", "serial,sennit,rayon,go,onetbb,openmp,citor,forte", "--out", str(cls.folder))
+                "bench",
+                "--workloads",
+                "fib",
+                "--threads",
+                "2",
+                "--reps",
+                "2",
+                "--seed",
+                "7",
+                "--time-limit",
+                "5",
+                "--runtimes",
+                "serial,sennit,rayon,go,onetbb,openmp,citor,forte",
+                "--out",
+                str(cls.folder),
+            )
         cls.data = json.loads((cls.folder / "RESULTS.json").read_text())
         cls.cells = {(c["runtime"], c["threads"]): c for c in cls.data["cells"]}
 
@@ -241,20 +371,30 @@ class Bench(unittest.TestCase):
 
     def test_good_runtimes_have_all_samples(self):
         for key in (("serial", 1), ("sennit", 1), ("sennit", 2), ("rayon", 2)):
-            self.assertEqual((len(self.cells[key]["samples"]), self.cells[key]["status"]), (2, "ok"))
+            self.assertEqual(
+                (len(self.cells[key]["samples"]), self.cells[key]["status"]), (2, "ok")
+            )
 
     def test_what_gave_no_result_has_a_reason_in_every_form(self):
-        expected = {"go": ("wrong", "wrong answer 832041"), "onetbb": ("DNF", "ended by signal 11 (Segmentation fault): without a word"),
-                    "openmp": ("DNF", "did not finish within 5 s"), "citor": ("DNF", "ended with status 1: no threads left"),
-                    "forte": ("not installed", "no such library")}
+        expected = {
+            "go": ("wrong", "wrong answer 832041"),
+            "onetbb": ("DNF", "ended by signal 11 (Segmentation fault): without a word"),
+            "openmp": ("DNF", "did not finish within 5 s"),
+            "citor": ("DNF", "ended with status 1: no threads left"),
+            "forte": ("not installed", "no such library"),
+        }
         with open(self.folder / "RESULTS.csv", newline="") as file:
             rows = {row["runtime"]: row for row in csv.DictReader(file)}
         text = (self.folder / "RESULTS.md").read_text()
         for runtime, (status, reason) in expected.items():
             with self.subTest(runtime):
                 found = self.cells[runtime, 2]
-                self.assertEqual((found["status"], found["reason"], found["samples"]), (status, reason, []))
-                self.assertEqual((rows[runtime]["status"], rows[runtime]["reason"]), (status, reason))
+                self.assertEqual(
+                    (found["status"], found["reason"], found["samples"]), (status, reason, [])
+                )
+                self.assertEqual(
+                    (rows[runtime]["status"], rows[runtime]["reason"]), (status, reason)
+                )
                 self.assertIn(reason, text)
                 self.assertTrue(any(reason in line for line in self.out), self.out)
 
@@ -264,13 +404,33 @@ class Bench(unittest.TestCase):
         self.assertEqual(sum("skipped" in line for line in shown), 1)
 
     def test_machine_is_described(self):
-        self.assertLessEqual({"cpu", "cores", "memory", "kernel", "compiler", "compiler_command", "commit", "date", "load_before",
-                              "load_after"},
-                             set(self.data["machine"]))
+        self.assertLessEqual(
+            {
+                "cpu",
+                "cores",
+                "memory",
+                "kernel",
+                "compiler",
+                "compiler_command",
+                "commit",
+                "date",
+                "load_before",
+                "load_after",
+            },
+            set(self.data["machine"]),
+        )
 
     def test_nothing_that_runs_is_a_failure(self):
         with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({})):
-            status, _, err = call("bench", "--workloads", "fib", "--runtimes", "go", "--out", str(self.folder / "none"))
+            status, _, err = call(
+                "bench",
+                "--workloads",
+                "fib",
+                "--runtimes",
+                "go",
+                "--out",
+                str(self.folder / "none"),
+            )
         self.assertEqual((status, err[-1]), (1, "sennit: no run gave a result"))
 
     def test_folder_that_cannot_be_made_is_one_clear_line(self):

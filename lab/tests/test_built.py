@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real thing at small sizes: runs all that the runtimes have which need no library but Sennit.
 
-Their programs are those of the build folder that SENNIT_LAB_BUILD names, as `./sennit test` says it, or else are built here.
-SENNIT_LAB_PEERS names other runtimes to build and run likewise, as in SENNIT_LAB_PEERS=caf,go; `all` are those that are installed."""
+Their programs are those of the build folder that SENNIT_LAB_BUILD names, as `./sennit test` says
+it, or else are built here. SENNIT_LAB_PEERS names other runtimes to build and run likewise, as in
+SENNIT_LAB_PEERS=caf,go; `all` are those that are installed."""
 
 import json
 import os
@@ -19,10 +20,14 @@ from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.execute import Failed, run_once
 
 CONTRACT = (  # what to run, threads that it has, answer, tasks
-    (("serial", "fib", "20"), 1, 6765, 21891), (("sennit", "fib", "20"), 2, 6765, 21891),
-    (("sennit-fiber", "skynet-channel", "1000"), 2, 499500, 1111), (("std-thread", "condition", "101"), 2, 101, 101),
-    (("sennit-actor", "thread-ring", "1000"), 2, 498, 1000), (("sennit-coroutine", "resume", "100"), 2, 100, 100),
-    (("sennit-monitor", "accept-2", "100"), 2, 100, 100))
+    (("serial", "fib", "20"), 1, 6765, 21891),
+    (("sennit", "fib", "20"), 2, 6765, 21891),
+    (("sennit-fiber", "skynet-channel", "1000"), 2, 499500, 1111),
+    (("std-thread", "condition", "101"), 2, 101, 101),
+    (("sennit-actor", "thread-ring", "1000"), 2, 498, 1000),
+    (("sennit-coroutine", "resume", "100"), 2, 100, 100),
+    (("sennit-monitor", "accept-2", "100"), 2, 100, 100),
+)
 BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
 MORE = ("sennit-generator", "pthread", "std-async")  # only where they are built already
 BUILDS = ROOT / "build" / "lab" / "g++"
@@ -36,8 +41,14 @@ def programs():
 
 
 def sennit_run(*arguments, **variables):
-    return subprocess.run([SENNIT, "run", *arguments, "--threads", "2", "--compiler", "g++"], cwd="/", text=True,
-                          capture_output=True, stdin=subprocess.DEVNULL, env=os.environ | variables)
+    return subprocess.run(
+        [SENNIT, "run", *arguments, "--threads", "2", "--compiler", "g++"],
+        cwd="/",
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        env=os.environ | variables,
+    )
 
 
 def need_compiler():
@@ -50,17 +61,25 @@ class Building(unittest.TestCase):
     def test_run_builds_what_it_needs_and_knows_how_to_build_sennit(self):
         need_compiler()
         done = sennit_run("serial", "fib", "20", SENNIT_LAB_BUILD="")
-        self.assertEqual((done.returncode, json.loads(done.stdout)["answer"]), (0, 6765), done.stderr)
+        self.assertEqual(
+            (done.returncode, json.loads(done.stdout)["answer"]), (0, 6765), done.stderr
+        )
         self.assertIn("building serial (g++)", done.stderr)
         if not (BUILDS / "build.ninja").exists():
             self.skipTest("without ninja nobody knows what would be built")
-        plan = subprocess.run(["ninja", "-C", BUILDS, "-n", "-v", "lab-sennit", "lab-sennit-actor"], text=True, capture_output=True)
+        plan = subprocess.run(
+            ["ninja", "-C", BUILDS, "-n", "-v", "lab-sennit", "lab-sennit-actor"],
+            text=True,
+            capture_output=True,
+        )
         self.assertEqual(plan.returncode, 0, plan.stdout + plan.stderr)
 
     def test_a_folder_without_programs_is_a_reason(self):
         done = sennit_run("serial", "fib", "20", SENNIT_LAB_BUILD="/nonexistent")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("serial is not installed: /nonexistent/lab/available.txt: No such file", done.stderr)
+        self.assertIn(
+            "serial is not installed: /nonexistent/lab/available.txt: No such file", done.stderr
+        )
 
 
 class Built(unittest.TestCase):
@@ -90,7 +109,9 @@ class Built(unittest.TestCase):
                     with self.subTest(program=str(program), workload=workload, threads=threads):
                         result = run_once([str(program)], name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
-                        self.assertEqual(tasks.setdefault(workload, result["tasks"]), result["tasks"])
+                        self.assertEqual(
+                            tasks.setdefault(workload, result["tasks"]), result["tasks"]
+                        )
 
     def test_no_built_runtime_has_what_the_catalogue_denies(self):
         for program, name in programs():
@@ -102,14 +123,20 @@ class Built(unittest.TestCase):
 
 @unittest.skipUnless(PEERS, "SENNIT_LAB_PEERS names none")
 class Peers(unittest.TestCase):
-    """Tool chains and libraries that not every machine has, and minutes to build: so only where asked for."""
+    """Tool chains and libraries that not every machine has, and minutes to build: so only where
+    asked for.
+    """
 
     @classmethod
     def setUpClass(cls):
         cls.commands = {}
         with mock.patch.dict(os.environ, SENNIT_LAB_BUILD=""):
             builder = Builder()
-            for name in (name for name in RUNTIMES if not RUNTIMES[name].ours) if PEERS == "all" else PEERS.split(","):
+            for name in (
+                (name for name in RUNTIMES if not RUNTIMES[name].ours)
+                if PEERS == "all"
+                else PEERS.split(",")
+            ):
                 try:
                     cls.commands[name] = builder.command(name)
                 except NotInstalled:
@@ -125,7 +152,9 @@ class Peers(unittest.TestCase):
                     with self.subTest(runtime=name, workload=workload, threads=threads):
                         result = run_once(command, name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
-                        self.assertEqual(tasks.setdefault(workload, result["tasks"]), result["tasks"])
+                        self.assertEqual(
+                            tasks.setdefault(workload, result["tasks"]), result["tasks"]
+                        )
 
     def test_no_peer_has_what_the_catalogue_denies(self):
         for name, command in self.commands.items():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./sennit itself: what it says, what it installs and how, with stand-ins for the tools that change the system."""
+"""./sennit itself: what it says, what it installs and how, with stand-ins for the tools that
+change the system.
+"""
 
 import contextlib
 import io
@@ -52,7 +54,10 @@ BAD_INPUT = {
 
 def call_help(*words):
     """What the command prints in this process before it ends with status 0."""
-    with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.dict(os.environ, COLUMNS="100"):
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        mock.patch.dict(os.environ, COLUMNS="100"),
+    ):
         try:
             cli.main(list(words))
         except SystemExit as end:
@@ -75,8 +80,14 @@ class Command(unittest.TestCase):
 
     def call(self, *arguments, program=SENNIT, cwd="/", script=None, **variables):
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", **variables}
-        done = subprocess.run([str(program), *([str(script)] if script else []), *arguments], cwd=cwd, env=environment, text=True, capture_output=True,
-                              input="an answer that nobody asked for")
+        done = subprocess.run(
+            [str(program), *([str(script)] if script else []), *arguments],
+            cwd=cwd,
+            env=environment,
+            text=True,
+            capture_output=True,
+            input="an answer that nobody asked for",
+        )
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
     def test_bad_input_gets_one_clear_line_and_installs_nothing(self):
@@ -133,25 +144,48 @@ class Command(unittest.TestCase):
     def test_root_installs_what_is_missing_after_saying_so(self):
         status, out, err = self.call("setup", MISSING="libtbb-dev ninja-build")
         self.assertEqual((status, out, len(err)), (0, [], 3), err)
-        self.assertEqual(err[0], "sennit: installing Debian packages for Sennit and the light peers: ninja-build libtbb-dev")
+        self.assertEqual(
+            err[0],
+            "sennit: installing Debian packages for Sennit and the light peers: ninja-build libtbb-dev",
+        )
         self.assertRegex(err[1], r"^apt-get .*update \[noninteractive\] \[\]$")
-        self.assertRegex(err[2], r"^apt-get .*install -y .*ninja-build libtbb-dev \[noninteractive\] \[\]$")
+        self.assertRegex(
+            err[2], r"^apt-get .*install -y .*ninja-build libtbb-dev \[noninteractive\] \[\]$"
+        )
 
     def test_all_peers_are_what_the_runtimes_declare(self):
-        status, _, err = self.call("setup", "--peers", "all", MISSING="libcaf-dev libboost-coroutine-dev libtbb-dev")
+        status, _, err = self.call(
+            "setup", "--peers", "all", MISSING="libcaf-dev libboost-coroutine-dev libtbb-dev"
+        )
         self.assertEqual(status, 0, err)
-        self.assertEqual([line for line in err if line.startswith("sennit: installing")], [
-            "sennit: installing Debian packages for Sennit and the light peers: libtbb-dev",
-            "sennit: installing Debian packages for the other peers: libboost-coroutine-dev libcaf-dev"])
+        self.assertEqual(
+            [line for line in err if line.startswith("sennit: installing")],
+            [
+                "sennit: installing Debian packages for Sennit and the light peers: libtbb-dev",
+                "sennit: installing Debian packages for the other peers: libboost-coroutine-dev libcaf-dev",
+            ],
+        )
 
     def test_full_run_installs_all_peers_and_other_runs_the_light_peers(self):
-        for options, all_peers in ((["--full"], True), ([], False), (["--full", "--workloads", "fib"], False), (["--quick"], False)):
-            with self.subTest(options), lab_case.without_installers(), mock.patch("harness.bench_verbs.act", lambda _: 0):
+        for options, all_peers in (
+            (["--full"], True),
+            ([], False),
+            (["--full", "--workloads", "fib"], False),
+            (["--quick"], False),
+        ):
+            with (
+                self.subTest(options),
+                lab_case.without_installers(),
+                mock.patch("harness.bench_verbs.act", lambda _: 0),
+            ):
                 self.assertEqual(cli.main(["bench", *options]), 0)
                 install.setup.assert_called_once_with(all_peers)
 
     def test_failure_to_install_charts_is_a_warning(self):
-        with mock.patch("harness.charts.install", lambda: "no network"), contextlib.redirect_stderr(io.StringIO()) as err:
+        with (
+            mock.patch("harness.charts.install", lambda: "no network"),
+            contextlib.redirect_stderr(io.StringIO()) as err,
+        ):
             install.install_charts()
         self.assertEqual(err.getvalue(), "sennit: RESULTS.html will have no charts: no network\n")
 
@@ -163,43 +197,68 @@ class Command(unittest.TestCase):
         for name in ("bash", "env", "dirname", "readlink", "cat"):
             (self.folder / name).unlink(missing_ok=True)
             (self.folder / name).symlink_to(shutil.which(name))
-        (self.folder / "apt-get").write_text("#!/bin/bash\necho \"apt-get $*\" >&2; [[ $* != *install* ]] || "
-                                             f"printf '#!/bin/bash\\n[[ $1 == -c ]] || echo ran $*\\n' >{self.folder}/python3; "
-                                             f"[[ $* != *install* ]] || {shutil.which('chmod')} +x {self.folder}/python3\n")
-        text = (own / "sennit").read_text().replace("/usr/bin/python3", "/nowhere/python3")  # as if it was not there
+        (self.folder / "apt-get").write_text(
+            '#!/bin/bash\necho "apt-get $*" >&2; [[ $* != *install* ]] || '
+            f"printf '#!/bin/bash\\n[[ $1 == -c ]] || echo ran $*\\n' >{self.folder}/python3; "
+            f"[[ $* != *install* ]] || {shutil.which('chmod')} +x {self.folder}/python3\n"
+        )
+        text = (
+            (own / "sennit").read_text().replace("/usr/bin/python3", "/nowhere/python3")
+        )  # as if it was not there
         (own / "sennit").write_text(text)
-        done = subprocess.run([bash, str(own / "sennit"), "list"], env={"PATH": str(self.folder)}, text=True, capture_output=True)
+        done = subprocess.run(
+            [bash, str(own / "sennit"), "list"],
+            env={"PATH": str(self.folder)},
+            text=True,
+            capture_output=True,
+        )
         self.assertEqual((done.returncode, done.stdout), (0, "ran -m harness list\n"), done.stderr)
         self.assertIn("install -y --no-install-recommends python3", done.stderr)
 
     def test_libraries_come_from_debian_packages_and_else_from_requirements(self):
         found = iter([None, "/usr/bin/python3"])
-        with mock.patch("harness.install.python_with_libraries", lambda: next(found)), \
-                mock.patch("harness.install.install_packages") as packages, mock.patch("harness.install._make_venv") as venv:
+        with (
+            mock.patch("harness.install.python_with_libraries", lambda: next(found)),
+            mock.patch("harness.install.install_packages") as packages,
+            mock.patch("harness.install._make_venv") as venv,
+        ):
             self.assertEqual(install.ensure_libraries(), "/usr/bin/python3")
             packages.assert_called_once_with("the lab", list(install.LIBRARIES.values()))
             venv.assert_not_called()
         found = iter([None, None, ".venv/bin/python"])
-        with mock.patch("harness.install.python_with_libraries", lambda: next(found)), \
-                mock.patch("harness.install.install_packages"), mock.patch("harness.install._make_venv") as venv:
+        with (
+            mock.patch("harness.install.python_with_libraries", lambda: next(found)),
+            mock.patch("harness.install.install_packages"),
+            mock.patch("harness.install._make_venv") as venv,
+        ):
             self.assertEqual(install.ensure_libraries(), ".venv/bin/python")
             venv.assert_called_once()
 
     def test_requirements_name_the_libraries_with_a_version(self):
-        pinned = [line.partition("==") for line in install.REQUIREMENTS.read_text().splitlines() if not line.startswith("#")]
+        pinned = [
+            line.partition("==")
+            for line in install.REQUIREMENTS.read_text().splitlines()
+            if not line.startswith("#")
+        ]
         self.assertTrue(all(version for _, _, version in pinned))
         self.assertLessEqual(set(install.LIBRARIES), {name.lower() for name, _, _ in pinned})
 
     def test_other_users_install_through_sudo(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000")
         self.assertEqual(status, 0)
-        self.assertEqual([line.split()[:2] for line in err if line.startswith("sudo")], [["sudo", "-n"]] * 2, err)
-        self.assertTrue(any(line.startswith("apt-get") and "install -y" in line for line in err), err)
+        self.assertEqual(
+            [line.split()[:2] for line in err if line.startswith("sudo")], [["sudo", "-n"]] * 2, err
+        )
+        self.assertTrue(
+            any(line.startswith("apt-get") and "install -y" in line for line in err), err
+        )
 
     def test_without_rights_it_says_what_to_run(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000", SUDO_WORKS="no")
         self.assertEqual(status, 1)
-        self.assertTrue(any("run as root: apt-get install -y libtbb-dev" in line for line in err), err)
+        self.assertTrue(
+            any("run as root: apt-get install -y libtbb-dev" in line for line in err), err
+        )
         self.assertFalse(any(line.startswith("apt-get") for line in err), err)
 
     def test_refused_package_is_named(self):
@@ -208,13 +267,18 @@ class Command(unittest.TestCase):
         self.assertIn("sennit: apt-get could not install: libtbb-dev", err)
 
     def test_tests_install_only_what_they_need(self):
-        # `--list` names the stages and ends; the packages come before it, as for every other run of the tests.
+        # `--list` names the stages and ends; the packages come before it, as for every other run of
+        # the tests.
         status, _, err = self.call("test", "--list", MISSING="clang-19 libtbb-dev python3-venv")
         self.assertEqual(status, 0)
         self.assertIn("sennit: installing Debian packages for the tests: clang-19", err)
 
     def test_ci_runs_the_tests_and_nothing_else(self):
-        lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
+        lines = [
+            line
+            for line in (ROOT / ".ci" / "run").read_text().splitlines()
+            if line and not line.startswith("#")
+        ]
         self.assertEqual(lines, ['exec "$(dirname "$0")/../sennit" test'])
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runtimes and workloads declare: a folder is all that a new one needs, and a mistake in it gets one clear line."""
+"""What runtimes and workloads declare: a folder is all that a new one needs, and a mistake in it
+gets one clear line.
+"""
 
 import subprocess
 import sys
@@ -43,7 +45,11 @@ SHARED = {"java", "rust"}  # sources of several runtimes
 
 
 def text_of(entries, changes=()):
-    return "".join(f"{key} = {value}\n" for key, value in {**entries, **dict(changes)}.items() if value is not None)
+    return "".join(
+        f"{key} = {value}\n"
+        for key, value in {**entries, **dict(changes)}.items()
+        if value is not None
+    )
 
 
 class Folders(unittest.TestCase):
@@ -62,14 +68,26 @@ class Folders(unittest.TestCase):
         return families, declared.runtimes(families, self.lab)
 
     def test_a_folder_is_all_that_a_new_runtime_and_a_new_family_need(self):
-        self.write("workloads/jumps/jumps.toml", "[hop]\n" + text_of(RUN) + "[leap]\n" + text_of(RUN))
+        self.write(
+            "workloads/jumps/jumps.toml", "[hop]\n" + text_of(RUN) + "[leap]\n" + text_of(RUN)
+        )
         self.write("runtimes/hare/runtime.toml", text_of(HARE, {"workloads": '["jumps", "run"]'}))
-        self.write("runtimes/hare-fast/runtime.toml", text_of(HARE, {
-            "threads": None, "program": '"hare"', "environment": '{SPEED = "high"}'}))
+        self.write(
+            "runtimes/hare-fast/runtime.toml",
+            text_of(
+                HARE, {"threads": None, "program": '"hare"', "environment": '{SPEED = "high"}'}
+            ),
+        )
         families, runtimes = self.read()
-        self.assertEqual({name: list(family) for name, family in families.items()}, {"forks": ["run"], "jumps": ["hop", "leap"]})
+        self.assertEqual(
+            {name: list(family) for name, family in families.items()},
+            {"forks": ["run"], "jumps": ["hop", "leap"]},
+        )
         self.assertEqual(runtimes["hare"].offers, ("hop", "leap", "run"))
-        self.assertEqual((runtimes["hare-fast"].program, runtimes["hare-fast"].environment), ("hare", ("SPEED=high",)))
+        self.assertEqual(
+            (runtimes["hare-fast"].program, runtimes["hare-fast"].environment),
+            ("hare", ("SPEED=high",)),
+        )
 
     def test_a_mistake_gets_one_clear_line_that_names_the_file(self):
         for message, changes in BAD_RUNTIMES.items():
@@ -98,10 +116,16 @@ class Folders(unittest.TestCase):
 
     def test_the_program_ends_with_the_line(self):
         self.write("workloads/forks.toml", "[run]\n")
-        code = f"from harness import declared; from pathlib import Path; declared.LAB = Path({str(self.lab)!r}); " \
-               "declared.families.__defaults__ = (declared.LAB,); import runpy; runpy.run_module('harness', run_name='__main__')"
-        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "lab", text=True, capture_output=True)
-        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
+        code = (
+            f"from harness import declared; from pathlib import Path; declared.LAB = Path({str(self.lab)!r}); "
+            "declared.families.__defaults__ = (declared.LAB,); import runpy; runpy.run_module('harness', run_name='__main__')"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT / "lab", text=True, capture_output=True
+        )
+        self.assertEqual(
+            (done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr
+        )
         self.assertIn("run has no 'default'", done.stderr)
 
 
@@ -112,7 +136,9 @@ class TheLab(unittest.TestCase):
         for name, runtime in RUNTIMES.items():
             with self.subTest(name):
                 source = "main.cpp" if runtime.language == "C++" else "build.sh"
-                self.assertTrue((ROOT / "lab" / "runtimes" / (runtime.program or name) / source).is_file())
+                self.assertTrue(
+                    (ROOT / "lab" / "runtimes" / (runtime.program or name) / source).is_file()
+                )
 
     def test_every_workload_has_an_answer_and_a_runtime(self):
         for name, workload in WORKLOADS.items():

@@ -53,12 +53,25 @@ class Build(unittest.TestCase):
 
     def environment(self, **variables):
         given = {name: value for name, value in os.environ.items() if name != "DOTNET_ROOT"}
-        return given | {"PATH": f"{self.dotnet.parent}:{os.environ['PATH']}", "HOME_OF_ALL": str(self.folder),
-                        "SDKS": " ".join(SDKS), "FRAMEWORKS": " ".join(FRAMEWORKS)} | variables
+        return (
+            given
+            | {
+                "PATH": f"{self.dotnet.parent}:{os.environ['PATH']}",
+                "HOME_OF_ALL": str(self.folder),
+                "SDKS": " ".join(SDKS),
+                "FRAMEWORKS": " ".join(FRAMEWORKS),
+            }
+            | variables
+        )
 
     def build(self, **variables):
-        done = subprocess.run(["bash", PORT / "build.sh", self.folder / "out"], cwd="/", text=True, capture_output=True,
-                              env=self.environment(**variables))
+        done = subprocess.run(
+            ["bash", PORT / "build.sh", self.folder / "out"],
+            cwd="/",
+            text=True,
+            capture_output=True,
+            env=self.environment(**variables),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.splitlines()
 
@@ -66,25 +79,53 @@ class Build(unittest.TestCase):
         return (self.folder / "called").read_text().splitlines()
 
     def test_the_newest_sdk_on_the_path_compiles_all_sources_without_asking_for_packages(self):
-        self.assertEqual(self.build(), ["version .NET 10.0.1 (SDK 10.0.100)", f"ok {self.out}/lab-dotnet"])
+        self.assertEqual(
+            self.build(), ["version .NET 10.0.1 (SDK 10.0.100)", f"ok {self.out}/lab-dotnet"]
+        )
         program, verb, compiler, *options = self.called()
-        self.assertEqual((program, verb, compiler), (str(self.dotnet), "exec", f"{self.folder}/sdk/10.0.100/Roslyn/bincore/csc.dll"))
+        self.assertEqual(
+            (program, verb, compiler),
+            (str(self.dotnet), "exec", f"{self.folder}/sdk/10.0.100/Roslyn/bincore/csc.dll"),
+        )
         self.assertLessEqual({f"./{path.name}" for path in PORT.glob("*.cs")}, set(options))
-        self.assertIn(f"-r:{self.folder}/shared/Microsoft.NETCore.App/10.0.1/System.Runtime.dll", options)
+        self.assertIn(
+            f"-r:{self.folder}/shared/Microsoft.NETCore.App/10.0.1/System.Runtime.dll", options
+        )
         self.assertIn("-define:NET6_0_OR_GREATER", options)
         settings = json.loads((self.out / "lab-dotnet.runtimeconfig.json").read_text())
-        self.assertEqual(settings["runtimeOptions"]["framework"], {"name": "Microsoft.NETCore.App", "version": "10.0.1"})
+        self.assertEqual(
+            settings["runtimeOptions"]["framework"],
+            {"name": "Microsoft.NETCore.App", "version": "10.0.1"},
+        )
 
     def test_the_program_runs_in_it_with_a_heap_for_each_thread(self):
         self.build()
         for threads, server, heaps in (("1", "0", "1"), ("24", "1", "18")):
             with self.subTest(threads):
-                subprocess.run([self.out / "lab-dotnet", "fib", "20", threads], check=True, env=self.environment())
-                self.assertEqual(self.called(), [str(self.dotnet), "exec", f"{self.out}/lab-dotnet.dll", "fib", "20", threads])
+                subprocess.run(
+                    [self.out / "lab-dotnet", "fib", "20", threads],
+                    check=True,
+                    env=self.environment(),
+                )
+                self.assertEqual(
+                    self.called(),
+                    [str(self.dotnet), "exec", f"{self.out}/lab-dotnet.dll", "fib", "20", threads],
+                )
                 environment = (self.folder / "environment").read_text().splitlines()
-                self.assertLessEqual({f"DOTNET_gcServer={server}", f"DOTNET_GCHeapCount={heaps}", f"COMPlus_GCHeapCount={heaps}"},
-                                     set(environment))
-        done = subprocess.run([self.out / "lab-dotnet", "fib", "20", "some"], text=True, capture_output=True, env=self.environment())
+                self.assertLessEqual(
+                    {
+                        f"DOTNET_gcServer={server}",
+                        f"DOTNET_GCHeapCount={heaps}",
+                        f"COMPlus_GCHeapCount={heaps}",
+                    },
+                    set(environment),
+                )
+        done = subprocess.run(
+            [self.out / "lab-dotnet", "fib", "20", "some"],
+            text=True,
+            capture_output=True,
+            env=self.environment(),
+        )
         self.assertEqual((done.returncode, done.stderr), (1, "usage: WORKLOAD SIZE THREADS\n"))
 
     def test_the_folder_of_dotnet_root_goes_before_the_path(self):
@@ -95,14 +136,18 @@ class Build(unittest.TestCase):
         self.assertEqual(self.called()[0], str(self.dotnet))
 
     def test_before_6_it_does_without_what_came_then(self):
-        self.assertEqual(self.build(SDKS="3.1.102", FRAMEWORKS="3.1.2")[0], "version .NET 3.1.2 (SDK 3.1.102)")
+        self.assertEqual(
+            self.build(SDKS="3.1.102", FRAMEWORKS="3.1.2")[0], "version .NET 3.1.2 (SDK 3.1.102)"
+        )
         self.assertNotIn("-define:NET6_0_OR_GREATER", self.called())
 
     def test_what_is_missing_is_said_in_one_line(self):
-        for reason, variables in (("has no SDK, only what runs programs", {"SDKS": ""}),
-                                  ("has no Microsoft.NETCore.App", {"FRAMEWORKS": ""}),
-                                  ("needs .NET Core 3.1 or newer, found 2.1.30", {"FRAMEWORKS": "2.1.30"}),
-                                  ("dotnet cannot build it, see the log", {"STATUS": "1"})):
+        for reason, variables in (
+            ("has no SDK, only what runs programs", {"SDKS": ""}),
+            ("has no Microsoft.NETCore.App", {"FRAMEWORKS": ""}),
+            ("needs .NET Core 3.1 or newer, found 2.1.30", {"FRAMEWORKS": "2.1.30"}),
+            ("dotnet cannot build it, see the log", {"STATUS": "1"}),
+        ):
             with self.subTest(reason):
                 self.assertRegex(self.build(**variables)[-1], f"^no .*{reason}$")
 

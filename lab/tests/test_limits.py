@@ -33,7 +33,14 @@ def once(behaviour, **limits):
 
 class Switches(unittest.TestCase):
     def test_context_switches_of_the_child_are_counted(self):
-        waits = run_limited([sys.executable, "-c", "import subprocess; [subprocess.run(['true']) for _ in range(20)]"], LONG)
+        waits = run_limited(
+            [
+                sys.executable,
+                "-c",
+                "import subprocess; [subprocess.run(['true']) for _ in range(20)]",
+            ],
+            LONG,
+        )
         self.assertEqual(waits.status, 0)
         self.assertGreaterEqual(waits.voluntary_switches, 20)
         self.assertGreaterEqual(waits.involuntary_switches, 0)
@@ -79,7 +86,10 @@ class Limits(unittest.TestCase):
 
     def test_a_workload_may_have_a_memory_limit_of_its_own(self):
         for workload, limit in (("fib", MEMORY_LIMIT_KIB), ("fibers-blocked", 12 << 20)):
-            with mock.patch("harness.execute.run_limited", side_effect=OSError) as run, self.assertRaises(Failed):
+            with (
+                mock.patch("harness.execute.run_limited", side_effect=OSError) as run,
+                self.assertRaises(Failed),
+            ):
                 run_once(fake("good"), "sennit", workload, "30", 1)
             self.assertEqual(run.call_args.args[2], limit)
 
@@ -101,11 +111,16 @@ class Limits(unittest.TestCase):
 
     def test_what_a_program_prints_is_limited(self):
         for behaviour in ("talk_for_ever", "talk_too_much"):
-            with self.subTest(behaviour), self.assertRaisesRegex(Failed, "^printed more than 64 MiB$"):
+            with (
+                self.subTest(behaviour),
+                self.assertRaisesRegex(Failed, "^printed more than 64 MiB$"),
+            ):
                 once(behaviour)
 
     def test_a_full_disk_does_not_matter(self):
-        with mock.patch("tempfile.TemporaryFile", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+        with mock.patch(
+            "tempfile.TemporaryFile", side_effect=OSError(errno.ENOSPC, "No space left on device")
+        ):
             self.assertTrue(once("good")["ok"])
 
     def test_interruption_ends_the_group(self):

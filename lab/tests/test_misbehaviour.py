@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever goes wrong with one runtime is a row with its reason, and the others survive: builds that break, programs that eat all
-memory or print garbage, missing tool chains, Ctrl-C in the middle, a full disk, no time left."""
+"""Whatever goes wrong with one runtime is a row with its reason, and the others survive: builds
+that break, programs that eat all memory or print garbage, missing tool chains, Ctrl-C in the
+middle, a full disk, no time left."""
 
 import contextlib
 import json
@@ -60,24 +61,52 @@ class WithFolder(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def bench(self, behaviours, *arguments):
-        with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder(behaviours)), \
-                mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
-            return call("bench", "--workloads", "fib", "--threads", "2", "--reps", "1", "--out", str(self.folder), *arguments)
+        with (
+            mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder(behaviours)),
+            mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]),
+        ):
+            return call(
+                "bench",
+                "--workloads",
+                "fib",
+                "--threads",
+                "2",
+                "--reps",
+                "1",
+                "--out",
+                str(self.folder),
+                *arguments,
+            )
 
     def cells(self):
-        return {cell["runtime"]: cell for cell in load(self.folder)["cells"] if cell["threads"] == 2 or cell["runtime"] == "serial"}
+        return {
+            cell["runtime"]: cell
+            for cell in load(self.folder)["cells"]
+            if cell["threads"] == 2 or cell["runtime"] == "serial"
+        }
 
 
 class Rows(WithFolder):
-    def test_a_program_that_eats_all_memory_and_one_that_prints_garbage_are_rows_and_the_others_survive(self):
+    def test_a_program_that_eats_all_memory_and_one_that_prints_garbage_are_rows_and_the_others_survive(
+        self,
+    ):
         low = WORKLOADS | {"fib": replace(WORKLOADS["fib"], memory_limit_kib=LOW_KIB)}
-        behaviours = {"serial": "good", "sennit": "good", "go": "eat_memory", "rayon": "no_json", "chili": "eat_memory_in_child"}
+        behaviours = {
+            "serial": "good",
+            "sennit": "good",
+            "go": "eat_memory",
+            "rayon": "no_json",
+            "chili": "eat_memory_in_child",
+        }
         with mock.patch("harness.execute.WORKLOADS", low):
             status, out, err = self.bench(behaviours, "--runtimes", "serial,sennit,go,rayon,chili")
         self.assertEqual(status, 0, err)
         cells = self.cells()
-        for name, reason in (("go", "stopped at the memory limit of 150 MiB"), ("chili", "stopped at the memory limit of 150 MiB"),
-                             ("rayon", "printed no result: done")):
+        for name, reason in (
+            ("go", "stopped at the memory limit of 150 MiB"),
+            ("chili", "stopped at the memory limit of 150 MiB"),
+            ("rayon", "printed no result: done"),
+        ):
             self.assertEqual((cells[name]["status"], cells[name]["reason"]), ("DNF", reason))
             self.assertTrue(any(reason in line for line in out), out)
         self.assertEqual([len(cells[name]["samples"]) for name in ("serial", "sennit")], [1, 1])
@@ -91,25 +120,37 @@ class Rows(WithFolder):
 
         with mock.patch("test_misbehaviour.FakeBuilder", Breaking):
             status, out, err = self.bench({"serial": "good"}, "--runtimes", "serial,go")
-        self.assertEqual((status, self.cells()["go"]["reason"]), (0, "does not build, see go.log"), err)
+        self.assertEqual(
+            (status, self.cells()["go"]["reason"]), (0, "does not build, see go.log"), err
+        )
         self.assertIn("Go: not installed: does not build, see go.log", out)
 
     def test_an_answer_that_is_no_text_is_a_row(self):
-        status, _, err = self.bench({"serial": "good", "go": "surrogate"}, "--runtimes", "serial,go")
+        status, _, err = self.bench(
+            {"serial": "good", "go": "surrogate"}, "--runtimes", "serial,go"
+        )
         reason = self.cells()["go"]["reason"]
-        self.assertEqual((status, reason[:22], len(reason) < 200), (1, r"wrong answer '\ud800\u"[:22], True), err)
+        self.assertEqual(
+            (status, reason[:22], len(reason) < 200), (1, r"wrong answer '\ud800\u"[:22], True), err
+        )
 
     def test_a_full_disk_is_one_line_for_tables(self):
         self.bench({"serial": "good"}, "--runtimes", "serial")
         status, out, err = call("bench", "seed-tables", str(self.folder), "--out", "/dev/full")
-        self.assertEqual((status, out, err), (1, [], ["sennit: [Errno 28] No space left on device"]))
+        self.assertEqual(
+            (status, out, err), (1, [], ["sennit: [Errno 28] No space left on device"])
+        )
 
 
 class Builds(WithFolder):
     def test_a_script_that_breaks_is_a_reason(self):
         place = self.folder / "lab" / "runtimes" / "hare"
         place.mkdir(parents=True)
-        with mock.patch("harness.build.ROOT", self.folder), mock.patch("harness.build.OUT", self.folder), mock.patch("sys.stderr"):
+        with (
+            mock.patch("harness.build.ROOT", self.folder),
+            mock.patch("harness.build.OUT", self.folder),
+            mock.patch("sys.stderr"),
+        ):
             for script, reason in SCRIPTS.items():
                 with self.subTest(script):
                     (place / "build.sh").write_text(script)
@@ -121,33 +162,58 @@ class Builds(WithFolder):
     def test_a_script_that_does_not_end_is_a_reason_and_leaves_nothing_behind(self):
         place = self.folder / "lab" / "runtimes" / "hare"
         place.mkdir(parents=True)
-        (place / "build.sh").write_text(f"echo begun; sleep 1000 & echo $! >{self.folder}/child; wait")
-        with mock.patch("harness.build.ROOT", self.folder), mock.patch("harness.build.OUT", self.folder), mock.patch("sys.stderr"), \
-                mock.patch("harness.build.TIME_LIMIT", 2.0), self.assertRaisesRegex(NotInstalled, "not built within 2 s, see .*hare.log"):
+        (place / "build.sh").write_text(
+            f"echo begun; sleep 1000 & echo $! >{self.folder}/child; wait"
+        )
+        with (
+            mock.patch("harness.build.ROOT", self.folder),
+            mock.patch("harness.build.OUT", self.folder),
+            mock.patch("sys.stderr"),
+            mock.patch("harness.build.TIME_LIMIT", 2.0),
+            self.assertRaisesRegex(NotInstalled, "not built within 2 s, see .*hare.log"),
+        ):
             build_script("hare")
         self.assertEqual((self.folder / "hare.log").read_text(), "begun\n")
         self.assertFalse(is_alive(int((self.folder / "child").read_text())))
 
     def test_a_compiler_that_fails_is_a_reason(self):
         cmake = self.folder / "cmake"
-        for script, reason in (("exit 1", "CMake failed, see .*configure.log"),
-                               ('[ "$1" = -S ] || exit 1; mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"',
-                                "does not build, see .*sennit.log")):
+        for script, reason in (
+            ("exit 1", "CMake failed, see .*configure.log"),
+            (
+                '[ "$1" = -S ] || exit 1; mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"',
+                "does not build, see .*sennit.log",
+            ),
+        ):
             cmake.write_text(f"#!/bin/sh\n{script}\n")
             cmake.chmod(0o755)
-            with mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SENNIT_LAB_BUILD=""), \
-                    mock.patch("harness.build.OUT", self.folder / "out"), mock.patch("sys.stderr"):
+            with (
+                mock.patch.dict(
+                    os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SENNIT_LAB_BUILD=""
+                ),
+                mock.patch("harness.build.OUT", self.folder / "out"),
+                mock.patch("sys.stderr"),
+            ):
                 with self.subTest(reason), self.assertRaisesRegex(NotInstalled, reason):
                     Cxx("sh").build("sennit")  # any program that is there will do
 
     def with_cmake(self, script):
-        """An environment in which this is CMake, and the file in which it notes how it was called."""
+        """An environment in which this is CMake, and the file in which it notes how it was
+        called.
+        """
         calls = self.folder / "calls"
-        (self.folder / "cmake").write_text(f'#!/bin/sh\necho "$*" >>{calls}\n[ "$1" = -S ] || exit 0\n{script}\n')
+        (self.folder / "cmake").write_text(
+            f'#!/bin/sh\necho "$*" >>{calls}\n[ "$1" = -S ] || exit 0\n{script}\n'
+        )
         (self.folder / "cmake").chmod(0o755)
         context = contextlib.ExitStack()
-        for one in (mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SENNIT_LAB_BUILD=""),
-                    mock.patch("harness.build.OUT", self.folder / "out"), mock.patch("sys.stderr")):
+        for one in (
+            mock.patch.dict(
+                os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", SENNIT_LAB_BUILD=""
+            ),
+            mock.patch("harness.build.OUT", self.folder / "out"),
+            mock.patch("sys.stderr"),
+        ):
             context.enter_context(one)
         self.addCleanup(context.close)
         return calls
@@ -163,7 +229,11 @@ class Builds(WithFolder):
         cxx = Cxx("sh")
         self.assertRegex(cxx.why_not("taskflow"), "^CMake fails with it, see .*taskflow.log$")
         self.assertIn("taskflow", (cxx.folder / "taskflow.log").read_text())
-        others = [name for name, one in RUNTIMES.items() if one.language == "C++" and not one.program and name != "taskflow"]
+        others = [
+            name
+            for name, one in RUNTIMES.items()
+            if one.language == "C++" and not one.program and name != "taskflow"
+        ]
         self.assertEqual([name for name in others if cxx.why_not(name)], [])
 
     def test_a_failure_of_cmake_is_found_once(self):
@@ -175,10 +245,14 @@ class Builds(WithFolder):
         self.assertEqual(len(calls.read_text().splitlines()), 2)  # with all, and with none but ours
 
     def test_what_a_former_build_kept_does_not_count(self):
-        calls = self.with_cmake('mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"')
+        calls = self.with_cmake(
+            'mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"'
+        )
         with mock.patch.dict(os.environ, CXXFLAGS="-pipe"):
             Cxx("sh").why_not("sennit")
-        self.assertRegex(calls.read_text(), "-DCMAKE_CXX_FLAGS=-pipe .*-U SENNIT_LAB_\\* -DSENNIT_LAB_PROGRAMS=")
+        self.assertRegex(
+            calls.read_text(), "-DCMAKE_CXX_FLAGS=-pipe .*-U SENNIT_LAB_\\* -DSENNIT_LAB_PROGRAMS="
+        )
 
     def test_two_compilers_of_one_name_have_a_folder_each(self):
         (self.folder / "sh").symlink_to("/bin/true")
@@ -188,8 +262,11 @@ class Builds(WithFolder):
 
     def test_the_same_program_under_other_circumstances_is_built_by_its_script(self):
         other = replace(RUNTIMES["go"], name="hare", program="go", environment=("A=1",))
-        with mock.patch.dict(RUNTIMES, hare=other), mock.patch("harness.build.OUT", self.folder), \
-                mock.patch("harness.build.build_script", lambda name: ([f"/{name}"], "3")):
+        with (
+            mock.patch.dict(RUNTIMES, hare=other),
+            mock.patch("harness.build.OUT", self.folder),
+            mock.patch("harness.build.build_script", lambda name: ([f"/{name}"], "3")),
+        ):
             self.assertEqual(Builder().command("hare"), ["env", "A=1", "/go"])
 
     def test_every_language_says_which_tool_is_missing(self):
@@ -200,9 +277,15 @@ class Builds(WithFolder):
             if not wanted or runtime.program:
                 continue
             with self.subTest(name):
-                done = subprocess.run(["bash", ROOT / "lab" / "runtimes" / name / "build.sh", self.folder / "out"], text=True,
-                                      capture_output=True, env={"PATH": str(self.folder)})
-                self.assertRegex(done.stdout.splitlines()[-1], rf"^no ({'|'.join(wanted)}) is not installed")
+                done = subprocess.run(
+                    ["bash", ROOT / "lab" / "runtimes" / name / "build.sh", self.folder / "out"],
+                    text=True,
+                    capture_output=True,
+                    env={"PATH": str(self.folder)},
+                )
+                self.assertRegex(
+                    done.stdout.splitlines()[-1], rf"^no ({'|'.join(wanted)}) is not installed"
+                )
 
 
 class Interrupted(WithFolder):
@@ -211,9 +294,16 @@ class Interrupted(WithFolder):
             with self.subTest(number.name):
                 out, pid_file = self.folder / number.name, self.folder / f"{number.name}.pid"
                 os.mkfifo(pid_file)
-                text = INTERRUPTED.format(lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(out))
-                process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                           env=os.environ | {"FAKE_PID_FILE": str(pid_file)})
+                text = INTERRUPTED.format(
+                    lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(out)
+                )
+                process = subprocess.Popen(
+                    [sys.executable, "-c", text],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    env=os.environ | {"FAKE_PID_FILE": str(pid_file)},
+                )
                 threading.Thread(target=let_go, args=(process, pid_file)).start()
                 child = int(pid_file.read_text())  # waits until it runs
                 process.send_signal(number)
@@ -242,8 +332,12 @@ with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda comp
 class NobodyReads(WithFolder):
     def bench_into(self, stream, errors, **variables):
         """The status of a bench with these streams."""
-        text = ALONE.format(lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(self.folder))
-        return subprocess.run([sys.executable, "-c", text], stdout=stream, stderr=errors, env=os.environ | variables).returncode
+        text = ALONE.format(
+            lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(self.folder)
+        )
+        return subprocess.run(
+            [sys.executable, "-c", text], stdout=stream, stderr=errors, env=os.environ | variables
+        ).returncode
 
     def whole(self):
         self.assertEqual(load(self.folder)["state"], "complete")
@@ -258,7 +352,9 @@ class NobodyReads(WithFolder):
         self.whole()
 
     def test_a_terminal_that_knows_few_letters_does_not_take_the_files(self):
-        self.assertEqual(self.bench_into(subprocess.DEVNULL, subprocess.DEVNULL, PYTHONIOENCODING="ascii"), 0)
+        self.assertEqual(
+            self.bench_into(subprocess.DEVNULL, subprocess.DEVNULL, PYTHONIOENCODING="ascii"), 0
+        )
         self.whole()
 
     def test_under_nohup_a_hangup_is_ignored(self):
@@ -273,26 +369,43 @@ class Time(WithFolder):
         return Plan(["serial", "go"], [("fib", "30")], [1], 3, 1, 5.0, **about)
 
     def measured(self, run, plan, over, there=("serial", "go")):
-        once = {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
-        with mock.patch("harness.bench.run_once", lambda *_: dict(once)), mock.patch("harness.bench.progress"), \
-                mock.patch("harness.bench.sentinel", lambda: 0.01), mock.patch("harness.bench.Forecast.over", over):
+        once = {
+            key: value for key, value in sample(1.0).items() if key not in ("block", "position")
+        } | {"ok": True}
+        with (
+            mock.patch("harness.bench.run_once", lambda *_: dict(once)),
+            mock.patch("harness.bench.progress"),
+            mock.patch("harness.bench.sentinel", lambda: 0.01),
+            mock.patch("harness.bench.Forecast.over", over),
+        ):
             bench.run_plan(plan, FakeBuilder({name: "good" for name in there}), run)
 
     def test_no_run_begins_after_the_budget_and_a_row_without_one_says_so(self):
         run = Run()
-        self.measured(run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True]))
-        self.assertEqual(sorted((len(cell.samples), cell.stopped, cell.reason) for cell in run.cells),
-                         [(0, None, bench.NO_TIME), (1, "budget", None)])
+        self.measured(
+            run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True])
+        )
+        self.assertEqual(
+            sorted((len(cell.samples), cell.stopped, cell.reason) for cell in run.cells),
+            [(0, None, bench.NO_TIME), (1, "budget", None)],
+        )
         self.assertEqual(run.state, "interrupted")
         self.measured(run, self.plan(budget=60.0), lambda _: False)  # resumed
-        self.assertEqual((sorted(len(cell.samples) for cell in run.cells), run.state), ([1, 3], "complete"))
+        self.assertEqual(
+            (sorted(len(cell.samples) for cell in run.cells), run.state), ([1, 3], "complete")
+        )
 
     def test_what_was_measured_stays_when_its_runtime_is_gone(self):
         run = Run()
-        self.measured(run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True]))
+        self.measured(
+            run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True])
+        )
         first, second = sorted(run.cells, key=lambda cell: len(cell.samples), reverse=True)
         self.measured(run, self.plan(budget=60.0), lambda _: False, there=())  # resumed
-        self.assertEqual((first.status, len(first.samples), first.stopped, first.reason), ("ok", 1, "budget", None))
+        self.assertEqual(
+            (first.status, len(first.samples), first.stopped, first.reason),
+            ("ok", 1, "budget", None),
+        )
         self.assertEqual((second.status, second.reason), ("not installed", "no such library"))
         first.stopped = None  # as after an interruption
         self.measured(run, self.plan(budget=60.0), lambda _: False, there=())
@@ -301,7 +414,9 @@ class Time(WithFolder):
     def test_within_the_budget_nothing_changes(self):
         run = Run()
         self.measured(run, self.plan(budget=60.0), lambda _: False)
-        self.assertEqual(([len(cell.samples) for cell in run.cells], run.state), ([3, 3], "complete"))
+        self.assertEqual(
+            ([len(cell.samples) for cell in run.cells], run.state), ([3, 3], "complete")
+        )
 
     def test_the_time_left_is_at_most_the_budget(self):
         forecast = bench.Forecast([Cell("go", "fib", "30", 1)], self.plan(budget=60.0))
@@ -311,9 +426,17 @@ class Time(WithFolder):
 
     def test_a_long_block_is_saved_each_minute(self):
         saved = []
-        with mock.patch("harness.bench.SAVE_EVERY", -1.0), mock.patch("harness.bench.sentinel", lambda: 0.01), \
-                mock.patch("harness.bench.progress"):
-            bench.run_plan(replace(self.plan(), reps=1), FakeBuilder({"serial": "good", "go": "good"}), Run(), lambda: saved.append(1))
+        with (
+            mock.patch("harness.bench.SAVE_EVERY", -1.0),
+            mock.patch("harness.bench.sentinel", lambda: 0.01),
+            mock.patch("harness.bench.progress"),
+        ):
+            bench.run_plan(
+                replace(self.plan(), reps=1),
+                FakeBuilder({"serial": "good", "go": "good"}),
+                Run(),
+                lambda: saved.append(1),
+            )
         self.assertEqual(len(saved), 3)  # after each run and after the block
 
     def test_a_quick_run_has_a_budget_and_says_so(self):
@@ -321,7 +444,10 @@ class Time(WithFolder):
         self.assertEqual((given.budget, given.workloads), (options.QUICK_BUDGET, list(WORKLOADS)))
         self.assertEqual(parsed().budget, options.BUDGET)
         self.assertEqual(parsed("--quick", "--full").budget, options.QUICK_BUDGET)
-        limits = [parsed(*options).time_limit for options in ((), ("--full",), ("--quick",), ("--time-limit", "30"))]
+        limits = [
+            parsed(*options).time_limit
+            for options in ((), ("--full",), ("--quick",), ("--time-limit", "30"))
+        ]
         self.assertEqual(limits, [15.0, 30.0, 10.0, 30.0])
         self.assertIsNone(parsed("--full").budget)
         status, _, err = self.bench({"serial": "good"}, "--runtimes", "serial", "--budget", "5")
@@ -332,7 +458,9 @@ class Pinning(WithFolder):
     def test_a_run_has_as_many_cpus_as_workers(self):
         if not shutil.which("taskset"):
             self.skipTest("taskset is not installed")
-        command = bench.pinned([sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"], 1)
+        command = bench.pinned(
+            [sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"], 1
+        )
         self.assertEqual(subprocess.run(command, text=True, capture_output=True).stdout, "1\n")
 
     def test_every_runtime_is_pinned_the_same_way_and_the_results_say_so(self):
@@ -340,13 +468,17 @@ class Pinning(WithFolder):
 
         def once(command, runtime, workload, size, threads, time_limit):
             seen.append((threads, command[:3]))
-            return {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+            return {
+                key: value for key, value in sample(1.0).items() if key not in ("block", "position")
+            } | {"ok": True}
 
         with mock.patch("harness.bench.run_once", once):
             self.bench({"serial": "good", "sennit": "good"}, "--runtimes", "serial,sennit", "--pin")
         cpus = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))]
-        self.assertEqual({(count, tuple(command)) for count, command in seen},
-                         {(count, ("taskset", "--cpu-list", ",".join(cpus[:count]))) for count in (1, 2)})
+        self.assertEqual(
+            {(count, tuple(command)) for count, command in seen},
+            {(count, ("taskset", "--cpu-list", ",".join(cpus[:count]))) for count in (1, 2)},
+        )
         self.assertIs(load(self.folder)["plan"]["pin"], True)
         seen.clear()
         with mock.patch("harness.bench.run_once", once):
@@ -358,10 +490,19 @@ class Full(WithFolder):
     def test_it_holds_the_main_job_and_every_row_of_the_seed_tables(self):
         given = parsed("--full", "--out", str(self.folder))
         run, plan, about, _ = bench_verbs._begin(given)
-        keys = [(cell.runtime, cell.workload, cell.size) for cell in run.cells if cell.status == "ok"]
-        for key in (("sennit", "uts", "T3"), ("erlang", "thread-ring", "50000000"), ("boost-fiber-sharing", "skynet-channel", "100000")):
+        keys = [
+            (cell.runtime, cell.workload, cell.size) for cell in run.cells if cell.status == "ok"
+        ]
+        for key in (
+            ("sennit", "uts", "T3"),
+            ("erlang", "thread-ring", "50000000"),
+            ("boost-fiber-sharing", "skynet-channel", "100000"),
+        ):
             self.assertIn(key, keys)
-        self.assertEqual(len(set((cell.runtime, cell.workload, cell.size, cell.threads) for cell in run.cells)), len(run.cells))
+        self.assertEqual(
+            len(set((cell.runtime, cell.workload, cell.size, cell.threads) for cell in run.cells)),
+            len(run.cells),
+        )
         self.assertTrue(about[bench_verbs.seed_measure.ROWS])
         self.assertFalse(parsed("--full", "--workloads", "fib").every_row)
 

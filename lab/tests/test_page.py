@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESULTS.html: what is in the file; and, in a real Chromium, filters, links, exports, keys, phones, without one request."""
+"""RESULTS.html: what is in the file; and, in a real Chromium, filters, links, exports, keys,
+phones, without one request.
+"""
 
 import json
 import os
@@ -55,7 +57,11 @@ class File(unittest.TestCase):
             text = Path(folder, "both.html").read_text()
             self.assertIn('"cpu":"One"', text)
             self.assertIn('"cpu":"Two"', text)
-            for arguments, message in (((), "required"), ((f"{folder}/c.json",), "No such file"), ((paths[0], "--out", folder), "is a folder")):
+            for arguments, message in (
+                ((), "required"),
+                ((f"{folder}/c.json",), "No such file"),
+                ((paths[0], "--out", folder), "is a folder"),
+            ):
                 status, out, err = call("bench", "page", *arguments)
                 self.assertEqual((status, out, len(err)), (2, [], 1))
                 self.assertIn(message, err[0])
@@ -64,11 +70,18 @@ class File(unittest.TestCase):
 @unittest.skipUnless(shutil.which("node"), "node is not on the PATH")
 class Whiskers(unittest.TestCase):
     def drawn(self, blocks, interval):
-        """(low and high of a row, how many whiskers are drawn) of a cell that says that it has this interval."""
+        """(low and high of a row, how many whiskers are drawn) of a cell that says that it has
+        this interval.
+        """
         cell = example(blocks)["cells"][0] | {"interval": interval}
-        script = "".join((ROOT / "lab" / "harness" / "page" / name).read_text() for name in ("data.js", "draw.js"))
-        script += f"const row = rowsOf({{cells: [{json.dumps(cell)}]}}, 'machine')[0];" \
+        script = "".join(
+            (ROOT / "lab" / "harness" / "page" / name).read_text()
+            for name in ("data.js", "draw.js")
+        )
+        script += (
+            f"const row = rowsOf({{cells: [{json.dumps(cell)}]}}, 'machine')[0];"
             "console.log(JSON.stringify([row.low ?? null, row.high ?? null, intervals([[0, row.low, row.high]], true).data.length]));"
+        )
         done = subprocess.run(["node", "-e", script], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
@@ -83,16 +96,26 @@ class Whiskers(unittest.TestCase):
 class Data(unittest.TestCase):
     def said(self, script, data):
         """What the script prints as JSON, with data.js and `data` at hand."""
-        text = (ROOT / "lab" / "harness" / "page" / "data.js").read_text() + f"const data = {json.dumps(data)};" + script
+        text = (
+            (ROOT / "lab" / "harness" / "page" / "data.js").read_text()
+            + f"const data = {json.dumps(data)};"
+            + script
+        )
         done = subprocess.run(["node", "-"], input=text, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def test_a_broken_file_leaves_everything_as_it_was(self):
         good, broken = example(), [{"format": "sennit-lab-results", "version": 1}]
-        for change in (lambda one: one.pop("machine"), lambda one: one.update(blocks=3), lambda one: one["cells"][0].update(median="fast"),
-                       lambda one: one["cells"][0].update(samples=[{}]), lambda one: one["cells"][0].update(samples=[]),
-                       lambda one: one["cells"].append(None), lambda one: one["cells"][0].update(title=None)):
+        for change in (
+            lambda one: one.pop("machine"),
+            lambda one: one.update(blocks=3),
+            lambda one: one["cells"][0].update(median="fast"),
+            lambda one: one["cells"][0].update(samples=[{}]),
+            lambda one: one["cells"][0].update(samples=[]),
+            lambda one: one["cells"].append(None),
+            lambda one: one["cells"][0].update(title=None),
+        ):
             broken.append(example(cpu="Another CPU"))
             change(broken[-1])
         script = """
@@ -108,7 +131,10 @@ class Data(unittest.TestCase):
             const all = { files: [], rows: [], names: [] }, said = [];
             for (const results of data) try { admit(all, results); } catch (error) { said.push(error.message); }
             console.log(JSON.stringify([all.files.length, said]));"""
-        self.assertEqual(self.said(script, [example(), example(blocks=7), example(cpu="Another CPU")]), [2, ["its run is shown already"]])
+        self.assertEqual(
+            self.said(script, [example(), example(blocks=7), example(cpu="Another CPU")]),
+            [2, ["its run is shown already"]],
+        )
 
     def test_samples_are_exported_one_by_one(self):
         results = example()
@@ -116,8 +142,10 @@ class Data(unittest.TestCase):
             const table = tableOfSamples(rowsOf(data, "here"));
             console.log(JSON.stringify([table.head, table.lines]));"""
         head, lines = self.said(script, results)
-        self.assertEqual([line[head.index("Seconds")] for line in lines],
-                         [one["seconds"] for cell in results["cells"] for one in cell["samples"]])
+        self.assertEqual(
+            [line[head.index("Seconds")] for line in lines],
+            [one["seconds"] for cell in results["cells"] for one in cell["samples"]],
+        )
         self.assertEqual({len(line) for line in lines}, {len(head)})
 
     def test_the_columns_of_the_page_say_what_the_file_says(self):
@@ -138,13 +166,16 @@ class Data(unittest.TestCase):
     def test_outliers_are_marked_in_a_chart_of_many_samples_too(self):
         results = example(blocks=1000, jobs=(("fib", "39"),))
         draw = (ROOT / "lab" / "harness" / "page" / "draw.js").read_text()
-        script = draw + """
+        script = (
+            draw
+            + """
             globalThis.document = {}; globalThis.getComputedStyle = () => ({ getPropertyValue: () => "" });
             const all = { files: [], rows: [], names: [] };
             admit(all, data);
             const rows = all.rows.filter(row => row.seconds !== null), { series } = scatter("fib", rows, VIEW, all.names, false);
             const marked = series.filter(one => one.symbol === "triangle").flatMap(one => one.data);
             console.log(JSON.stringify([samplesIn(rows) > BIG, marked.length, rows.reduce((sum, row) => sum + row.outliers, 0)]));"""
+        )
         many, marked, outliers = self.said(script.replace("VIEW", '{ unit: "seconds" }'), results)
         self.assertTrue(many and outliers)
         self.assertEqual(marked, outliers)
@@ -165,12 +196,23 @@ class Library(unittest.TestCase):
             (place / charts.FILE).parent.mkdir(parents=True)
             (place / charts.FILE).write_text("something else")
 
-        with mock.patch("harness.charts._run", npm), mock.patch("shutil.which", lambda name: name), mock.patch("sys.stderr"):
-            self.assertEqual(charts.install(self.place), "what npm installed is not the file that is pinned")
+        with (
+            mock.patch("harness.charts._run", npm),
+            mock.patch("shutil.which", lambda name: name),
+            mock.patch("sys.stderr"),
+        ):
+            self.assertEqual(
+                charts.install(self.place), "what npm installed is not the file that is pinned"
+            )
         self.assertIsNone(charts.echarts(self.place))
 
     def test_failure_is_a_reason(self):
-        with mock.patch("harness.charts._npm", lambda place: ["sh", "-c", "echo no network >&2; exit 1"]), mock.patch("sys.stderr"):
+        with (
+            mock.patch(
+                "harness.charts._npm", lambda place: ["sh", "-c", "echo no network >&2; exit 1"]
+            ),
+            mock.patch("sys.stderr"),
+        ):
             self.assertEqual(charts.install(self.place), "no network")
 
 
@@ -192,13 +234,22 @@ class Browser(unittest.TestCase):
         cls.addClassCleanup(cls.chromium.close)
 
     def open(self, address="", file=None, **options):
-        """A new tab with the page, or that of another file, whose complaints and requests are looked at when the test ends."""
+        """A new tab with the page, or that of another file, whose complaints and requests are
+        looked at when the test ends.
+        """
         context = self.chromium.new_context(accept_downloads=True, **options)
         tab = context.new_page()
         said, asked = [], []
         tab.on("console", lambda message: said.append(message.text))
         tab.on("pageerror", lambda error: said.append(str(error)))
-        tab.on("request", lambda request: asked.append(request.url) if not re.match("file:|data:|blob:", request.url) else None)
+        tab.on(
+            "request",
+            lambda request: (
+                asked.append(request.url)
+                if not re.match("file:|data:|blob:", request.url)
+                else None
+            ),
+        )
         tab.goto((file or self.file).as_uri() + address)
         self.addCleanup(context.close)
         self.addCleanup(lambda: self.assertEqual((said, asked), ([], [])))
@@ -209,10 +260,23 @@ class Browser(unittest.TestCase):
 
     def test_every_view_draws(self):
         tab = self.open()
-        for name in ("Ranking", "Time", "Speed-up", "Efficiency", "To the best", "To the floor", "Memory", "Throughput", "Samples"):
+        for name in (
+            "Ranking",
+            "Time",
+            "Speed-up",
+            "Efficiency",
+            "To the best",
+            "To the floor",
+            "Memory",
+            "Throughput",
+            "Samples",
+        ):
             with self.subTest(name):
                 tab.get_by_role("link", name=name, exact=True).click()
-                tab.wait_for_function("name => document.querySelector('[aria-current]').textContent === name", arg=name)
+                tab.wait_for_function(
+                    "name => document.querySelector('[aria-current]').textContent === name",
+                    arg=name,
+                )
                 tab.wait_for_function("document.querySelectorAll('#charts svg path').length > 5")
                 self.assertGreater(self.rows(tab), 3)
 
@@ -220,14 +284,22 @@ class Browser(unittest.TestCase):
         tab = self.open("#view=time")
         whole = self.rows(tab)
         tab.get_by_label("Go", exact=True).uncheck()
-        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+        tab.wait_for_function(
+            "before => document.querySelectorAll('#table tbody tr').length === before - 6",
+            arg=whole,
+        )
         tab.get_by_label("4", exact=True).uncheck()
-        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length < before - 6", arg=whole)
+        tab.wait_for_function(
+            "before => document.querySelectorAll('#table tbody tr').length < before - 6", arg=whole
+        )
         again = self.open("#" + tab.url.split("#")[1])
         self.assertEqual(self.rows(again), self.rows(tab))
         self.assertFalse(again.get_by_label("Go", exact=True).is_checked())
         tab.go_back()
-        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === before - 6", arg=whole)
+        tab.wait_for_function(
+            "before => document.querySelectorAll('#table tbody tr').length === before - 6",
+            arg=whole,
+        )
 
     def test_a_filter_by_model(self):
         jobs = (("fib", "39"), ("thread-ring", "1000"))
@@ -237,59 +309,95 @@ class Browser(unittest.TestCase):
         path = self.folder / "models.html"
         write_page([example(jobs=jobs), strange], path)
         tab = self.open("#view=time", path)
-        self.assertEqual(tab.locator("fieldset", has=tab.locator("legend", has_text="Model")).locator("label").all_inner_texts(),
-                         [" actors", " forks", " other"])
+        self.assertEqual(
+            tab.locator("fieldset", has=tab.locator("legend", has_text="Model"))
+            .locator("label")
+            .all_inner_texts(),
+            [" actors", " forks", " other"],
+        )
         for model in ("forks", "other"):
             tab.get_by_label(model, exact=True).uncheck()
-        tab.wait_for_function("!location.hash.includes('forks') && document.querySelectorAll('#table tbody tr').length === 13")
-        self.assertEqual(set(tab.locator("#table tbody tr td:nth-child(2)").all_inner_texts()), {"thread-ring(1000)"})
+        tab.wait_for_function(
+            "!location.hash.includes('forks') && document.querySelectorAll('#table tbody tr').length === 13"
+        )
+        self.assertEqual(
+            set(tab.locator("#table tbody tr td:nth-child(2)").all_inner_texts()),
+            {"thread-ring(1000)"},
+        )
 
     def test_on_a_logarithmic_axis_a_longer_time_is_a_longer_bar(self):
         tab = self.open("#view=time&log=1&threads=1&threads=2&workload=fib")
         tab.wait_for_selector("#charts svg")
         lengths = tab.evaluate(BARS)
-        times = tab.evaluate("() => all.rows.filter(row => row.workload === 'fib' && row.threads < 4 && row.seconds !== null).map(row => row.seconds)")
+        times = tab.evaluate(
+            "() => all.rows.filter(row => row.workload === 'fib' && row.threads < 4 && row.seconds !== null).map(row => row.seconds)"
+        )
         self.assertLess(min(times), 1)
         self.assertEqual(len(lengths), len(times))
-        self.assertEqual(lengths, sorted(lengths, reverse=True))  # the shortest time comes first, at the bottom the longest
+        self.assertEqual(
+            lengths, sorted(lengths, reverse=True)
+        )  # the shortest time comes first, at the bottom the longest
         self.assertGreater(lengths[-1], 20)
 
     def test_the_chart_of_the_ranking_has_the_order_of_its_table(self):
         results = example()
-        results["cells"] = [cell for cell in results["cells"] if (cell["runtime"], cell["workload"]) != ("sennit", "skynet")]
+        results["cells"] = [
+            cell
+            for cell in results["cells"]
+            if (cell["runtime"], cell["workload"]) != ("sennit", "skynet")
+        ]
         path = self.folder / "ranking.html"
         write_page([results], path)
         tab = self.open(file=path)
         tab.wait_for_selector("#charts svg")
         self.assertTrue(tab.get_by_label("logarithmic").is_checked())
-        table = [f"{name}, {threads}" for name, threads in zip(*(
-            tab.locator(f"#table tbody tr td:nth-child({column})").all_inner_texts() for column in (1, 2)))]
+        table = [
+            f"{name}, {threads}"
+            for name, threads in zip(
+                *(
+                    tab.locator(f"#table tbody tr td:nth-child({column})").all_inner_texts()
+                    for column in (1, 2)
+                )
+            )
+        ]
         names = tab.evaluate("all.plots[0].chart.getOption().yAxis[0].data")
         self.assertEqual(names[::-1], table)
         tab.get_by_label("logarithmic").uncheck()
-        tab.wait_for_function("location.hash.includes('log=0') && all.plots[0].chart?.getOption().xAxis[0].type === 'value'")
+        tab.wait_for_function(
+            "location.hash.includes('log=0') && all.plots[0].chart?.getOption().xAxis[0].type === 'value'"
+        )
 
     def test_nothing_chosen_is_said(self):
-        self.assertIn("Nothing is chosen", self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text())
+        self.assertIn(
+            "Nothing is chosen",
+            self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text(),
+        )
 
     def test_sorting_by_keyboard(self):
         tab = self.open("#view=time")
         tab.get_by_role("button", name="Median s").focus()
         tab.keyboard.press("Enter")
         tab.wait_for_selector("th[aria-sort=ascending]")
-        times = [float(text) for text in tab.locator("#table tbody tr td:nth-child(4)").all_inner_texts()]
+        times = [
+            float(text) for text in tab.locator("#table tbody tr td:nth-child(4)").all_inner_texts()
+        ]
         self.assertEqual(times, sorted(times))
 
     def test_a_filter_keeps_the_focus(self):
         tab = self.open("#view=time")
         tab.get_by_label("Go", exact=True).focus()
         tab.keyboard.press("Space")
-        tab.wait_for_function("document.activeElement.dataset.key === 'runtime=Go' && !document.activeElement.checked")
+        tab.wait_for_function(
+            "document.activeElement.dataset.key === 'runtime=Go' && !document.activeElement.checked"
+        )
 
     def test_whatever_is_pressed_keeps_the_focus(self):
         tab = self.open("#view=time")
-        for key, then in (("view=memory", "[aria-current][data-key='view=memory']"), ("sort=seconds", "[aria-sort=ascending] [data-key='sort=seconds']"),
-                          ("all=threads", "[data-key='all=threads']")):
+        for key, then in (
+            ("view=memory", "[aria-current][data-key='view=memory']"),
+            ("sort=seconds", "[aria-sort=ascending] [data-key='sort=seconds']"),
+            ("all=threads", "[data-key='all=threads']"),
+        ):
             with self.subTest(key):
                 tab.locator(f"[data-key='{key}']").focus()
                 tab.keyboard.press("Enter")
@@ -300,7 +408,9 @@ class Browser(unittest.TestCase):
         tab = self.open("#view=time")
         tab.evaluate("() => { HTMLCanvasElement.prototype.toBlob = done => done(null); }")
         tab.get_by_role("button", name="PNG", exact=True).click()
-        tab.wait_for_function("document.getElementById('message').textContent.includes('too large for one PNG')")
+        tab.wait_for_function(
+            "document.getElementById('message').textContent.includes('too large for one PNG')"
+        )
 
     def test_exports(self):
         tab = self.open("#view=samples")
@@ -316,14 +426,25 @@ class Browser(unittest.TestCase):
 
     def test_other_machines_are_added_and_bad_files_refused(self):
         save(example(cpu="Another CPU"), self.folder / "other.json")
-        (self.folder / "old.json").write_text(json.dumps({"format": "sennit-lab-results", "version": 0}))
+        (self.folder / "old.json").write_text(
+            json.dumps({"format": "sennit-lab-results", "version": 0})
+        )
         (self.folder / "broken.json").write_text("{")
         tab = self.open("#view=time")
         before = self.rows(tab)
-        tab.locator("#add").set_input_files([self.folder / name for name in ("other.json", "old.json", "broken.json")])
-        tab.wait_for_function("before => document.querySelectorAll('#table tbody tr').length === 2 * before", arg=before)
+        tab.locator("#add").set_input_files(
+            [self.folder / name for name in ("other.json", "old.json", "broken.json")]
+        )
+        tab.wait_for_function(
+            "before => document.querySelectorAll('#table tbody tr').length === 2 * before",
+            arg=before,
+        )
         said = tab.locator("#message").inner_text()
-        for part in ("other.json added", "old.json: it has version 0 of the results; this page reads version 1", "broken.json: it is not JSON"):
+        for part in (
+            "other.json added",
+            "old.json: it has version 0 of the results; this page reads version 1",
+            "broken.json: it is not JSON",
+        ):
             self.assertIn(part, said)
         self.assertTrue(tab.get_by_label("Another CPU, 4 CPUs").is_checked())
 
@@ -373,7 +494,10 @@ class Browser(unittest.TestCase):
         tab = self.open("#view=time")
         tab.wait_for_selector("#table td")
         align = "index => ['th', 'td'].map(name => getComputedStyle(document.querySelectorAll(`#table ${name}`)[index]).textAlign)"
-        self.assertEqual([tab.evaluate(align, index) for index in (0, 1, 2)], [["left", "left"], ["left", "left"], ["right", "right"]])
+        self.assertEqual(
+            [tab.evaluate(align, index) for index in (0, 1, 2)],
+            [["left", "left"], ["left", "left"], ["right", "right"]],
+        )
 
     def test_it_fits_a_phone(self):
         tab = self.open("#view=time", viewport={"width": 360, "height": 740}, has_touch=True)
@@ -381,7 +505,9 @@ class Browser(unittest.TestCase):
 
     def test_reasons_are_text(self):
         tab = self.open()
-        self.assertIn("not found below citor_ROOT <b>", tab.locator("#missing li").first.text_content())
+        self.assertIn(
+            "not found below citor_ROOT <b>", tab.locator("#missing li").first.text_content()
+        )
 
     def test_without_charts_there_are_tables(self):
         path = self.folder / "plain.html"

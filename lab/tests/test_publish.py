@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench publish`: the committed set of results, and what is made from it, without a word about the machine's folders."""
+"""`bench publish`: the committed set of results, and what is made from it, without a word about
+the machine's folders.
+"""
 
 import json
 import re
@@ -20,17 +22,43 @@ README = f"# Name\n\nBefore.\n\n{BEGIN}\nold figures\n{END}\n\nAfter.\n"
 
 
 def cell(runtime, workload, size, threads, seconds):
-    return Cell(runtime, workload, size, threads, [sample(seconds * (1 + 0.001 * block), block) for block in range(5)])
+    return Cell(
+        runtime,
+        workload,
+        size,
+        threads,
+        [sample(seconds * (1 + 0.001 * block), block) for block in range(5)],
+    )
 
 
 def results(**about):
-    cells = [cell("serial", "fib", "39", 1, 0.2), cell("sennit", "fib", "39", 1, 0.3), cell("sennit", "fib", "39", 4, 0.1),
-             cell("chili", "fib", "39", 4, 0.15), cell("onetbb", "fib", "39", 4, 4.0), cell("rayon", "fib", "39", 8, 0.01),
-             cell("sennit-fiber", "skynet-channel", "1000000", 4, 0.04), cell("go", "skynet-channel", "1000000", 4, 0.8)]
+    cells = [
+        cell("serial", "fib", "39", 1, 0.2),
+        cell("sennit", "fib", "39", 1, 0.3),
+        cell("sennit", "fib", "39", 4, 0.1),
+        cell("chili", "fib", "39", 4, 0.15),
+        cell("onetbb", "fib", "39", 4, 4.0),
+        cell("rayon", "fib", "39", 8, 0.01),
+        cell("sennit-fiber", "skynet-channel", "1000000", 4, 0.04),
+        cell("go", "skynet-channel", "1000000", 4, 0.8),
+    ]
     broken = Cell("tokio", "skynet-channel", "1000000", 4)
     broken.stop("not installed", "does not build, see /srv/sennit/build/lab/tokio.log")
-    about = ABOUT | {"cores": 4, "compiler": "g++ (Debian 12.2.0-14) 12.2.0", "allocator": "/usr/lib/libtcmalloc.so.4", ROWS: "measured"} | about
-    return document(Run([*cells, broken], [{"sentinel": [0.01], "noisy": False}], "complete"), Plan([], [], [4], 5, 1, 5.0), about)
+    about = (
+        ABOUT
+        | {
+            "cores": 4,
+            "compiler": "g++ (Debian 12.2.0-14) 12.2.0",
+            "allocator": "/usr/lib/libtcmalloc.so.4",
+            ROWS: "measured",
+        }
+        | about
+    )
+    return document(
+        Run([*cells, broken], [{"sentinel": [0.01], "noisy": False}], "complete"),
+        Plan([], [], [4], 5, 1, 5.0),
+        about,
+    )
 
 
 class Publish(unittest.TestCase):
@@ -48,32 +76,51 @@ class Publish(unittest.TestCase):
         return call("bench", "publish", str(self.given), "--root", str(self.root))
 
     def test_the_set_is_written_and_can_be_read_back(self):
-        self.assertEqual(self.publish(results()), (0, ["written: docs/results, README.md, docs/seed-tables.md"], []))
+        self.assertEqual(
+            self.publish(results()),
+            (0, ["written: docs/results, README.md, docs/seed-tables.md"], []),
+        )
         place = self.root / "docs" / "results"
-        self.assertEqual({path.name for path in place.iterdir()}, {"RESULTS.json", "RESULTS.csv", "RESULTS.md", "figures.svg"})
+        self.assertEqual(
+            {path.name for path in place.iterdir()},
+            {"RESULTS.json", "RESULTS.csv", "RESULTS.md", "figures.svg"},
+        )
         self.assertEqual(load(place)["cells"][0]["median"], 0.2004)
         self.assertLess(sum(path.stat().st_size for path in place.iterdir()), 400_000)
-        self.assertIn("| Go 1.8.1 | 0.42 to 0.49 | 0.8016 |", (self.root / "docs" / "seed-tables.md").read_text())
+        self.assertIn(
+            "| Go 1.8.1 | 0.42 to 0.49 | 0.8016 |",
+            (self.root / "docs" / "seed-tables.md").read_text(),
+        )
 
     def test_no_folder_of_the_machine_is_named(self):
         self.publish(results())
         for path in self.root.glob("docs/**/*.*"):
             with self.subTest(path.name):
-                self.assertNotRegex(path.read_text().replace("http://www.w3.org/2000/svg", ""), r"/(home|srv|usr|tmp)/")
-        self.assertIn("does not build, see tokio.log", (self.root / "docs" / "results" / "RESULTS.md").read_text())
+                self.assertNotRegex(
+                    path.read_text().replace("http://www.w3.org/2000/svg", ""),
+                    r"/(home|srv|usr|tmp)/",
+                )
+        self.assertIn(
+            "does not build, see tokio.log",
+            (self.root / "docs" / "results" / "RESULTS.md").read_text(),
+        )
 
     def test_the_readme_has_the_figures_between_its_marks(self):
         self.publish(results())
         readme = (self.root / "README.md").read_text()
-        for line in ("| s | plain function | Sennit, 1 worker | Sennit, 4 workers | best peer, 4 workers |",
-                     "| fib(39) | 0.2004 | 0.3006 | 0.1002 | 0.1503 chili |",
-                     "| skynet-channel, 1,000,000: a fiber | 40 | 802 Go |  |  |"):
+        for line in (
+            "| s | plain function | Sennit, 1 worker | Sennit, 4 workers | best peer, 4 workers |",
+            "| fib(39) | 0.2004 | 0.3006 | 0.1002 | 0.1503 chili |",
+            "| skynet-channel, 1,000,000: a fiber | 40 | 802 Go |  |  |",
+        ):
             self.assertIn(f"{line}\n", readme)
         self.assertTrue(readme.startswith("# Name\n\nBefore.\n\n"))
         self.assertTrue(readme.endswith(f"{END}\n\nAfter.\n"))
         self.assertNotIn("old figures", readme)
         self.publish(results())
-        self.assertEqual((self.root / "README.md").read_text(), readme)  # written twice it is the same
+        self.assertEqual(
+            (self.root / "README.md").read_text(), readme
+        )  # written twice it is the same
 
     def test_the_picture_is_an_image_with_a_bar_for_each_runtime(self):
         self.publish(results())
@@ -83,7 +130,12 @@ class Publish(unittest.TestCase):
         lengths = [float(one.get("width")) for one in bars]
         self.assertEqual(lengths, sorted(lengths))
         self.assertTrue(any(one.text.endswith("s (cut)") for one in svg if one.text))
-        self.assertIsNotNone(re.search("prefers-color-scheme: dark", (self.root / "docs" / "results" / "figures.svg").read_text()))
+        self.assertIsNotNone(
+            re.search(
+                "prefers-color-scheme: dark",
+                (self.root / "docs" / "results" / "figures.svg").read_text(),
+            )
+        )
 
     def test_bad_input_is_one_clear_line_and_changes_nothing(self):
         nothing = results()
@@ -91,7 +143,11 @@ class Publish(unittest.TestCase):
         big = results()
         big["cells"][0]["samples"] *= 500
         old = results() | {"version": 99}
-        for found, message in ((nothing, "holds no figure"), (big, "kB of samples; a committed set has at most 300 kB"), (old, "has version 99")):
+        for found, message in (
+            (nothing, "holds no figure"),
+            (big, "kB of samples; a committed set has at most 300 kB"),
+            (old, "has version 99"),
+        ):
             with self.subTest(message):
                 status, out, err = self.publish(found)
                 self.assertEqual((status, out, len(err)), (2, [], 1), err)
@@ -105,12 +161,14 @@ class Publish(unittest.TestCase):
     def test_the_projects_readme_has_the_marks(self):
         from harness.build import ROOT
         from harness.publish import with_figures
+
         self.assertIn("new", with_figures((ROOT / "README.md").read_text(), "new"))
 
 
 class Committed(unittest.TestCase):
     def test_what_is_committed_can_be_read(self):
         from harness.build import ROOT
+
         place = ROOT / "docs" / "results"
         if not place.exists():
             self.skipTest("no results are committed yet")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run` and `list`: the line of JSON that scripts rely on, and one clear line for everything that goes wrong."""
+"""`run` and `list`: the line of JSON that scripts rely on, and one clear line for everything
+that goes wrong.
+"""
 
 import json
 import unittest
@@ -7,8 +9,20 @@ from unittest import mock
 
 from lab_case import FakeBuilder, call
 
-KEYS = ["runtime", "workload", "size", "threads", "answer", "ok", "seconds", "tasks", "peak_rss_kib", "cpu_seconds",
-        "voluntary_switches", "involuntary_switches"]
+KEYS = [
+    "runtime",
+    "workload",
+    "size",
+    "threads",
+    "answer",
+    "ok",
+    "seconds",
+    "tasks",
+    "peak_rss_kib",
+    "cpu_seconds",
+    "voluntary_switches",
+    "involuntary_switches",
+]
 BAD_INPUT = {
     "run": "required",
     "run serial": "required",
@@ -72,16 +86,43 @@ class BadInput(unittest.TestCase):
 
 class Run(unittest.TestCase):
     def test_line_has_the_keys_of_the_contract_in_order(self):
-        status, out, err = run_fakes({"sennit": "good"}, "run", "sennit", "fib", "30", "--threads", "3")
+        status, out, err = run_fakes(
+            {"sennit": "good"}, "run", "sennit", "fib", "30", "--threads", "3"
+        )
         self.assertEqual((status, len(out), err), (0, 1, []))
         line = json.loads(out[0])
         self.assertEqual(list(line), KEYS)
-        self.assertTrue(all(isinstance(line.pop(f"{how}_switches"), int) for how in ("voluntary", "involuntary")))
-        self.assertEqual(line, {"runtime": "sennit", "workload": "fib", "size": 30, "threads": 3, "answer": 832040,
-                                "ok": True, "seconds": 0.25, "tasks": 7, "peak_rss_kib": 1000, "cpu_seconds": 0.5})
+        self.assertTrue(
+            all(
+                isinstance(line.pop(f"{how}_switches"), int) for how in ("voluntary", "involuntary")
+            )
+        )
+        self.assertEqual(
+            line,
+            {
+                "runtime": "sennit",
+                "workload": "fib",
+                "size": 30,
+                "threads": 3,
+                "answer": 832040,
+                "ok": True,
+                "seconds": 0.25,
+                "tasks": 7,
+                "peak_rss_kib": 1000,
+                "cpu_seconds": 0.5,
+            },
+        )
 
     def test_workloads_of_fibers_keep_the_same_contract(self):
-        status, out, _ = run_fakes({"sennit-fiber": "good"}, "run", "sennit-fiber", "fiber-create", "832040", "--threads", "2")
+        status, out, _ = run_fakes(
+            {"sennit-fiber": "good"},
+            "run",
+            "sennit-fiber",
+            "fiber-create",
+            "832040",
+            "--threads",
+            "2",
+        )
         self.assertEqual((status, list(json.loads(out[0]))), (0, KEYS))
 
     def test_size_of_uts_is_a_name(self):
@@ -94,16 +135,28 @@ class Run(unittest.TestCase):
 
     def test_wrong_answer_prints_the_line_and_fails(self):
         status, out, err = run_fakes({"sennit": "wrong"}, "run", "sennit", "fib", "30")
-        self.assertEqual((status, len(out), err), (1, 1, ["sennit: sennit fib(30): wrong answer 832041"]))
+        self.assertEqual(
+            (status, len(out), err), (1, 1, ["sennit: sennit fib(30): wrong answer 832041"])
+        )
         self.assertIs(json.loads(out[0])["ok"], False)
 
     def test_failures_print_one_clear_line_and_no_result(self):
-        for behaviours, message in (({"sennit": "crash"}, "Segmentation fault"), ({"sennit": "refuse"}, "no threads left"),
-                                    ({"sennit": "hang"}, "did not finish within 0.2 s"),
-                                    ({}, "sennit is not installed: no such library")):
+        for behaviours, message in (
+            ({"sennit": "crash"}, "Segmentation fault"),
+            ({"sennit": "refuse"}, "no threads left"),
+            ({"sennit": "hang"}, "did not finish within 0.2 s"),
+            ({}, "sennit is not installed: no such library"),
+        ):
             with self.subTest(message):
-                status, out, err = run_fakes(behaviours, "run", "sennit", "fib", "30", "--time-limit",
-                                             "0.2" if "hang" in behaviours.values() else "60")
+                status, out, err = run_fakes(
+                    behaviours,
+                    "run",
+                    "sennit",
+                    "fib",
+                    "30",
+                    "--time-limit",
+                    "0.2" if "hang" in behaviours.values() else "60",
+                )
                 self.assertEqual((status, out, len(err)), (1, [], 1), err)
                 self.assertIn(message, err[0])
 
@@ -113,10 +166,20 @@ class List(unittest.TestCase):
         status, out, _ = run_fakes({"serial": "good"}, "list")
         self.assertEqual(status, 0)
         self.assertTrue(any(line.split() == ["serial", "C++", "available"] for line in out), out)
-        self.assertTrue(any("java-vt" in line and "not installed: no such library" in line for line in out), out)
+        self.assertTrue(
+            any("java-vt" in line and "not installed: no such library" in line for line in out), out
+        )
         self.assertTrue(any(line.split()[:3] == ["fib", "default", "39,"] for line in out), out)
-        runs_it = next(line for line in out if line.split()[0] == "select-two").partition("; in ")[2].split(", ")
-        self.assertEqual(("sennit-fiber" in runs_it, "go" in runs_it, "boost-fiber" in runs_it), (True, True, False), runs_it)
+        runs_it = (
+            next(line for line in out if line.split()[0] == "select-two")
+            .partition("; in ")[2]
+            .split(", ")
+        )
+        self.assertEqual(
+            ("sennit-fiber" in runs_it, "go" in runs_it, "boost-fiber" in runs_it),
+            (True, True, False),
+            runs_it,
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/seed-tables.md: every row has a figure or a reason, and each figure is that of the right cell in the right unit."""
+"""docs/seed-tables.md: every row has a figure or a reason, and each figure is that of the right
+cell in the right unit.
+"""
 
 import tempfile
 import unittest
@@ -21,7 +23,13 @@ def measured(allocator="glibc 2.36", *cells):
 
 
 def cell(runtime, workload, size, threads, seconds):
-    return Cell(runtime, workload, size, threads, [sample(seconds, block) | {"tasks": 1000} for block in range(2)])
+    return Cell(
+        runtime,
+        workload,
+        size,
+        threads,
+        [sample(seconds, block) | {"tasks": 1000} for block in range(2)],
+    )
 
 
 def table_of(title):
@@ -33,13 +41,27 @@ class Description(unittest.TestCase):
         for table in seed_tables.tables():
             self.assertLessEqual({"title", "source", "machine", "rows"}, set(table))
             if "of" in table:
-                self.assertLessEqual(set(table["of"]), {one["title"] for one in seed_tables.tables()})
+                self.assertLessEqual(
+                    set(table["of"]), {one["title"] for one in seed_tables.tables()}
+                )
                 continue
             self.assertIn(table["unit"], seed_tables.UNITS)
             self.assertIn(table["per"], seed_tables.PER)
             for row in table["rows"]:
                 with self.subTest(table["title"], row=row["name"]):
-                    self.assertLessEqual(set(row), {"name", "published", "reason", "runtime", "workload", "size", "smaller", "threads"})
+                    self.assertLessEqual(
+                        set(row),
+                        {
+                            "name",
+                            "published",
+                            "reason",
+                            "runtime",
+                            "workload",
+                            "size",
+                            "smaller",
+                            "threads",
+                        },
+                    )
                     if "reason" not in row:
                         self.assertIn(row["workload"], RUNTIMES[row["runtime"]].offers)
                         for size in (row["size"], row.get("smaller", row["size"])):
@@ -48,41 +70,77 @@ class Description(unittest.TestCase):
 
     def test_every_table_shows_sennit_or_says_why_not(self):
         for table in seed_tables.tables()[:-1]:
-            self.assertTrue(any(row.get("runtime", "").startswith("sennit") for row in table["rows"]), table["title"])
+            self.assertTrue(
+                any(row.get("runtime", "").startswith("sennit") for row in table["rows"]),
+                table["title"],
+            )
 
 
 class Figures(unittest.TestCase):
     def here(self, title, name, *documents):
         table = table_of(title)
-        return seed_tables._here(table, next(row for row in table["rows"] if row["name"] == name), documents)
+        return seed_tables._here(
+            table, next(row for row in table["rows"] if row["name"] == name), documents
+        )
 
     def test_units(self):
-        results = measured("glibc", cell("go", "skynet-channel", "1000000", 2, 0.5), cell("sennit", "fib", "39", 2, 0.25),
-                           cell("sennit-fiber", "yield", "10000000", 1, 0.001))
+        results = measured(
+            "glibc",
+            cell("go", "skynet-channel", "1000000", 2, 0.5),
+            cell("sennit", "fib", "39", 2, 0.25),
+            cell("sennit-fiber", "yield", "10000000", 1, 0.001),
+        )
         title = "skynet, 1,000,000: actors, processes, goroutines"
-        self.assertEqual(self.here(title, "Go 1.8.1", results), ["0.5000", "0.5000 to 0.5000 (range), 2 runs", "2"])
+        self.assertEqual(
+            self.here(title, "Go 1.8.1", results),
+            ["0.5000", "0.5000 to 0.5000 (range), 2 runs", "2"],
+        )
         self.assertEqual(self.here("fib(39)", "Sennit", results)[0], "250.0")
-        self.assertEqual(self.here("C∀: context switch", "Sennit fibers: yield", results)[0], "1000")
+        self.assertEqual(
+            self.here("C∀: context switch", "Sennit fibers: yield", results)[0], "1000"
+        )
 
     def test_a_smaller_size_stands_for_one_that_did_not_finish(self):
         title, name = "ThreadRing: 503 actors, 50 million hops", "CAF"
         failed = Cell("caf", "thread-ring", "50000000", 2)
         failed.stop("DNF", "did not finish within 20 s")
         small = cell("caf", "thread-ring", "5000000", 2, 2.5)
-        self.assertEqual(self.here(title, name, measured("glibc", failed)), ["no: did not finish within 20 s", "", ""])
-        self.assertEqual(self.here(title, name, measured("glibc", failed, small)),
-                         ["25.00", "25.00 to 25.00 (range), 2 runs of 5,000,000, scaled", "2"])
+        self.assertEqual(
+            self.here(title, name, measured("glibc", failed)),
+            ["no: did not finish within 20 s", "", ""],
+        )
+        self.assertEqual(
+            self.here(title, name, measured("glibc", failed, small)),
+            ["25.00", "25.00 to 25.00 (range), 2 runs of 5,000,000, scaled", "2"],
+        )
         whole = cell("caf", "thread-ring", "50000000", 2, 20.0)
-        self.assertEqual(self.here(title, name, measured("glibc", whole, small))[:2], ["20.00", "20.00 to 20.00 (range), 2 runs"])
+        self.assertEqual(
+            self.here(title, name, measured("glibc", whole, small))[:2],
+            ["20.00", "20.00 to 20.00 (range), 2 runs"],
+        )
 
     def test_an_interval_takes_six_runs(self):
-        for runs, shown in ((1, "1 run"), (5, "250.0 to 254.0 (range), 5 runs"), (6, "250.0 to 255.0, 6 runs")):
-            one = Cell("sennit", "fib", "39", 2, [sample(0.25 + 0.001 * block, block) for block in range(runs)])
+        for runs, shown in (
+            (1, "1 run"),
+            (5, "250.0 to 254.0 (range), 5 runs"),
+            (6, "250.0 to 255.0, 6 runs"),
+        ):
+            one = Cell(
+                "sennit",
+                "fib",
+                "39",
+                2,
+                [sample(0.25 + 0.001 * block, block) for block in range(runs)],
+            )
             self.assertEqual(self.here("fib(39)", "Sennit", measured("glibc", one))[1], shown)
 
     def test_means_of_ratios_to_the_best(self):
         four = (("skynet", "8"), ("fib", "39"), ("nqueens", "14"), ("matmul", "2048"))
-        cells = [cell(name, *job, 2, time) for job in four for name, time in (("sennit", 1.0), ("onetbb", 2.0))]
+        cells = [
+            cell(name, *job, 2, time)
+            for job in four
+            for name, time in (("sennit", 1.0), ("onetbb", 2.0))
+        ]
         cells += [cell("serial", *four[1], 1, 0.5), cell("rayon", *four[1], 2, 0.5)]
         table = table_of("Mean ratio to the best of the four")
         rows = {row[0]: row for row in seed_tables._rows(table, [measured("glibc", *cells)])}
@@ -91,7 +149,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(rows["rayon"][2], "no: no figure for skynet(8), nqueens(14), matmul(2048)")
 
     def test_all_threads_are_the_most_that_the_machine_has_cpus_for(self):
-        results = measured("glibc", *(cell("sennit", "fib", "39", threads, 1.0 / threads) for threads in (1, 2, 8)))
+        results = measured(
+            "glibc", *(cell("sennit", "fib", "39", threads, 1.0 / threads) for threads in (1, 2, 8))
+        )
         self.assertEqual(self.here("fib(39)", "Sennit", results)[2], "2")  # of two CPUs
         self.assertEqual(self.here("fib(39)", "Sennit, 1 worker", results)[2], "1")
 
@@ -99,13 +159,25 @@ class Figures(unittest.TestCase):
         failed = Cell("libfork", "fib", "39", 2)
         failed.stop("not installed", "not found below libfork_ROOT")
         results = measured("glibc", failed)
-        self.assertEqual(self.here("fib(39)", "libfork", results), ["no: not found below libfork_ROOT", "", ""])
-        self.assertEqual(self.here("C∀: context switch", "µC++ thread", results)[0], "no: the lab has no port to µC++")
-        self.assertEqual(self.here("fib(39)", "rayon", results)[0], "no: not measured: the results hold no rayon fib(39)")
+        self.assertEqual(
+            self.here("fib(39)", "libfork", results), ["no: not found below libfork_ROOT", "", ""]
+        )
+        self.assertEqual(
+            self.here("C∀: context switch", "µC++ thread", results)[0],
+            "no: the lab has no port to µC++",
+        )
+        self.assertEqual(
+            self.here("fib(39)", "rayon", results)[0],
+            "no: not measured: the results hold no rayon fib(39)",
+        )
 
     def test_no_cell_is_empty_without_a_reason(self):
         text = seed_tables.markdown([measured()])
-        rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("|  |")]
+        rows = [
+            line
+            for line in text.splitlines()
+            if line.startswith("| ") and not line.startswith("|  |")
+        ]
         self.assertEqual(len(rows), sum(len(table["rows"]) for table in seed_tables.tables()))
         for line in rows:
             self.assertIn("| no: ", line)
@@ -119,10 +191,21 @@ class Command(unittest.TestCase):
         self.out = f"{self.folder}/tables.md"
         self.compilers = []
 
-    def measure(self, behaviours, *arguments, wanted=(("sennit", "fib", "30", 2), ("go", "fib", "30", 2))):
-        with mock.patch("harness.seed_measure.Builder", lambda compiler: self.compilers.append(compiler) or FakeBuilder(behaviours)), \
-                mock.patch("harness.seed_measure.cells_to_measure", lambda most: [Cell(*one) for one in wanted]):
-            return call("bench", "seed-tables", "--measure", self.folder, "--out", self.out, *arguments)
+    def measure(
+        self, behaviours, *arguments, wanted=(("sennit", "fib", "30", 2), ("go", "fib", "30", 2))
+    ):
+        with (
+            mock.patch(
+                "harness.seed_measure.Builder",
+                lambda compiler: self.compilers.append(compiler) or FakeBuilder(behaviours),
+            ),
+            mock.patch(
+                "harness.seed_measure.cells_to_measure", lambda most: [Cell(*one) for one in wanted]
+            ),
+        ):
+            return call(
+                "bench", "seed-tables", "--measure", self.folder, "--out", self.out, *arguments
+            )
 
     def test_measuring_and_writing(self):
         status, said, err = self.measure({"sennit": "good", "go": "crash"}, "--reps", "2")
@@ -132,37 +215,66 @@ class Command(unittest.TestCase):
         for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html", "SEED-TABLES.md"):
             self.assertTrue(Path(self.folder, name).is_file(), name)
         status, said, err = self.measure({}, "--reps", "2")  # again: there is nothing left to do
-        self.assertEqual((status, said, err), (0, [f"written: {self.out}"], [f"{self.folder} is complete; nothing to measure"]))
+        self.assertEqual(
+            (status, said, err),
+            (0, [f"written: {self.out}"], [f"{self.folder} is complete; nothing to measure"]),
+        )
 
     def test_what_was_interrupted_goes_on(self):
         with mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt):
             status, _, err = self.measure({"sennit": "good", "go": "good"}, "--reps", "2")
-        self.assertEqual((status, err[-2:]), (130, [f"sennit: interrupted; ./sennit bench seed-tables --measure {self.folder} goes on",
-                                                    "sennit: interrupted"]))
+        self.assertEqual(
+            (status, err[-2:]),
+            (
+                130,
+                [
+                    f"sennit: interrupted; ./sennit bench seed-tables --measure {self.folder} goes on",
+                    "sennit: interrupted",
+                ],
+            ),
+        )
         status, _, err = self.measure({"sennit": "good", "go": "good"})
         self.assertEqual(status, 0, err)
         results = load(self.folder)
-        self.assertEqual((results["state"], [len(one["samples"]) for one in results["cells"]]), ("complete", [2, 2]))
+        self.assertEqual(
+            (results["state"], [len(one["samples"]) for one in results["cells"]]),
+            ("complete", [2, 2]),
+        )
 
     def test_it_goes_on_with_the_compiler_that_it_began_with(self):
-        with mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt), mock.patch.dict("os.environ", CXX="c++"):
+        with (
+            mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt),
+            mock.patch.dict("os.environ", CXX="c++"),
+        ):
             self.measure({"sennit": "good", "go": "good"}, "--reps", "2")
         found = load(self.folder)
         self.assertEqual(found["machine"]["compiler_command"], "c++")
         self.measure({"sennit": "good", "go": "good"})
         self.assertEqual(self.compilers, ["c++", "c++"])
-        save(found | {"machine": found["machine"] | {"compiler_command": "no-such-compiler"}}, Path(self.folder, "RESULTS.json"))
-        self.assertEqual(self.measure({}), (2, [], ["sennit: the compiler 'no-such-compiler' is not installed"]))
+        save(
+            found | {"machine": found["machine"] | {"compiler_command": "no-such-compiler"}},
+            Path(self.folder, "RESULTS.json"),
+        )
+        self.assertEqual(
+            self.measure({}), (2, [], ["sennit: the compiler 'no-such-compiler' is not installed"])
+        )
 
     def test_without_time_left_rows_say_so_and_the_next_call_goes_on(self):
         with mock.patch("harness.bench.Forecast.over", side_effect=[False, False, True, True]):
-            status, _, err = self.measure({"sennit": "good", "go": "good"}, "--reps", "1", "--budget", "1")
+            status, _, err = self.measure(
+                {"sennit": "good", "go": "good"}, "--reps", "1", "--budget", "1"
+            )
         self.assertEqual(status, 0, err)
         results = load(self.folder)
-        self.assertEqual(sorted(str(one["reason"]) for one in results["cells"]),
-                         ["None", "not run: the budget of the whole run was used up"])
+        self.assertEqual(
+            sorted(str(one["reason"]) for one in results["cells"]),
+            ["None", "not run: the budget of the whole run was used up"],
+        )
         self.assertEqual(results["state"], "interrupted")
-        self.assertEqual(err[-1], f"sennit: no time was left for 1 row; ./sennit bench seed-tables --measure {self.folder} goes on")
+        self.assertEqual(
+            err[-1],
+            f"sennit: no time was left for 1 row; ./sennit bench seed-tables --measure {self.folder} goes on",
+        )
         status, _, err = self.measure({"sennit": "good", "go": "good"})
         self.assertEqual([one["reason"] for one in load(self.folder)["cells"]], [None, None], err)
 
@@ -173,25 +285,51 @@ class Command(unittest.TestCase):
             seen.append((runtime, size))
             if size == "50000000" and runtime == "caf":
                 raise Failed("did not finish within 20 s")
-            return {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
+            return {
+                key: value for key, value in sample(1.0).items() if key not in ("block", "position")
+            } | {"ok": True}
 
-        wanted = (("caf", "thread-ring", "50000000", 2), ("sennit-actor", "thread-ring", "50000000", 2))
-        with mock.patch("harness.bench.run_once", once), mock.patch("harness.seed_measure.usable_cpus", lambda: 2):
-            status, _, err = self.measure({"caf": "good", "sennit-actor": "good"}, "--reps", "1", wanted=wanted)
+        wanted = (
+            ("caf", "thread-ring", "50000000", 2),
+            ("sennit-actor", "thread-ring", "50000000", 2),
+        )
+        with (
+            mock.patch("harness.bench.run_once", once),
+            mock.patch("harness.seed_measure.usable_cpus", lambda: 2),
+        ):
+            status, _, err = self.measure(
+                {"caf": "good", "sennit-actor": "good"}, "--reps", "1", wanted=wanted
+            )
         self.assertEqual((status, load(self.folder)["state"]), (0, "complete"), err)
-        self.assertEqual(sorted(seen), [("caf", "5000000"), ("caf", "50000000"), ("sennit-actor", "50000000")])
-        self.assertIn("| CAF | – | 10.00 | 1 run of 5,000,000, scaled | 2 |", Path(self.out).read_text())
+        self.assertEqual(
+            sorted(seen), [("caf", "5000000"), ("caf", "50000000"), ("sennit-actor", "50000000")]
+        )
+        self.assertIn(
+            "| CAF | – | 10.00 | 1 run of 5,000,000, scaled | 2 |", Path(self.out).read_text()
+        )
 
     def test_smaller_sizes_also_follow_what_failed_before_an_interruption(self):
         failed = Cell("caf", "thread-ring", "50000000", 2)
         failed.stop("DNF", "did not finish within 20 s")
-        run, plan = Run([failed, Cell("go", "thread-ring", "50000000", 2)]), Plan(["caf", "go"], [], [2], 1, 1, 5.0)
-        once = {key: value for key, value in sample(1.0).items() if key not in ("block", "position")} | {"ok": True}
-        with mock.patch("harness.bench.run_once", lambda *_: dict(once)), mock.patch("harness.bench.progress"), \
-                mock.patch("harness.seed_measure.usable_cpus", lambda: 2):
-            seed_measure.run_rows(plan, FakeBuilder({"caf": "good", "go": "good"}), run, lambda: None)
-        self.assertEqual([(one.runtime, one.size, len(one.samples)) for one in run.cells],
-                         [("caf", "50000000", 0), ("go", "50000000", 1), ("caf", "5000000", 1)])
+        run, plan = (
+            Run([failed, Cell("go", "thread-ring", "50000000", 2)]),
+            Plan(["caf", "go"], [], [2], 1, 1, 5.0),
+        )
+        once = {
+            key: value for key, value in sample(1.0).items() if key not in ("block", "position")
+        } | {"ok": True}
+        with (
+            mock.patch("harness.bench.run_once", lambda *_: dict(once)),
+            mock.patch("harness.bench.progress"),
+            mock.patch("harness.seed_measure.usable_cpus", lambda: 2),
+        ):
+            seed_measure.run_rows(
+                plan, FakeBuilder({"caf": "good", "go": "good"}), run, lambda: None
+            )
+        self.assertEqual(
+            [(one.runtime, one.size, len(one.samples)) for one in run.cells],
+            [("caf", "50000000", 0), ("go", "50000000", 1), ("caf", "5000000", 1)],
+        )
         self.assertEqual(run.state, "complete")
 
     def test_each_row_is_measured_once(self):
@@ -200,13 +338,25 @@ class Command(unittest.TestCase):
         self.assertEqual(len(keys), len(set(keys)))
         self.assertIn(("serial", "fib", "39", 1), keys)
         self.assertIn(("boost-fiber-tcmalloc", "skynet-channel", "1000000", 2), keys)
-        self.assertNotIn("serial", {one.runtime for one in seed_measure.cells_to_measure(2, [one for one in cells if one.runtime == "serial"])})
+        self.assertNotIn(
+            "serial",
+            {
+                one.runtime
+                for one in seed_measure.cells_to_measure(
+                    2, [one for one in cells if one.runtime == "serial"]
+                )
+            },
+        )
 
     def test_bad_input_is_one_clear_line(self):
         save(measured(), Path(self.folder, "RESULTS.json"))
-        for arguments, message in (((), "takes results files"), (("/nowhere",), "No such file"), ((self.folder, "--reps", "x"), "--reps must be"),
-                                   ((self.folder, "--budget", "long"), "--budget must be a number of minutes"),
-                                   (("--measure", self.folder), "holds other results")):
+        for arguments, message in (
+            ((), "takes results files"),
+            (("/nowhere",), "No such file"),
+            ((self.folder, "--reps", "x"), "--reps must be"),
+            ((self.folder, "--budget", "long"), "--budget must be a number of minutes"),
+            (("--measure", self.folder), "holds other results"),
+        ):
             status, out, err = call("bench", "seed-tables", *arguments)
             self.assertEqual((status, out, len(err)), (2, [], 1), err)
             self.assertIn(message, err[0])

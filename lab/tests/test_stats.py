@@ -6,7 +6,15 @@ import unittest
 from statistics import median
 
 import lab_case  # noqa: F401  (finds the harness)
-from harness.stats import FEWEST, compare, compare_medians, median_interval, outliers, ratio_interval, relative_width
+from harness.stats import (
+    FEWEST,
+    compare,
+    compare_medians,
+    median_interval,
+    outliers,
+    ratio_interval,
+    relative_width,
+)
 from harness.table import four_digits
 
 
@@ -32,7 +40,12 @@ class Stats(unittest.TestCase):
         self.assertEqual(ratio_interval(ours, theirs), ratio_interval(ours, theirs))
 
     def test_overlapping_samples_show_no_difference(self):
-        self.assertIs(compare_medians([1.0, 1.2, 0.9, 1.1, 1.05, 1.0], [1.02, 0.95, 1.15, 1.0, 1.1, 1.05]).same, True)
+        self.assertIs(
+            compare_medians(
+                [1.0, 1.2, 0.9, 1.1, 1.05, 1.0], [1.02, 0.95, 1.15, 1.0, 1.1, 1.05]
+            ).same,
+            True,
+        )
 
     def test_separate_samples_show_a_difference_both_ways(self):
         fast, slow = [1.00, 1.01, 1.02, 1.01, 1.00, 1.01], [1.10, 1.11, 1.12, 1.13, 1.10, 1.11]
@@ -44,8 +57,19 @@ class Stats(unittest.TestCase):
             self.assertIsNone(median_interval([1.0] * count))
         self.assertEqual(median_interval([3.0, 1.0, 6.0, 2.0, 5.0, 4.0]), (1.0, 6.0))
 
-    def test_interval_of_the_median_leaves_out_as_many_samples_as_the_table_of_the_sign_test_says(self):
-        for count, left_out in ((6, 0), (8, 0), (9, 1), (12, 2), (15, 3), (25, 7), (100, 39), (2000, 955)):
+    def test_interval_of_the_median_leaves_out_as_many_samples_as_the_table_of_the_sign_test_says(
+        self,
+    ):
+        for count, left_out in (
+            (6, 0),
+            (8, 0),
+            (9, 1),
+            (12, 2),
+            (15, 3),
+            (25, 7),
+            (100, 39),
+            (2000, 955),
+        ):
             self.assertEqual(median_interval(range(count)), (left_out, count - 1 - left_out), count)
 
     def test_intervals_hold_what_they_are_of_in_95_of_100_cases(self):
@@ -53,11 +77,19 @@ class Stats(unittest.TestCase):
         for count in range(FEWEST, 16):
             with self.subTest(count, seed=seed):
                 rng = random.Random(seed)
-                found = [median_interval([rng.expovariate(math.log(2)) for _ in range(count)]) for _ in range(trials)]
-                self.assertGreater(sum(low <= 1 <= high for low, high in found), 0.94 * trials)  # chance: two standard deviations
+                found = [
+                    median_interval([rng.expovariate(math.log(2)) for _ in range(count)])
+                    for _ in range(trials)
+                ]
+                self.assertGreater(
+                    sum(low <= 1 <= high for low, high in found), 0.94 * trials
+                )  # chance: two standard deviations
 
     def test_relative_width(self):
-        self.assertEqual([relative_width([2.0] * count) for count in (0, 1, 5, 6)], [math.inf, math.inf, math.inf, 0.0])
+        self.assertEqual(
+            [relative_width([2.0] * count) for count in (0, 1, 5, 6)],
+            [math.inf, math.inf, math.inf, 0.0],
+        )
         self.assertEqual(relative_width([1.0, 2.0, 2.0, 2.0, 2.0, 3.0]), 0.5)
 
     def test_outliers_need_something_usual(self):
@@ -71,25 +103,43 @@ class Stats(unittest.TestCase):
             self.assertIsNone(compare_medians([1.0] * FEWEST, [2.0] * few).same)
 
     def test_few_blocks_in_common_hide_no_verdict(self):
-        ours, theirs = {block: 1.0 + block / 100 for block in range(7)}, {block: 2.0 + block / 100 for block in range(4, 11)}
+        ours, theirs = (
+            {block: 1.0 + block / 100 for block in range(7)},
+            {block: 2.0 + block / 100 for block in range(4, 11)},
+        )
         self.assertEqual((compare(ours, theirs).same, compare(ours, theirs).paired), (False, False))
         self.assertTrue(compare(ours, {block: 2.0 for block in range(1, 8)}).paired)
         self.assertEqual(compare(ours, {4: 2.0, 5: 2.0})[1:], (None, True))
 
     def test_four_significant_digits(self):
-        shown = {0.0: "0.000", 0.000012346: "0.00001235", 0.1: "0.1000", 1.0: "1.000", 12.3456: "12.35", 1234.5: "1234"}
+        shown = {
+            0.0: "0.000",
+            0.000012346: "0.00001235",
+            0.1: "0.1000",
+            1.0: "1.000",
+            12.3456: "12.35",
+            1234.5: "1234",
+        }
         self.assertEqual({value: four_digits(value) for value in shown}, shown)
 
 
 class BeforeScipy(unittest.TestCase):
-    """The formulae that this lab had before scipy, on fixed data: published figures stay comparable."""
+    """The formulae that this lab had before scipy, on fixed data: published figures stay
+    comparable.
+    """
 
-    SAMPLES = [[rng.lognormvariate(0, 0.1) for _ in range(6 + seed % 15)] for seed in range(60) for rng in [random.Random(seed)]]
+    SAMPLES = [
+        [rng.lognormvariate(0, 0.1) for _ in range(6 + seed % 15)]
+        for seed in range(60)
+        for rng in [random.Random(seed)]
+    ]
 
     def test_interval_of_the_median_is_equal(self):
         for count in range(FEWEST, 400):
             ways = itertools.accumulate(math.comb(count, heads) for heads in range(count))
-            left_out = sum(1 for _ in itertools.takewhile(lambda few: 2 * 20 * few <= 2**count, ways)) - 1
+            left_out = (
+                sum(1 for _ in itertools.takewhile(lambda few: 2 * 20 * few <= 2**count, ways)) - 1
+            )
             self.assertEqual(median_interval(range(count)), (left_out, count - 1 - left_out), count)
 
     def test_outliers_are_equal(self):
@@ -98,16 +148,24 @@ class BeforeScipy(unittest.TestCase):
             deviation = median(abs(value - middle) for value in samples) / 0.6745
             return [abs(value - middle) / deviation > 3.5 for value in samples]
 
-        self.assertEqual(outliers([1.0] * 5 + [9.0]), [False] * 6)  # nothing deviates, so that nothing is usual
+        self.assertEqual(
+            outliers([1.0] * 5 + [9.0]), [False] * 6
+        )  # nothing deviates, so that nothing is usual
         for samples in self.SAMPLES:
             spiked = [*samples, 3.0, 0.2]
             self.assertEqual(outliers(spiked), marks(spiked))
 
     def test_interval_of_a_ratio_differs_by_the_chance_of_the_resampling_only(self):
-        """Other random numbers give other resamples. The ends move as they do between two seeds of the old formula."""
+        """Other random numbers give other resamples. The ends move as they do between two seeds
+        of the old formula.
+        """
+
         def interval(ours, theirs, seed):
             rng = random.Random(seed)
-            ratios = sorted(median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs))) for _ in range(2000))
+            ratios = sorted(
+                median(rng.choices(ours, k=len(ours))) / median(rng.choices(theirs, k=len(theirs)))
+                for _ in range(2000)
+            )
             return ratios[50], ratios[-51]
 
         for ours, theirs in zip(self.SAMPLES[::10], self.SAMPLES[5::10]):

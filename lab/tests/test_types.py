@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness's types are right, where mypy is installed in .venv: `.venv/bin/pip install -r lab/requirements-dev.txt`."""
+"""The harness's types are right, where mypy is installed in .venv: `.venv/bin/pip install -r
+lab/requirements-dev.txt`.
+"""
 
 import importlib.util
 import subprocess
@@ -8,13 +10,18 @@ import unittest
 
 from lab_case import ROOT
 
-CANDIDATES = [str(ROOT / ".venv" / "bin" / "python")] + ([sys.executable] if importlib.util.find_spec("mypy") else [])
+CANDIDATES = [str(ROOT / ".venv" / "bin" / "python")] + (
+    [sys.executable] if importlib.util.find_spec("mypy") else []
+)
 
 
 def with_mypy():
     for python in CANDIDATES:
         try:
-            if subprocess.run([python, "-m", "mypy", "--version"], capture_output=True).returncode == 0:
+            if (
+                subprocess.run([python, "-m", "mypy", "--version"], capture_output=True).returncode
+                == 0
+            ):
                 return python
         except OSError:
             pass  # there is no .venv
@@ -26,8 +33,20 @@ class Types(unittest.TestCase):
         python = with_mypy()
         if not python:
             self.skipTest("mypy is not installed in .venv")
-        done = subprocess.run([python, "-m", "mypy", "--config-file", "lab/mypy.ini", "--cache-dir", "build/cache/mypy"], cwd=ROOT,
-                              text=True, capture_output=True)
+        done = subprocess.run(
+            [
+                python,
+                "-m",
+                "mypy",
+                "--config-file",
+                "lab/mypy.ini",
+                "--cache-dir",
+                "build/cache/mypy",
+            ],
+            cwd=ROOT,
+            text=True,
+            capture_output=True,
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
