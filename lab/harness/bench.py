@@ -47,7 +47,7 @@ class Cell:
         "ok"  # else "not offered", "not installed", "DNF" (a limit struck, or it failed) or "wrong"
     )
     stopped: str | None = (
-        None  # why it has no more samples: "repetitions", "precise", "budget", "most", or "gone": the runtime is
+        None  # why sampling ended: "repetitions", "precise", "budget", "most", "gone" (the runtime)
     )
 
     def seconds(self) -> list[float]:
@@ -98,7 +98,8 @@ class Cell:
 
 @dataclass
 class Plan:
-    """What is measured and when it is enough; all of it is decided before the first run."""
+    """The cells to measure and the rules that end the sampling. A plan is complete before the first
+    run."""
 
     runtimes: list
     jobs: list  # pairs (workload, size)
@@ -127,7 +128,7 @@ class Plan:
 
 @dataclass
 class Run:
-    """What was measured so far."""
+    """The samples so far."""
 
     cells: list = field(default_factory=list)
     blocks: list = field(default_factory=list)  # dictionaries: sentinel (seconds), noisy
@@ -155,7 +156,7 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
                 threads = [
                     1,
                     *threads,
-                ]  # what one worker costs: over the plain function, or an operation of fibers
+                ]  # shows the cost of one worker
             for count in threads:
                 cell = Cell(name, workload, size, count)
                 if workload not in RUNTIMES[name].offers:
@@ -164,9 +165,8 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
 
 
 def _commands(cells: list[Cell], builder: Finder) -> dict[str, list[str]]:
-    """How to call each runtime; the cells of those that are not there are told why. What was
-    measured before one went stays.
-    """
+    """Returns the command of each runtime, and notes the reason in the cells of missing runtimes.
+    Samples of a runtime that has gone stay."""
     commands = {}
     cells = [cell for cell in cells if cell.status == "ok"]
     for name in dict.fromkeys(cell.runtime for cell in cells):
@@ -209,7 +209,7 @@ def pinned(command: list[str], threads: int) -> list[str]:
 
 
 def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, position: int) -> str:
-    """Adds a sample to the cell, or stops it; returns what to say."""
+    """Adds a sample to the cell, or stops it; returns the text to show."""
     if cell.status != "ok":
         return f"skipped, {cell.reason}"
     if plan.pin:
@@ -234,9 +234,9 @@ def _take_sample(cell: Cell, command: list[str], plan: Plan, block: int, positio
 
 
 def fair_level(claims: Sequence[tuple[float, float]], left: float) -> float:
-    """The level L of which min(need, max(0, L - spent)), over all claims (need, spent), adds up to
-    what is left; infinite where all needs can be met. So what cheap ones do not need goes to dear
-    ones."""
+    """The level L at which min(need, max(0, L - spent)), summed over all claims (need, spent),
+    equals the time left; infinite if every need can be met. Expensive claims get the share that
+    cheap claims do not need."""
     if sum(need for need, _ in claims) <= left:
         return math.inf
     edges = [(spent, 1) for _, spent in claims] + [(spent + need, -1) for need, spent in claims]
@@ -267,7 +267,8 @@ class Forecast:
         self.spent[id(cell)] = self.spent.get(id(cell), 0.0) + seconds
 
     def _seconds(self, cell: Cell) -> tuple[float, float]:
-        """(what its next run takes, what its runs took); nothing of one that did not run yet."""
+        """(expected seconds of the next run, seconds of all runs so far); zeros before the first
+        run."""
         return self.wall.get(id(cell), 0.0), self.spent.get(id(cell), 0.0)
 
     def _affordable(self, cells: list[Cell]) -> list[Cell]:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verb bench: its options, a new run or one that goes on, and what is left of one that ends
-early.
-"""
+"""The verb bench: starts or resumes a run, and writes its results even if it ends early."""
 
 import os
 import shutil
@@ -140,7 +138,7 @@ def bench(given: Namespace) -> int:
 
 
 def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
-    """The files are there even when nobody reads the table, and the table when the disk is full."""
+    """Writes the files before it prints the table, which it prints even if the disk is full."""
     about["load_after"] = os.getloadavg()[0]
     try:
         report.write_files(run, plan, about, folder)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds runtimes below build/lab. What the tools print goes to log files there; one line a step
-to standard error.
-"""
+"""Builds runtimes below build/lab. The output of the tools goes to log files there; each step
+prints one line to standard error."""
 
 import contextlib
 import ctypes
@@ -21,8 +20,10 @@ from .tool_chains import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "lab"
-TIME_LIMIT = 1800.0  # seconds a step of building: one that waits for a network must not hold up the others for ever
-PREBUILT = "SENNIT_LAB_BUILD"  # environment: a build folder of CMake whose programs are taken as they are, whatever the compiler
+# Seconds for one step of a build. A step that waits for a network must not block the bench.
+TIME_LIMIT = 1800.0
+# Environment variable that names a CMake build folder, whose programs are used without a rebuild.
+PREBUILT = "SENNIT_LAB_BUILD"
 
 
 class NotInstalled(Exception):
@@ -251,7 +252,7 @@ class Builder:
 
     def __init__(self, compiler: str | None = None) -> None:
         self.cxx = Cxx(compiler or default_compiler())
-        # Of the libraries and languages of what command() or check() found, where they are known.
+        # Versions of the libraries and languages that command() or check() found.
         self.versions: dict[str, str] = {}
 
     def command(self, name: str) -> list[str]:

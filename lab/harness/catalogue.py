@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be run: runtimes, workloads, sizes, as declared in their folders."""
+"""The catalogue: runtimes, workloads and sizes, as declared in their folders."""
 
 import os
 import re
@@ -55,5 +55,5 @@ def thread_count(text: str) -> int:
 
 
 def usable_cpus() -> int:
-    """What the affinity mask leaves to this process."""
+    """The number of CPUs in the affinity mask of this process."""
     return len(os.sched_getaffinity(0))

@@ -31,7 +31,7 @@ def _text(place: Path) -> str | None:
 
 
 def echarts(place: Path = PLACE) -> str | None:
-    """The text of ECharts, or None where it is not installed or not the one that was pinned."""
+    """The text of ECharts, or None if the pinned version is not installed."""
     return _text(place)
 
 
@@ -104,4 +104,4 @@ def install(place: Path = PLACE) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return None if _text(place) else "what npm installed is not the file that is pinned"
+    return None if _text(place) else "the file that npm installed does not have the pinned checksum"

@@ -29,7 +29,8 @@ add_subdirectory("{lab}" lab)
 
 
 class Builds:
-    """Instead of a Builder: `sennit@a` is the program of the first folder, `sennit@b` of the second."""
+    """Stands in for a Builder. `sennit@a` is the program of the first folder, `sennit@b` that of
+    the second."""
 
     def __init__(self, folders: list[Path]) -> None:
         self.folders = dict(zip("ab", folders))
@@ -181,7 +182,8 @@ def act(given: Namespace) -> int:
             else "the ratio within blocks"
         )
         print(
-            f"\n{how}; 'no difference shown' where its 95 % interval holds 1, which takes {FEWEST} samples of both"
+            f"\n{how}; 'no difference shown' where its 95 % interval holds 1, "
+            f"which takes {FEWEST} samples of both"
         )
     for line in dict.fromkeys(missing):
         print(line)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runtimes and workloads declare: runtimes/NAME/runtime.toml, and the .toml files below
-workloads/. docs/lab/adding.md says what they hold. Each function raises UsageError for a
-declaration that is not as it should be."""
+"""Declarations of runtimes and workloads: runtimes/NAME/runtime.toml, and the .toml files below
+workloads/. docs/lab/adding.md describes the keys. Each function raises UsageError for a mistake in
+a declaration.
+
+The checks use the standard library alone, because they run before anything is installed.
+"""
 
 import re
 import tomllib
@@ -152,7 +155,8 @@ def _workload(name: str, where: str, told: object) -> Workload:
         raise UsageError(f"{where} needs either 'range' or 'names'")
     if about.get("powers_of", 2) not in POWERS:
         raise UsageError(
-            f"{where}: 'powers_of' must be one of {', '.join(map(str, POWERS))}, not {about['powers_of']}"
+            f"{where}: 'powers_of' must be one of {', '.join(map(str, POWERS))}, "
+            f"not {about['powers_of']}"
         )
     low, high = about.get("range", [0, 0])
     made = Workload(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESULTS.json: written as results.schema.json says, read back with one clear line for whatever
-is wrong with it.
-"""
+"""RESULTS.json: written after results.schema.json, and read back with one clear line for each
+mistake."""
 
 import functools
 import json
@@ -65,7 +64,7 @@ def _cell(cell: Cell) -> dict:
 
 
 def document(run: Run, plan: Plan, about: dict) -> dict:
-    """The dictionary of the file; marks what is noisy and what is far off."""
+    """The dictionary of the file. Marks noisy blocks and outliers."""
     mark_noisy(run.blocks)
     return {
         "format": FORMAT,
@@ -139,7 +138,7 @@ def validator() -> Any:
 
 
 def problem(results: object) -> str | None:
-    """What is wrong with results, and where; None where they are as the schema says."""
+    """The first mistake in the results and its place, or None if they satisfy the schema."""
     error = next(validator().iter_errors(results), None)
     return (
         error
@@ -163,7 +162,8 @@ def load(path: str | Path) -> dict:
         )
     if results.get("version") != VERSION:
         raise UsageError(
-            f"{path} has version {results.get('version')} of the results; this lab reads version {VERSION}"
+            f"{path} has version {results.get('version')} of the results; "
+            f"this lab reads version {VERSION}"
         )
     if wrong := problem(results):
         raise UsageError(f"{path} is broken: {wrong}")

@@ -10,7 +10,10 @@ from .catalogue import WORKLOADS
 from .limits import TIME_LIMIT, Outcome, run_limited
 
 
-BESIDES = ("late_us_p50", "late_us_p99")  # what some workloads say, and `./sennit run` passes on
+BESIDES = (
+    "late_us_p50",
+    "late_us_p99",
+)  # optional keys of some workloads, which `./sennit run` passes on
 
 
 class Failed(Exception):
@@ -18,7 +21,7 @@ class Failed(Exception):
 
 
 def as_text(answer: object) -> str:
-    """Whatever a program may say, as text that fits a line of any file."""
+    """The answer of a program as text that fits a line of any file."""
     return ascii(answer)[:160]
 
 

@@ -35,7 +35,8 @@ TEST_PACKAGES = [
 ]
 VENV = ROOT / ".venv"
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-RESTARTED = "SENNIT_PYTHON_CHOSEN"  # environment: this process was started with the Python that has the libraries
+# Environment variable of a process that restart_with_libraries has started.
+RESTARTED = "SENNIT_PYTHON_CHOSEN"
 
 
 class CannotInstall(Exception):
@@ -75,7 +76,8 @@ def install_packages(purpose: str, packages: Sequence[str]) -> None:
     """
     if not has_commands("dpkg-query", "apt-get"):
         warn(
-            f"sennit: this is not a Debian system; {purpose} needs these Debian packages: {' '.join(packages)}"
+            f"sennit: this is not a Debian system; {purpose} needs these Debian packages: "
+            + " ".join(packages)
         )
         return
     missing = missing_packages(packages)
@@ -86,7 +88,8 @@ def install_packages(purpose: str, packages: Sequence[str]) -> None:
     if not _is_root():
         if not _sudo_works():
             raise CannotInstall(
-                f"{purpose} needs Debian packages, and this user may not install them; run as root: apt-get install -y {names}"
+                f"{purpose} needs Debian packages, and this user may not install them; "
+                f"run as root: apt-get install -y {names}"
             )
         as_root = ["sudo", "-n"]
     warn(f"sennit: installing Debian packages for {purpose}: {names}")
@@ -220,7 +223,10 @@ def python_with_libraries() -> str | None:
 
 def _make_venv() -> None:
     """Raises CannotInstall."""
-    advice = f"the lab needs the Python libraries {', '.join(LIBRARIES)}: install the Debian packages {' '.join(LIBRARIES.values())}"
+    advice = (
+        f"the lab needs the Python libraries {', '.join(LIBRARIES)}: "
+        f"install the Debian packages {' '.join(LIBRARIES.values())}"
+    )
     warn(f"sennit: installing the Python libraries of the lab into .venv: {' '.join(LIBRARIES)}")
     shutil.rmtree(VENV, ignore_errors=True)
     try:
@@ -266,7 +272,7 @@ def ensure_libraries() -> str:
         found = python_with_libraries()
     if not found:
         raise CannotInstall(
-            f"the Python libraries {', '.join(LIBRARIES)} are still missing after their installation"
+            f"Python still finds no {', '.join(LIBRARIES)} after their installation"
         )
     return found
 

@@ -17,11 +17,11 @@ TIME_LIMIT, BENCH_TIME_LIMIT, QUICK_TIME_LIMIT = (
     30.0,
     15.0,
     10.0,
-)  # seconds a run, warm-up included: BENCH of one that is not full
+)  # seconds for one run, warm-up included
 MEMORY_LIMIT_KIB = 4 << 20  # of the whole group
 POLL = 0.05  # seconds between two looks at the memory
 GROUP_EVERY = 1.0  # seconds between two looks at all of the group, or more:
-GROUP_SHARE = 200  # times what such a look takes, since finding its members reads all of /proc
+GROUP_SHARE = 200  # times the duration of such a look, since finding the members reads all of /proc
 PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 OUTPUT_KEPT = 1 << 16  # bytes of each stream, its end
 OUTPUT_MOST = 64 << 20  # bytes that a program may print to either
@@ -38,9 +38,8 @@ class Outcome:
 
 
 def _read(path: str) -> bytes:
-    """A small file of /proc, as cheaply as this language can: these calls run beside what is
-    timed.
-    """
+    """Reads a small file of /proc with as few calls as possible, because it runs beside the timed
+    program."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 4096)
@@ -70,9 +69,8 @@ def _members(group: int) -> Iterator[int]:
 
 
 def _end_group(process: subprocess.Popen) -> resource.struct_rusage:
-    """Returns what the leader used, when no member of the group runs any more, so that none
-    disturbs the next run.
-    """
+    """Ends the group; returns the resource usage of its leader after every member has ended, so
+    that no member disturbs the next run."""
     members = []
     for pid in _members(process.pid):
         try:
@@ -132,8 +130,8 @@ def _watch(
 def run_to_end(
     command: list[str], time_limit: float, out: IO, err: IO, env: dict[str, str] | None = None
 ) -> int | None:
-    """The status, or None: it did not finish in time. Raises OSError when the program cannot be
-    started. Whatever ends this call also ends the group."""
+    """The status, or None if the program did not finish in time. Raises OSError if it cannot be
+    started. The group ends with this call, also after an exception."""
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True
     )
@@ -156,9 +154,8 @@ def _tail(file: IO[bytes]) -> str:
 def run_limited(
     command: list[str], time_limit: float = TIME_LIMIT, memory_limit_kib: int = MEMORY_LIMIT_KIB
 ) -> Outcome:
-    """Raises OSError when the program cannot be started. Whatever ends this call also ends the
-    group.
-    """
+    """Runs the program under both limits. Raises OSError if it cannot be started. The group ends
+    with this call, also after an exception."""
     # Files, not pipes: a program that talks much never waits for us, and a stray child cannot hold
     # us up. They lie in memory, since a disk may be full.
     with open(os.memfd_create("out"), "w+b") as out, open(os.memfd_create("err"), "w+b") as err:

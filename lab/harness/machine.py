@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What results depend on: the machine, the tool chains, the commit."""
+"""The circumstances of results: the machine, the tool chains, the commit."""
 
 import os
 import platform
@@ -32,7 +32,7 @@ def _version(line: str) -> list[int]:
 
 
 def _java() -> str | None:
-    """The newest JDK that is there, which is the one that runtimes/java/build.sh takes."""
+    """The newest JDK that is installed; runtimes/java/build.sh takes the same."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
     commands = [
         str(home / "bin" / "java") for home in [*homes, *Path("/usr/lib/jvm").glob("*")]
@@ -56,8 +56,8 @@ def _system() -> str | None:
 
 
 def _flags() -> str | None:
-    """Those of every C++ program of the lab, the same for all. The lab's own build folders keep to
-    what is said here; of one that is taken as it is they are those that CMake was told."""
+    """The flags of every C++ program of the lab. The lab passes these flags to its own build
+    folders. For a prebuilt folder they are read from its CMake cache."""
     if os.environ.get(PREBUILT):
         return _flags_of(Path(os.environ[PREBUILT], "CMakeCache.txt"))
     text = (ROOT / "lab" / "CMakeLists.txt").read_text()
@@ -72,9 +72,8 @@ def _flags() -> str | None:
 
 
 def _flags_of(cache: Path) -> str | None:
-    """What a compiler is called with in a build folder; of two that are the same the latter,
-    since the last of several counts.
-    """
+    """The compiler flags of a build folder. Of two equal flags the last is kept, since the last of
+    several counts."""
     try:
         values = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.MULTILINE))
     except OSError:
@@ -86,9 +85,7 @@ def _flags_of(cache: Path) -> str | None:
 
 
 def differences(then: dict, now: dict) -> str | None:
-    """Which of what every sample depends on is not as it was, in words; None where nothing is
-    known to differ.
-    """
+    """The first circumstance that differs, in words; None if no difference is known."""
     for key in ("commit", "compiler", "flags", "allocator", "cpu", "cores", "kernel"):
         if then.get(key) and now.get(key) and then[key] != now[key]:
             return f"{key} {then[key]}, and this is {now[key]}"
@@ -100,7 +97,7 @@ def _allocator() -> str:
 
 
 def machine(compiler: str) -> dict:
-    """A dictionary; what cannot be found out is None."""
+    """The description of the machine, as a dictionary. A fact that cannot be found out is None."""
     about = {
         "cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),
         "cores": usable_cpus(),

@@ -74,7 +74,8 @@ def runtimes_named(text: str | None, workloads: list[str]) -> list[str]:
     names = list(dict.fromkeys(runtime_named(name).name for name in text.split(",")))
     if not any(set(workloads) & set(RUNTIMES[name].offers) for name in names):
         raise UsageError(
-            f"none of the runtimes {', '.join(names)} has one of the workloads {', '.join(workloads)}"
+            f"none of the runtimes {', '.join(names)} "
+            f"has one of the workloads {', '.join(workloads)}"
         )
     return names
 
@@ -106,7 +107,8 @@ def _check_bench(given: Namespace) -> None:
         ]
         if others:
             raise UsageError(
-                f"--resume continues with the options that the run began with; it does not go with {others[0]}"
+                "--resume continues with the options that the run began with; "
+                f"it does not go with {others[0]}"
             )
         return
     given.every_row = (
@@ -153,7 +155,8 @@ def _check_page(given: Namespace) -> None:
 def _check_seed_tables(given: Namespace) -> None:
     if not given.files and not given.measure:
         raise UsageError(
-            "seed-tables takes results files, or --measure FOLDER to make them; see ./sennit help bench seed-tables"
+            "seed-tables takes results files, or --measure FOLDER to make them; "
+            "see ./sennit help bench seed-tables"
         )
     given.reps = number(given.reps, "--reps", 1, 1000) if given.reps else None
     given.time_limit = seconds(given.time_limit) if given.time_limit else None

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench overhead`: what the harness adds to the runs that it times, and how long it takes around
-each. Close other programs first.
+"""`bench overhead`: the time that the harness adds to a run, and the time it takes around each run.
+Close other programs first.
 
-Two pairs are measured in turns, so that a slow minute meets both: a program that keeps every CPU
-busy, started bare and started as a bench does, by the time that it says itself; and a program that
-ends at once, started both ways, from start to reaped."""
+Two pairs are measured in turns, so that a slow minute meets both. One program keeps every CPU busy;
+it is started bare and started as a bench does, and reports its own time. The other program ends at
+once; its wall time is measured from start to reaped.
+"""
 
 import json
 import os
@@ -26,7 +27,7 @@ BUSY, IDLE = ("fib", "39"), ("fib", "1")
 
 
 def bare(command: list[str]) -> dict:
-    """What the program prints, started with nothing around it."""
+    """The output of the program, started without the harness."""
     read, write = os.pipe()
     pid = os.posix_spawn(
         command[0],
@@ -101,7 +102,8 @@ def act(given: Namespace) -> int:
         )
     )
     print(
-        "around a run: {:.1f} ms, 95 % interval {:.1f} to {:.1f} ms; at most {:.0f} ms are wanted".format(
+        "around a run: {:.1f} ms, 95 % interval {:.1f} to {:.1f} ms; "
+        "at most {:.0f} ms are wanted".format(
             *(1000 * value for value in (around, *around_interval, MOST_AROUND))
         )
     )

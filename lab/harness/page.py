@@ -37,7 +37,7 @@ def _columns(samples: list[dict]) -> list[list]:
 
 
 def _cell(cell: dict) -> dict:
-    """What the page shows of a cell; what is null or false is left out."""
+    """The part of a cell that the page shows, without nulls and false values."""
     shown = {
         key: cell[key]
         for key in ("runtime", "title", "ours", "workload", "size", "threads", "status", "reason")
@@ -53,9 +53,8 @@ def _cell(cell: dict) -> dict:
 
 
 def _compact(results: dict) -> dict:
-    """What the page shows of a document, in fewer bytes: data.js reads it as it reads
-    RESULTS.json.
-    """
+    """The part of a document that the page shows, in fewer bytes. data.js reads it like
+    RESULTS.json."""
     return {key: results[key] for key in ("format", "version", "state", "machine")} | {
         "blocks": [{"noisy": block["noisy"]} for block in results["blocks"]],
         "cells": [_cell(cell) for cell in results["cells"]],

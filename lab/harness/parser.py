@@ -55,7 +55,9 @@ def script(path: str) -> ModuleType:
     """A Python script of the project, loaded as a module: its options are declared there."""
     name = re.sub(r"\W", "_", path)
     loader = importlib.machinery.SourceFileLoader(name, str(ROOT / path))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))  # type: ignore[arg-type]
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
     loader.exec_module(module)
     return module
@@ -267,8 +269,8 @@ BENCH_ACTIONS: dict[str, Verb] = {
     "compare": (
         "compare two results files, or two builds",
         _compare,
-        "Compares two results files. Given two build folders or install prefixes, it measures both\n"
-        "builds in the same blocks, which gives the sharper answer.",
+        "Compares two results files. Given two build folders or install prefixes, it measures\n"
+        "both builds in the same blocks, which gives the sharper answer.",
         "  ./sennit bench compare old/RESULTS.json new/RESULTS.json\n"
         "  ./sennit bench compare build/before build/after --workloads fib,skynet",
     ),
@@ -286,9 +288,9 @@ VERBS: dict[str, Verb] = {
     "bench": (
         "measure Sennit beside every other runtime found",
         _bench,
-        "Installs missing packages, builds every runtime, and runs fib, skynet, nqueens and matmul in\n"
-        "each of them. It checks every answer, prints one table, and writes RESULTS.md, .csv, .json and\n"
-        ".html below build/results.",
+        "Installs missing packages, builds every runtime, and runs fib, skynet, nqueens and\n"
+        "matmul in each of them. It checks every answer, prints one table, and writes RESULTS.md,\n"
+        ".csv, .json and .html below build/results.",
         "  ./sennit bench --quick\n"
         "  ./sennit bench --workloads fibers --runtimes sennit-fiber,go --threads 1,2\n"
         "  ./sennit bench --resume",
@@ -302,8 +304,8 @@ VERBS: dict[str, Verb] = {
     "run": (
         "run one workload once and print one line of JSON",
         _run,
-        "Builds the runtime, runs one workload once, and prints exactly one line of JSON. The exit\n"
-        "status is 0 only if the answer is right.",
+        "Builds the runtime, runs one workload once, and prints exactly one line of JSON. The\n"
+        "exit status is 0 only if the answer is right.",
         "  ./sennit run sennit fib 39 --threads 2",
     ),
     "list": (
@@ -320,15 +322,15 @@ VERBS: dict[str, Verb] = {
     "soak": (
         "run random programs over every primitive",
         _soak,
-        "Runs random programs and checks their answers, that each round leaves nothing alive, and that\n"
-        "memory stays flat. It prints one line for each period.",
+        "Runs random programs and checks their answers, that each round leaves nothing alive, and\n"
+        "that memory stays flat. It prints one line for each period.",
         "  ./sennit soak 60 --workers 2",
     ),
     "overload": (
         "send to an actor faster than it can receive",
         _overload,
-        "Overloads an actor under each mailbox policy. It checks that bounds hold, that memory stays\n"
-        "flat where it must, and that no accepted message is lost.",
+        "Overloads an actor under each mailbox policy. It checks that bounds hold, that memory\n"
+        "stays flat where it must, and that no accepted message is lost.",
         "  ./sennit overload 30",
     ),
     "clean": ("remove build/ and .venv/", _clean),
@@ -384,7 +386,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         words = [word for word in (given.verb, getattr(given, "action", None)) if word]
         place = f"{' '.join(words)}: " if words else ""
         raise UsageError(
-            f"{place}unrecognized arguments: {' '.join(unknown)}; see ./sennit {' '.join(['help', *words])}"
+            f"{place}unrecognized arguments: {' '.join(unknown)}; "
+            f"see ./sennit {' '.join(['help', *words])}"
         )
     if given.verb == "help":
         show_help(given.words)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench publish FOLDER`: the committed set of results, docs/results/, and what is made from it:
-the table of figures and the picture of the README, and docs/seed-tables.md where the results hold
-its rows. It names no folder of the machine."""
+"""`bench publish FOLDER`: writes the committed set of results, docs/results/, the table and the
+picture of the README, and docs/seed-tables.md if the results hold its rows. The set names no folder
+of the machine."""
 
 import json
 import re
@@ -143,7 +143,8 @@ def figures(results: Results, about: dict) -> str:
     """The generated part of the README, without its marks."""
     most = max((cell.threads for cell in results.cells if cell.good), default=1)
     most = min(most, about["cores"])
-    text = f"Medians of one run: {about['cpu']}, {about['cores']} CPUs, Linux {about['kernel']}, {about['compiler']}.\n"
+    machine = f"{about['cpu']}, {about['cores']} CPUs, Linux {about['kernel']}, {about['compiler']}"
+    text = f"Medians of one run: {machine}.\n"
     for table in (_table(_forks(results, most)), _table(_operations(results, most))):
         text += f"\n{table}" if table else ""
     seeds = (
@@ -153,7 +154,8 @@ def figures(results: Results, about: dict) -> str:
     )
     return (
         text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n"
-        f"All samples, the machine and what did not run: [docs/results](docs/results/RESULTS.md).{seeds}\n"
+        "All samples, the machine and what did not run: "
+        f"[docs/results](docs/results/RESULTS.md).{seeds}\n"
     )
 
 
@@ -176,7 +178,8 @@ def open_files(given: Namespace) -> None:
     size = len(_text(given.document))
     if size > MOST_BYTES * 3 // 4:
         raise UsageError(
-            f"{given.folder} holds {size // 1000} kB of samples; a committed set has at most {MOST_BYTES * 3 // 4000} kB"
+            f"{given.folder} holds {size // 1000} kB of samples; "
+            f"a committed set has at most {MOST_BYTES * 3 // 4000} kB"
         )
 
 

@@ -144,7 +144,7 @@ def _csv_row(results: Results, cell: Cell) -> dict:
 
 
 def write_json(run: Run, plan: Plan, about: dict, folder: Path) -> dict:
-    """What `bench --resume` reads; returns what was written."""
+    """Writes the file that `bench --resume` reads; returns the results."""
     results = document(run, plan, about)
     save(results, folder / "RESULTS.json")
     return results
@@ -153,9 +153,8 @@ def write_json(run: Run, plan: Plan, about: dict, folder: Path) -> dict:
 def checkpoint(
     run: Run, plan: Plan, about: dict, folder: Path, versions: Mapping[str, str]
 ) -> Callable[[], None]:
-    """What saves what there is so far. A full disk is told once: the disk may have room again at
-    the end.
-    """
+    """Returns a function that saves the results so far. It reports a full disk once, since the disk
+    may have room again at the end."""
     told: list[OSError] = []
 
     def write() -> None:

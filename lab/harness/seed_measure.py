@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench seed-tables`: measures what the rows of the published tables name, and writes
-docs/seed-tables.md from results.
-"""
+"""`bench seed-tables`: measures the rows of the published tables, and writes docs/seed-tables.md
+from results."""
 
 import os
 import sys
@@ -58,9 +57,8 @@ def _cells(size: str, most: int) -> dict[tuple[str, str, str, int], Cell]:
 
 
 def cells_to_measure(most: int, besides: Iterable[Cell] = ()) -> list[Cell]:
-    """A cell for each row, each once, but for those that are there. `most` is what all threads
-    are.
-    """
+    """A cell for each row, without duplicates and without the cells that are there. `most` is the
+    number of threads that `all` stands for."""
     there = set(map(_key, besides))
     return [cell for key, cell in _cells("size", most).items() if key not in there]
 
@@ -101,9 +99,7 @@ def open_files(given: Namespace) -> None:
 
 
 def _begin(given: Namespace) -> tuple[Run, Plan, dict]:
-    """A new run, or the one that the folder holds, which goes on with what was decided then, and
-    with the compiler of then.
-    """
+    """Starts a new run, or resumes the run of the folder with its plan and its compiler."""
     if given.former:
         run, plan, about = restore(given.former)
         compiler_named(about.get("compiler_command"))
@@ -138,9 +134,8 @@ def _begin(given: Namespace) -> tuple[Run, Plan, dict]:
 
 
 def measure(given: Namespace) -> dict:
-    """Every row that can be measured here, into the results files of the folder; what is there
-    already is not measured again.
-    """
+    """Measures every row that can be measured here, into the results files of the folder. Rows with
+    enough samples are not measured again."""
     folder = Path(given.measure).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     run, plan, about = _begin(given)

@@ -35,7 +35,8 @@ MACHINE = (
 
 @functools.cache
 def tables() -> list[dict]:
-    """As in the file; each row has `name` and either `reason` or what measures it."""
+    """The tables of the file. Each row has `name`, and either `reason` or the runtime and workload
+    that measure it."""
     return tomllib.loads(DESCRIPTION.read_text(encoding="utf-8"))["table"]
 
 
@@ -82,9 +83,8 @@ def why_not(row: dict) -> str | None:
 
 
 def _scale(table: dict, row: dict, cell: dict) -> float:
-    """What seconds of the cell are multiplied with. A smaller size stands for the row's: its
-    operations are alike.
-    """
+    """The factor from seconds of the cell to the unit of the table. A smaller size stands for the
+    row's: their operations are alike."""
     unit = UNITS[table["unit"]]
     if table["per"] == "run":
         return unit * (int(row["size"]) / int(cell["size"]) if cell["size"] != row["size"] else 1)
@@ -102,8 +102,10 @@ def _here(table: dict, row: dict, documents: list[dict]) -> list[str]:
     cell = None if why_not(row) else find(row, documents)
     if cell is None or cell["median"] is None:
         reason = why_not(row) or (cell["reason"] if cell else None)
+        name = f"{row.get('runtime')} {row.get('workload')}({row.get('size')})"
+        nothing = f"not measured: the results hold no {name}"
         return [
-            f"no: {reason or f'''not measured: the results hold no {row['runtime']} {row['workload']}({row['size']})'''}",
+            f"no: {reason or nothing}",
             "",
             "",
         ]
@@ -164,7 +166,7 @@ def _unit(table: dict) -> str:
 
 
 def for_page(documents: list[dict]) -> list[dict]:
-    """What RESULTS.html shows: tables of text."""
+    """The tables for RESULTS.html, as text."""
     return [
         {
             "title": f"{table['title']}: {_unit(table)}",

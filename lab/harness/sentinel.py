@@ -10,7 +10,8 @@ from statistics import median
 from typing import NoReturn
 
 ROUNDS = 200_000  # some 10 ms of this interpreter
-NOISY = 1.15  # times the median of all sentinels of the results: other programs took at least an eighth of a CPU
+# Times the median of all sentinels: other programs took at least an eighth of a CPU.
+NOISY = 1.15
 
 
 def _work(rounds: int) -> float:
@@ -22,7 +23,7 @@ def _work(rounds: int) -> float:
 
 
 def _child(cpu: int, pipe: int, rounds: int) -> NoReturn:
-    """In a process of its own, which ends here whatever happens."""
+    """Runs in a process of its own, which ends here even after an exception."""
     try:
         os.sched_setaffinity(0, {cpu})
         os.write(

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from .options import FEWEST
 
-THREADS = "OPENBLAS_NUM_THREADS"  # numpy starts that many threads when it is imported, which would disturb a bench
+# numpy starts this many threads when it is imported. More than one could disturb a bench.
+THREADS = "OPENBLAS_NUM_THREADS"
 given = os.environ.get(THREADS)
 os.environ[THREADS] = "1"
 import numpy as np  # noqa: E402
@@ -30,7 +31,8 @@ ByBlock = Mapping[object, float]  # block -> seconds
 
 CONFIDENCE = 0.95
 RESAMPLES, SEED = 2000, 1  # of the bootstrap
-FAR_OFF = 3.5  # scaled median deviations; the limit of Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993
+# Scaled median deviations; from Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993.
+FAR_OFF = 3.5
 FEWEST_FOR_OUTLIERS = 5  # with fewer nothing can be called usual
 
 

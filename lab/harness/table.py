@@ -18,10 +18,15 @@ from .bench import Cell
 from .options import FEWEST
 from .stats import Interval, compare, median_interval
 
-EXPLANATION = f"""For each workload: median seconds; the ratio to the plain serial function; the ratio to the best peer at the same
-number of workers, where = says that no difference is shown (the 95 % interval of the ratio within blocks holds 1) and ? that
-there are too few samples to tell: an interval takes {FEWEST} of both. Of fewer there are medians, ratios and ranges, and no verdict."""
-SPREAD = "95 % interval, or range"  # the head of a column of what spread() gives
+EXPLANATION = (
+    "For each workload: median seconds; the ratio to the plain serial function; "
+    "the ratio to the best peer at the same\n"
+    "number of workers, where = says that no difference is shown "
+    "(the 95 % interval of the ratio within blocks holds 1) and ? that\n"
+    f"there are too few samples to tell: an interval takes {FEWEST} of both. "
+    "Of fewer there are medians, ratios and ranges, and no verdict."
+)
+SPREAD = "95 % interval, or range"  # the head of the column that spread() fills
 SAME_MARK = {True: " =", False: "", None: " ?"}
 NO_RESULT = {"DNF": "DNF", "wrong": "wrong"}
 NEVER_RUN = {"not installed", "not offered"}
@@ -29,7 +34,7 @@ NEVER_RUN = {"not installed", "not offered"}
 
 @dataclass
 class Figures:
-    """What one cell shows, as numbers; None where there is nothing to compare with."""
+    """The figures of one cell. A figure is None without a cell to compare with."""
 
     seconds: float
     to_serial: float | None
@@ -161,9 +166,8 @@ WIDEST = 10_000  # columns; plain() chooses what a terminal holds
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
-    """The lines of a table; the first row is its head. The first column is aligned to the left,
-    the others to the right.
-    """
+    """The lines of a table; the first row is its head. Only the first column is aligned to the
+    left."""
     head, *rest = rows
     table = rich.table.Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for number, title in enumerate(head):

@@ -29,7 +29,7 @@ def environment(cache: Path) -> dict[str, str]:
     env["GOPATH"] = str(cache / "go")
     env["GOCACHE"] = str(cache / "go-build")
     env["GOMODCACHE"] = str(cache / "go" / "pkg" / "mod")
-    # go counts its uses below the settings folder; what `go env -w` keeps there still holds.
+    # go counts its uses below the settings folder; the settings of `go env -w` there still hold.
     env["GOENV"] = env.get("GOENV") or str(settings / "go" / "env")
     env["XDG_CONFIG_HOME"] = str(cache / "config")
     return env

@@ -202,7 +202,8 @@ class Library(unittest.TestCase):
             mock.patch("sys.stderr"),
         ):
             self.assertEqual(
-                charts.install(self.place), "what npm installed is not the file that is pinned"
+                charts.install(self.place),
+                "the file that npm installed does not have the pinned checksum",
             )
         self.assertIsNone(charts.echarts(self.place))
 
