@@ -3,6 +3,7 @@
 nothing behind.
 """
 
+import contextlib
 import os
 import resource
 import select
@@ -55,17 +56,10 @@ def _resident_kib(pid: int) -> int:
 
 
 def _members(group: int) -> Iterator[int]:
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            stat = _read(f"/proc/{name}/stat")
-            if (
-                int(stat[stat.rindex(b")") + 2 :].split(None, 3)[2]) == group
-            ):  # the name before it may hold spaces
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+            if os.getpgid(int(name)) == group:
                 yield int(name)
-        except (OSError, ValueError):
-            continue  # it ended meanwhile
 
 
 def _end_group(process: subprocess.Popen) -> resource.struct_rusage:
