@@ -286,7 +286,7 @@ def restart_with_libraries(arguments: Sequence[str]) -> None:
         return
     if os.environ.get(RESTARTED):
         raise CannotInstall(f"{python} does not find its libraries")
-    os.execve(python, [python, "-m", "harness", *arguments], os.environ | {RESTARTED: "1"})
+    os.execve(python, [python, "-P", "-m", "harness", *arguments], os.environ | {RESTARTED: "1"})
 
 
 def install_charts() -> None:

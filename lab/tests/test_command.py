@@ -212,7 +212,9 @@ class Command(unittest.TestCase):
             text=True,
             capture_output=True,
         )
-        self.assertEqual((done.returncode, done.stdout), (0, "ran -m harness list\n"), done.stderr)
+        self.assertEqual(
+            (done.returncode, done.stdout), (0, "ran -P -m harness list\n"), done.stderr
+        )
         self.assertIn("install -y --no-install-recommends python3", done.stderr)
 
     def test_libraries_come_from_debian_packages_and_else_from_requirements(self):
