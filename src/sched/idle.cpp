@@ -42,7 +42,7 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
         sightings& past = seen_[i];
-        if (in_passing && !(past.takes_long() && other.queue_.is_wary())) continue;
+        if (in_passing && !(past.takes_long() && other.queue_.is_contended())) continue;
         const bool gets_on =
             in_passing ? past.gets_on_in_passing(other.pulse()) : past.gets_on(other.counted.runs(), now);
         const bool stuck = when != last_look::just_now && !gets_on;

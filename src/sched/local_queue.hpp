@@ -21,7 +21,7 @@
 // time. A context that yields is followed by the oldest ready one, and by the newest new one where nothing is ready.
 // README.md, "What begins and when", states the bounds.
 //
-// Who touches what. The worker pushes and pops, under its half of an owner_lock: no locked instruction, no fence. It
+// Who touches what. The worker pushes and pops, under its half of a biased_lock: no locked instruction, no fence. It
 // gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
 // does a thief come in by the other half of the lock (`steal`). `size` may be read by anybody at any time.
 //
@@ -56,25 +56,25 @@ public:
 
     // ---- the owner. Pushes return how many runnables are there now.
     std::uint32_t push_ready(runnable& item) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         ready_.push_back(item);
         return add(1);
     }
     // Before all others: it was here first and found nothing to wait for, or somebody waits for just this one.
     std::uint32_t push_ready_first(runnable& item) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         ready_.push_front(item);
         return add(1);
     }
     std::uint32_t push_spawned(runnable& item) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         item.order = next_order_++;
         spawned_.push_back(item);
         return add(1);
     }
     // What was stolen: ready ones go behind all that is ready here, new ones behind all that is new.
     std::uint32_t adopt(batch& loot) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         ready_.append(loot.ready);
         if (!SENNIT_MUTANT("new work stays new at a thief")) {
             loot.spawned.append(spawned_);
@@ -89,14 +89,14 @@ public:
     // Returns how many runnables are there then, zero when it did not go in.
     template <class F>
     std::uint32_t push_ready_if(runnable& item, F&& wanted) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         if (!wanted()) return 0;
         ready_.push_back(item);
         return add(1);
     }
     template <class F>
     std::uint32_t push_spawned_if(runnable& item, F&& wanted) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         if (!wanted()) return 0;
         item.order = next_order_++;
         spawned_.push_back(item);
@@ -109,7 +109,7 @@ public:
     template <class F, class H>
     std::uint32_t end_and_pop(runnable& item, F&& again, H&& handed, void (*run)(runnable*) noexcept,
                               runnable*& next) noexcept {
-        owner_section section(lock_);
+        owner_guard section(lock_);
         const bool first_in_hand = size_.load_rlx() == 0; // the owner's own
         next = handed(first_in_hand);
         if (again()) {
@@ -134,14 +134,14 @@ public:
     // For what else the owner's lock guards.
     template <class F>
     void inside(F&& change) noexcept {
-        owner_section section(lock_);
+        owner_guard section(lock_);
         change();
     }
 
     // The next one to run; null when there is none.
     runnable* pop() noexcept {
         if (size() == 0) return nullptr;
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         runnable* item = ready_goes_first() ? ready_.pop_front() : spawned_.pop_back();
         if (item) took(1);
         return item;
@@ -151,7 +151,7 @@ public:
     template <class F>
     runnable* pop_fairly(F&& oldest) noexcept {
         if (size() == 0) return nullptr;
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a fair turn begins new work");
         const bool may_continue = !ready_.empty() && !SENNIT_MUTANT("a fair turn continues ready work");
         new_is_next_ = may_begin && (!may_continue || !new_is_next_);
@@ -163,7 +163,7 @@ public:
     std::uint64_t present() const noexcept { return next_order_; }
     // The oldest ready one if `run` is its function.
     runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         runnable* item = ready_.front();
         if (!item || item->run != run) return nullptr;
         if (SENNIT_MUTANT("a context that blocks is followed by what is ready") && !ready_goes_first()) return nullptr;
@@ -173,7 +173,7 @@ public:
     }
     // True when `item` was the newest spawned one; it is the caller's then.
     bool pop_newest_if(const runnable& item) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         if (spawned_.back() != &item) return false;
         spawned_.pop_back();
         took(1);
@@ -181,7 +181,7 @@ public:
     }
     // For a context that is about to yield: where nothing is ready, the newest spawned one becomes so, and goes first.
     void promote_newest_if_none_is_ready() noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         runnable* item = ready_.empty() ? spawned_.pop_back() : nullptr;
         if (!item) return;
         item->order = began_elsewhere; // nothing goes before it for being newer
@@ -203,19 +203,19 @@ public:
 
     // Moves the older half to `out`, but keeps one at least; returns how many went.
     std::uint32_t give_half(batch& out) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         return take(size() / 2, out);
     }
 
     // Of those that were spawned; null: there is none. It may be gone at once.
     const runnable* oldest_spawned() noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         return spawned_.front();
     }
 
     // Moves everything to `out`; returns how many.
     std::uint32_t give_all(batch& out) noexcept {
-        owner_section inside(lock_);
+        owner_guard inside(lock_);
         return take(size(), out);
     }
 
@@ -224,20 +224,20 @@ public:
     // `first` is called inside before that: it may push.
     template <class F>
     std::uint32_t steal(batch& out, F&& first) noexcept {
-        if (in_sight() == 0 || !lock_.claim()) return 0;
+        if (in_sight() == 0 || !lock_.try_lock_remote()) return 0;
         first();
         const std::uint32_t count = take((size() + 1) / 2, out);
-        lock_.release();
+        lock_.unlock_remote();
         return count;
     }
 
     // Calls `change` inside, for what else the lock guards, if that lets in.
     template <class F>
-    owner_lock::answer claimed(F&& change) noexcept {
-        const owner_lock::answer let = lock_.claim();
+    biased_lock::remote_lock_result with_remote_lock(F&& change) noexcept {
+        const biased_lock::remote_lock_result let = lock_.try_lock_remote();
         if (!let) return let;
         change();
-        lock_.release();
+        lock_.unlock_remote();
         return let;
     }
 
@@ -254,14 +254,14 @@ public:
     hand in_hand; // who may do what: hand.hpp
 
     // Whoever takes something here makes no barrier for it: a hint.
-    bool is_wary() const noexcept { return lock_.is_wary(); }
+    bool is_contended() const noexcept { return lock_.is_contended(); }
 
-    bool fenced() const noexcept { return lock_.fenced(); }
+    bool always_contended() const noexcept { return lock_.always_contended(); }
 
 private:
     std::uint32_t add(std::uint32_t count) noexcept {
         const std::uint32_t now = size_.load_rlx() + count; // orders nothing: whoever is inside is the only writer
-        if (lock_.fenced())
+        if (lock_.always_contended())
             size_.store(now);
         else
             size_.store_rlx(now); // size() sees it behind the sleeper's barrier
@@ -296,7 +296,7 @@ private:
     }
 
     friend class snapshot;
-    owner_lock lock_;
+    biased_lock lock_;
     list ready_;
     list spawned_;
     // Numbers of runnables that do not come from `next_order_`.

@@ -84,7 +84,7 @@ void mailbox::tell_owner() noexcept {
 // follows one message stays together. False: it could not be done, or need not.
 bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
-    const auto let = owner.queue().claimed([&]() noexcept {
+    const auto let = owner.queue().with_remote_lock([&]() noexcept {
         take_from_hand(owner);
         if (owner_.load_rlx() != &owner || busy_.load_rlx()) return; // under the lock
         if (remote_.load()) take_remote(inbox_);
@@ -165,7 +165,7 @@ bool mailbox::wake_up_here(worker& me) noexcept {
         };
         if (owner == &me) {
             me.queue().inside(change);
-        } else if (const auto let = owner->queue().claimed(change); let.refused && !SENNIT_MUTANT("notice goes back")) {
+        } else if (const auto let = owner->queue().with_remote_lock(change); let.refused && !SENNIT_MUTANT("notice goes back")) {
             send_notice_back(*owner);
             return false;
         } else if (!let) {
@@ -278,7 +278,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
             owner_.store(&me);
             return true;
         }
-        const auto let = owner->queue().claimed([&]() noexcept { owner_.store(&me); });
+        const auto let = owner->queue().with_remote_lock([&]() noexcept { owner_.store(&me); });
         if (let) return true;
         if (let.refused && !SENNIT_MUTANT("owner is asked to hand over")) {
             handover wanted(*this, *owner);
@@ -335,7 +335,7 @@ void mailbox::turns(mailbox& first) noexcept {
     mailbox* box = &first;
     mail* given = nullptr;
     for (unsigned left = me->turns_in_a_pick(); box; --left) {
-        if (!me->queue().fenced()) [[likely]]
+        if (!me->queue().always_contended()) [[likely]]
             me->queue().in_hand.open();
         if (given) {
             box = chain(box, given, me, here, left);

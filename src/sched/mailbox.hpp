@@ -7,7 +7,7 @@
 // first. `noticed_`: `notice_` lies in a queue.
 //
 // Protocol.
-// 1. The owner's thread delivers inside its own queue's lock (owner_lock: no fence, no locked instruction): appends to
+// 1. The owner's thread delivers inside its own queue's lock (biased_lock: no fence, no locked instruction): appends to
 //    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
 //    The first piece that a handler sends stays in its worker's hand instead, when nothing is ready there: hand.hpp.
 // 2. Everybody else pushes on `remote_`, then looks at `owner_`. Null: done, whoever has it begins a turn with it and
@@ -20,7 +20,7 @@
 //    there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
 //    makes itself the owner under the old one's lock before it touches anything.
-// 6. The system may come to refuse what lets others than the owner into that lock (owner_lock::claim). Then what must
+// 6. The system may come to refuse what lets others than the owner into that lock (biased_lock::try_lock_remote). Then what must
 //    be done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
 //    write null to `owner_`, as for a mailbox on its way, and waits until it has; a notice goes back to it; the first
 //    notice of one that is bound to another worker sends it on its way there. What need not be done is not:

@@ -68,7 +68,7 @@ void mailbox::begin_on(std::uint16_t wanted) noexcept {
     if (owner == this_worker())
         owner->queue().inside(change);
     else
-        (void)owner->queue().claimed(change);
+        (void)owner->queue().with_remote_lock(change);
 }
 
 void mailbox::return_to_sender(mail& one, delivery why) noexcept {

@@ -26,7 +26,7 @@ inline constexpr std::int64_t spin_ns = 50'000;
 // A fork that is published on request comes within a microsecond; who has not answered by now sits in a long leaf.
 inline constexpr std::int64_t force_after_ns = stressed ? 0 : 20'000;
 
-// The same where taking costs no barrier, since somebody has taken lately (owner_lock::is_wary), and pieces take long
+// The same where taking costs no barrier, since somebody has taken lately (biased_lock::is_contended), and pieces take long
 // (sightings.hpp): more than a handler takes that sends 64 messages to another worker.
 inline constexpr std::int64_t take_after_ns = stressed ? 0 : 4'000;
 
@@ -61,10 +61,10 @@ inline constexpr std::int64_t fair_turn_ns = 5'000'000;
 inline constexpr unsigned least_fair_period = simulated ? 3 : 2;
 
 // Looks at an owner that is inside its section before a thief gives up: it may have lost its processor there.
-inline constexpr unsigned looks_for_an_owner = simulated ? 3 : 2'000;
+inline constexpr unsigned owner_wait_rounds = simulated ? 3 : 2'000;
 
 // Of an owner's sections behind a claim, so many are dear for it, by some 5 ns each, and claims cheap: owner_lock.hpp.
-inline constexpr unsigned wary_sections = simulated ? 1 : 256;
+inline constexpr unsigned contended_sections = simulated ? 1 : 256;
 
 // How long one who watches over others' single pieces of work sleeps between two looks: at first, and at most. And how
 // many looks in a row that find nothing end the watch.

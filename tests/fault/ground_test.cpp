@@ -186,22 +186,22 @@ TEST(refused_guard, of_both_kinds_is_counted_and_the_stack_works_without) {
 }
 
 // Who comes while the owner is wary makes no barrier, so none can be refused.
-TEST(refused_barrier, keeps_others_out_of_an_owners_lock_unless_it_is_wary) {
-    sennit::sched::owner_lock lock;
-    if (lock.fenced()) GTEST_SKIP() << "the system has no membarrier";
+TEST(refused_barrier, keeps_others_out_of_a_biased_lock_unless_it_is_contended) {
+    sennit::sched::biased_lock lock;
+    if (lock.always_contended()) GTEST_SKIP() << "the system has no membarrier";
     const auto claim = [&] {
-        const auto answer = lock.claim();
-        if (answer) lock.release();
+        const auto answer = lock.try_lock_remote();
+        if (answer) lock.unlock_remote();
         return answer;
     };
     ASSERT_TRUE(claim());
     faults::refuse(request::barrier, 1, extent::all_from_there);
     EXPECT_TRUE(claim());
     EXPECT_EQ(faults::so_far(), 0);
-    for (unsigned i = 0; i <= sennit::sched::tuning::wary_sections; ++i) sennit::sched::owner_section inside(lock);
+    for (unsigned i = 0; i <= sennit::sched::tuning::contended_sections; ++i) sennit::sched::owner_guard inside(lock);
     for (int i = 0; i < 2; ++i) {
         EXPECT_TRUE(claim().refused);
-        sennit::sched::owner_section inside(lock); // and the owner is not locked out
+        sennit::sched::owner_guard inside(lock); // and the owner is not locked out
     }
     EXPECT_GE(faults::stop(), 2);
     EXPECT_TRUE(claim());

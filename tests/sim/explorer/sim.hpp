@@ -142,7 +142,7 @@ struct registration {
     static void sim_##group##_##name()
 #define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
 
-// And once more as `name_fenced`, in a process to which the system refuses a membarrier (owner_lock::fenced).
+// And once more as `name_fenced`, in a process to which the system refuses a membarrier (biased_lock::always_contended).
 #define SIM_SCENARIO_BOTH_WAYS(group, name, ...)                                                                       \
     static void sim_##group##_##name();                                                                                \
     static const ::sennit::sim::registration sim_registered_fenced_##group##_##name(                                   \

@@ -12,77 +12,77 @@
 
 namespace {
 
-using sennit::sched::owner_lock;
-using sennit::sched::owner_section;
+using sennit::sched::biased_lock;
+using sennit::sched::owner_guard;
 namespace tuning = sennit::sched::tuning;
 
-void claim_once(owner_lock& lock) {
+void remote_lock_once(biased_lock& lock) {
     std::thread([&] {
-        ASSERT_TRUE(lock.claim());
-        lock.release();
+        ASSERT_TRUE(lock.try_lock_remote());
+        lock.unlock_remote();
     }).join();
 }
 
-TEST(owner_lock, lets_nobody_in_while_the_owner_is_inside) {
-    owner_lock lock;
+TEST(biased_lock, lets_nobody_in_while_the_owner_is_inside) {
+    biased_lock lock;
     lock.enter();
-    std::thread([&] { EXPECT_FALSE(lock.claim()); }).join();
+    std::thread([&] { EXPECT_FALSE(lock.try_lock_remote()); }).join();
     lock.leave();
-    claim_once(lock);
+    remote_lock_once(lock);
 }
 
-TEST(owner_lock, gives_others_their_turns_one_by_one) {
-    owner_lock lock;
+TEST(biased_lock, gives_others_their_turns_one_by_one) {
+    biased_lock lock;
     std::thread([&] {
-        ASSERT_TRUE(lock.claim());
-        std::thread([&] { EXPECT_FALSE(lock.claim()); }).join();
-        lock.release();
+        ASSERT_TRUE(lock.try_lock_remote());
+        std::thread([&] { EXPECT_FALSE(lock.try_lock_remote()); }).join();
+        lock.unlock_remote();
     }).join();
-    claim_once(lock);
+    remote_lock_once(lock);
 }
 
-TEST(owner_lock, makes_the_owner_wait_for_who_is_inside) {
-    owner_lock lock;
+TEST(biased_lock, makes_the_owner_wait_for_who_is_inside) {
+    biased_lock lock;
     std::atomic<bool> claimed{false}, leaving{false};
     std::thread other([&] {
-        ASSERT_TRUE(lock.claim());
+        ASSERT_TRUE(lock.try_lock_remote());
         claimed = true;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         leaving = true;
-        lock.release();
+        lock.unlock_remote();
     });
     while (!claimed) std::this_thread::yield();
     {
-        owner_section inside(lock);
+        owner_guard inside(lock);
         EXPECT_TRUE(leaving);
     }
     other.join();
 }
 
-TEST(owner_lock, is_wary_for_some_sections_behind_a_claim) {
-    owner_lock lock;
-    if (lock.fenced()) GTEST_SKIP() << "it is always wary here";
-    EXPECT_FALSE(lock.is_wary());
+TEST(biased_lock, is_contended_for_some_sections_after_a_remote_lock) {
+    biased_lock lock;
+    if (lock.always_contended()) GTEST_SKIP() << "it is always wary here";
+    EXPECT_FALSE(lock.is_contended());
     for (int claims = 0; claims < 2; ++claims) { // each begins it anew
-        claim_once(lock);
-        for (unsigned i = 0; i < tuning::wary_sections; ++i) owner_section inside(lock);
-        EXPECT_TRUE(lock.is_wary());
+        remote_lock_once(lock);
+        for (unsigned i = 0; i < tuning::contended_sections; ++i) owner_guard inside(lock);
+        EXPECT_TRUE(lock.is_contended());
     }
     {
-        owner_section inside(lock);
+        owner_guard inside(lock);
     }
-    EXPECT_FALSE(lock.is_wary());
-    claim_once(lock);
-    EXPECT_TRUE(lock.is_wary());
+    EXPECT_FALSE(lock.is_contended());
+    remote_lock_once(lock);
+    EXPECT_TRUE(lock.is_contended());
 }
 
 // Plain counters: a second one inside shows as a wrong sum, and to ThreadSanitizer.
-TEST(owner_lock, counts_right_with_an_owner_and_three_others) {
+TEST(biased_lock, counts_right_with_an_owner_and_three_others) {
 #ifdef SENNIT_EMULATED
     GTEST_SKIP() << "under the emulator one run in five loses counts, on a host whose own program loses none; the "
                     "explorer covers the protocol with the orders of AArch64";
 #endif
-    owner_lock lock;
+    biased_lock lock;
     long count = 0;
     std::atomic<long> let_in{0};
     std::atomic<bool> over{false};
@@ -90,18 +90,18 @@ TEST(owner_lock, counts_right_with_an_owner_and_three_others) {
     for (int i = 0; i < 3; ++i)
         others.emplace_back([&] {
             while (!over) {
-                if (!lock.claim()) {
+                if (!lock.try_lock_remote()) {
                     std::this_thread::yield();
                     continue;
                 }
                 ++count;
-                lock.release();
+                lock.unlock_remote();
                 let_in.fetch_add(1);
             }
         });
     constexpr long rounds = 20'000;
     for (long i = 0; i < rounds || let_in < 5; ++i) {
-        owner_section inside(lock);
+        owner_guard inside(lock);
         ++count;
         if (i >= rounds) --count;
     }
