@@ -36,7 +36,7 @@ const void* mutex::holder(const void* on) noexcept {
 bool mutex::try_lock_slowly() noexcept {
     std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
     while ((seen & ~bits) == 0)
-        if (base::unless_alone(word_).cas_acq(seen, seen | self())) return true; // pairs with unlock
+        if (base::elidable(word_).cas_acq(seen, seen | self())) return true; // pairs with unlock
     return false;
 }
 
@@ -58,11 +58,11 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
         for (;;) {
             const std::uintptr_t others = (seen & bits & ~my_bit) | (waiters_.empty() ? 0 : waiting);
             if ((seen & ~bits) == 0) {
-                if (!base::unless_alone(word_).cas_acq(seen, me | others)) continue; // pairs with unlock
+                if (!base::elidable(word_).cas_acq(seen, me | others)) continue; // pairs with unlock
                 lock_.unlock();
                 return true;
             }
-            if (base::unless_alone(word_).cas_rlx(seen, (seen & ~bits) | others | waiting))
+            if (base::elidable(word_).cas_rlx(seen, (seen & ~bits) | others | waiting))
                 break; // orders nothing: it is not ours yet
         }
         if (began == 0) began = sched::now_ns();
@@ -83,7 +83,7 @@ void mutex::unlock_slowly() {
                                                  "only the fiber or thread that locked it may unlock it");
     std::uintptr_t word = word_.load_rlx(); // a hint: the CAS decides
     while ((word & woken) != 0)
-        if (base::unless_alone(word_).cas_rel(word, word & bits)) return; // pairs with lock
+        if (base::elidable(word_).cas_rel(word, word & bits)) return; // pairs with lock
     sched::claimed next;
     {
         std::lock_guard guard(lock_);
@@ -115,8 +115,8 @@ bool detail::lock_case::try_now(sched::wake_ups&) noexcept {
     std::uintptr_t seen = word.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if ((seen & ~mutex::bits) == 0) {
-            if (base::unless_alone(word).cas_acq(seen, seen | mine_.who)) return true; // pairs with unlock
-        } else if (base::unless_alone(word).cas_rlx(seen,
+            if (base::elidable(word).cas_acq(seen, seen | mine_.who)) return true; // pairs with unlock
+        } else if (base::elidable(word).cas_rlx(seen,
                                                     seen | mutex::waiting)) { // orders nothing: it is not ours yet
             return false;
         }

@@ -55,7 +55,7 @@ public:
     [[gnu::always_inline]] ~inside() {
         if constexpr (N > 1)
             leave(std::make_index_sequence<N>());
-        else if (fresh_ != 0 && !all_[0]->leave_alone_now(me_)) [[unlikely]]
+        else if (fresh_ != 0 && !all_[0]->leave_elided(me_)) [[unlikely]]
             all_[0]->hand_on();
     }
 
@@ -69,7 +69,7 @@ private:
             sort();
             enter(member, std::make_index_sequence<N>());
         } else {
-            fresh_ = all_[0]->enter_alone_now(me_) || detail::door::enter_one(*all_[0], me_, member) ? 1u : 0u;
+            fresh_ = all_[0]->enter_elided(me_) || detail::door::enter_one(*all_[0], me_, member) ? 1u : 0u;
         }
     }
     struct adopting {};
@@ -81,9 +81,9 @@ private:
     [[gnu::always_inline]] void enter(detail::member_key member, std::index_sequence<I...>) noexcept {
         unsigned fresh = 0; // in a register: entering is a barrier for what is in memory
         bool done = false;
-        if (base::enter_alone()) {
+        if (base::begin_exclusive()) {
             done = ((all_[I]->enter_in_solitude(me_) && (fresh |= 1u << I) != 0) && ...);
-            base::leave_alone();
+            base::end_exclusive();
         } else {
             done = ((all_[I]->enter_now(me_) && (fresh |= 1u << I) != 0) && ...);
         }
@@ -99,9 +99,9 @@ private:
         std::size_t last = N - 1;
         const auto ours = [&](std::size_t i) { return (fresh >> (last = i) & 1) != 0; };
         bool done = false;
-        if (base::enter_alone()) {
+        if (base::begin_exclusive()) {
             done = ((!ours(N - 1 - I) || all_[N - 1 - I]->leave_in_solitude(me_)) && ...);
-            base::leave_alone();
+            base::end_exclusive();
         } else {
             done = ((!ours(N - 1 - I) || all_[N - 1 - I]->leave_now(me_)) && ...);
         }

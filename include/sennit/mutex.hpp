@@ -43,16 +43,16 @@ public:
     void lock() {
         std::uintptr_t seen = 0;
         const std::uintptr_t me = self();
-        if (!base::unless_alone(word_).cas_acq(seen, me)) [[unlikely]] // pairs with unlock
+        if (!base::elidable(word_).cas_acq(seen, me)) [[unlikely]] // pairs with unlock
             (void)lock_slowly(me, sched::never);
     }
     bool try_lock() noexcept {
         std::uintptr_t seen = 0;
-        return base::unless_alone(word_).cas_acq(seen, self()) || (seen != 0 && try_lock_slowly()); // pairs with unlock
+        return base::elidable(word_).cas_acq(seen, self()) || (seen != 0 && try_lock_slowly()); // pairs with unlock
     }
     void unlock() {
         std::uintptr_t seen = self();
-        if (!base::unless_alone(word_).cas_rel(seen, 0)) [[unlikely]] // pairs with lock
+        if (!base::elidable(word_).cas_rel(seen, 0)) [[unlikely]] // pairs with lock
             unlock_slowly();
     }
 
@@ -60,7 +60,7 @@ protected:
     bool lock_until(std::int64_t deadline_ns) {
         std::uintptr_t seen = 0;
         const std::uintptr_t me = self();
-        return base::unless_alone(word_).cas_acq(seen, me) || lock_slowly(me, deadline_ns); // pairs with unlock
+        return base::elidable(word_).cas_acq(seen, me) || lock_slowly(me, deadline_ns); // pairs with unlock
     }
     bool owned() const noexcept { return (word_.load_rlx() & ~bits) == self(); } // true only if we wrote it
 

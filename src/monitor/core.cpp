@@ -37,12 +37,12 @@ void monitor::hand_on() noexcept {
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if (seen == 0) {
-            if (!base::unless_alone(word_).cas_acq(seen, me)) continue; // pairs with leave
+            if (!base::elidable(word_).cas_acq(seen, me)) continue; // pairs with leave
             taken_.store_rlx(1);                                        // a hint
             lock_.unlock();
             return entered::this_one;
         }
-        if ((seen & attention) != 0 || base::unless_alone(word_).cas_rlx(seen, seen | attention))
+        if ((seen & attention) != 0 || base::elidable(word_).cas_rlx(seen, seen | attention))
             break; // orders nothing: not ours yet
     }
     sched::wait_point point(true);
@@ -164,7 +164,7 @@ SENNIT_RETURNS_BY_JUMP void claimant::wait_rest(const char* what, const void* on
     sched::park(
         [](void* argument, sched::waiter&) noexcept {
             auto& owed = static_cast<claimant*>(argument)->missing;
-            return base::unless_alone(owed).fetch_sub_acq_rel(1) != 1; // pairs with got
+            return base::elidable(owed).fetch_sub_acq_rel(1) != 1; // pairs with got
         },
         this, here);
     me.waits_for = outer;

@@ -36,7 +36,7 @@ namespace sennit {
 [[gnu::always_inline]] inline detail::claimant* monitor::leave_to_next(identity me) noexcept {
     identity seen = me;
     const bool alone = urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
-    return alone && base::unless_alone(word_).cas_rel(seen, 0) ? nullptr : pass_on(); // pairs with enter_now
+    return alone && base::elidable(word_).cas_rel(seen, 0) ? nullptr : pass_on(); // pairs with enter_now
 }
 
 [[gnu::always_inline]] inline void monitor::give_place_to(detail::turn& later, identity next) noexcept {

@@ -106,7 +106,7 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
     }
     const std::int64_t until = sys::now_ns() + patience_ns;
     bool called = true;
-    base::leave_company();
+    base::unregister_this_thread();
     while (called && me.called.load() == 0) called = sys::futex_wait_until(me.called, 0, until);
     std::lock_guard guard(mutex_);
     if (request* mine = std::exchange(me.next, nullptr)) return mine;
@@ -153,7 +153,7 @@ blocking_pool::~blocking_pool() {
             std::lock_guard guard(mutex_);
             if (count_ == 0 && ended_.empty()) return;
         }
-        base::leave_company();
+        base::unregister_this_thread();
         sys::futex_wait(ends_, seen); // without the lock, which the last ones want
     }
 }

@@ -28,7 +28,7 @@ bool worker::look_outside() noexcept {
     if (told_to_leave()) [[unlikely]]
         (void)deactivate();
     begin_fair_turn();
-    base::seek_solitude(about_now_ns_);
+    base::try_become_exclusive(about_now_ns_);
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
     // Work that comes from outside again and again would starve the own queue else.

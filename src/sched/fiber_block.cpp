@@ -81,7 +81,7 @@ void fiber_block::run_body() noexcept {
 void fiber_block::end() noexcept {
     for (;;) {
         std::uint32_t seen = state_.load_acq(); // pairs with let_go
-        if (seen == running_state && base::unless_alone(state_).cas_acq_rel(seen, ended_state))
+        if (seen == running_state && base::elidable(state_).cas_acq_rel(seen, ended_state))
             return; // pairs with ended, join and let_go
         if (seen == detached_state) break;
         claimed joiner;
@@ -188,7 +188,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     lock_.lock();
     std::uint32_t seen = running_state;
     // Orders nothing: if it succeeds, the lock carries all.
-    if (!base::unless_alone(state_).cas_rlx(seen, watched_state)) {
+    if (!base::elidable(state_).cas_rlx(seen, watched_state)) {
         lock_.unlock();
         (void)state_.load_acq(); // pairs with end: it has ended
         return wake_reason::source;
@@ -208,7 +208,7 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
 
 void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
-    if (base::unless_alone(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
+    if (base::elidable(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
     SENNIT_CHECK(
         seen == ended_state,
         "[SNT-112] a fiber was detached while another fiber or thread waits in its join; let one owner either join or "

@@ -151,7 +151,7 @@ bool worker::rest() noexcept {
         const std::int64_t timer = keeps ? runtime_.clock().next_ns() : never;
         counted.parks.add();
         tracing::tell(trace_kind::sleeps, nullptr);
-        base::leave_company(); // joins again at its next lock: until then a busy worker may be alone
+        base::unregister_this_thread(); // joins again at its next lock: until then a busy worker may be alone
         const bool chosen = timer < until    ? parker_.sleep_to(timer)
                             : until == never ? sleep_for_good()
                                              : parker_.sleep_until(until);

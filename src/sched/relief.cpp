@@ -75,7 +75,7 @@ bool worker::deactivate() noexcept {
             }
             break;
         }
-        base::leave_company();
+        base::unregister_this_thread();
         sys::futex_wait(word, duty::inactive);
     }
     bed_.store(now + 2);

@@ -72,7 +72,7 @@ void snapshot::halt_and_collect() noexcept {
 }
 
 bool snapshot::halt_all() noexcept {
-    base::join_company(); // who is halted must not be alone: the next one that comes would wait for it
+    base::register_this_thread(); // who is halted must not be alone: the next one that comes would wait for it
     const std::int64_t until = sys::now_ns() + patience_ns;
     bool all = true;
     for (unsigned i = 0; i < of_.crew_size(); ++i) {

@@ -142,14 +142,14 @@ void sleep_for_good(waiter& who) noexcept {
             ++all->entered;
         }
         look_between([&who](std::int64_t until) noexcept {
-            base::leave_company();
+            base::unregister_this_thread();
             while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
             }
             return who.signal.load() != 0;
         });
     }
 #endif
-    base::leave_company();
+    base::unregister_this_thread();
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
 #ifndef SENNIT_SIMULATOR
     if (!all || whole.find() != here) return; // who is told of a standstill may have called fork()
@@ -284,7 +284,7 @@ void standstill::wait_for_callback(const runtime_core& of) noexcept {
     for (;;) {
         const std::uint32_t before = all->tells_ended.load();
         if (all->told_for.load() != &of) return;
-        base::leave_company();
+        base::unregister_this_thread();
         sys::futex_wait(all->tells_ended, before);
     }
 }

@@ -52,7 +52,7 @@ struct pending : timer {
         if (publish) publish(argument);
         std::uint32_t expected = preparing;
         // Pairs with claim; who came before is acquired by reason().
-        return base::unless_alone(mine.state).cas_rel(expected, waiting);
+        return base::elidable(mine.state).cas_rel(expected, waiting);
     }
 
     void end() noexcept {
@@ -70,7 +70,7 @@ void block_thread(pending& mine) noexcept {
         sleep_for_good(point);
         return;
     }
-    base::leave_company();
+    base::unregister_this_thread();
     while (point.signal.load() == 0) {
         if (mine.deadline_ns == never) { // claimed, and about to be woken
             sys::futex_wait(point.signal, 0);
@@ -86,7 +86,7 @@ void block_thread(pending& mine) noexcept {
 claim_result claim(wait_point& point, wake_reason why) noexcept {
     std::uint32_t seen = point.state.load_rlx(); // a hint: the CAS decides
     while (seen == preparing || seen == waiting)
-        if (base::unless_alone(point.state)
+        if (base::elidable(point.state)
                 .cas_acq_rel(seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
             return seen == waiting ? claim_result::wake_it : claim_result::leave_it;
     return claim_result::lost;

@@ -101,7 +101,7 @@ void watchdog::thread_main(void* self) noexcept {
             dozing_.store(0);
             quiet = 0;
         }
-        base::leave_company(); // that a relief was called for, or sent back
+        base::unregister_this_thread(); // that a relief was called for, or sent back
         const std::int64_t until = sys::now_ns() + tuning::watch_period_ns;
         while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
         }

@@ -86,8 +86,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::allow_halt();
     me.task_.store(sys::this_task());
     me.about_now_ns_ = sys::coarse_now_ns();
-    base::join_company();
-    base::seek_solitude(me.about_now_ns_);
+    base::register_this_thread();
+    base::try_become_exclusive(me.about_now_ns_);
     me.runtime_.place_worker(me.index_);
 
     sys::keep_return_thunk();

@@ -13,7 +13,7 @@ constinit atomic<const held_over_forks*> newest{nullptr};
 
 // Of the fork under way: who has all the locks.
 constinit const held_over_forks* held = nullptr; // these, and those after them
-constinit bool stranger = false;                 // it was no member of the company before
+constinit bool unregistered = false;                 // it was no member of the company before
 
 } // namespace
 
@@ -42,8 +42,8 @@ void held_over_forks::unlock(const held_over_forks* first, const held_over_forks
 
 // All or none: in whatever order others take several of them, nobody waits for us while we wait for him.
 void held_over_forks::lock_all() noexcept {
-    const bool comes = !joined();
-    join_company(); // here: not with one of them in its hands
+    const bool comes = !this_thread_registered();
+    register_this_thread(); // here: not with one of them in its hands
     const held_over_forks* const first = newest.load();
     for (unsigned round = 0;; spin_pause(round++)) {
         const held_over_forks* one = first;
@@ -52,13 +52,13 @@ void held_over_forks::lock_all() noexcept {
         unlock(first, one);
     }
     held = first;
-    stranger = comes;
+    unregistered = comes;
 }
 
 void held_over_forks::unlock_all() noexcept {
-    const bool came = stranger;
+    const bool came = unregistered;
     unlock(held, nullptr);
-    if (came) leave_company(); // it need not come back
+    if (came) unregister_this_thread(); // it need not come back
 }
 
 } // namespace sennit::base

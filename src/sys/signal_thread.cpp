@@ -45,7 +45,7 @@ void wait_for_signals(void*) noexcept {
     ready.store(1);
     futex_wake(ready, 1);
     for (;;) {
-        base::leave_company();
+        base::unregister_this_thread();
         while (came.load() == 0) futex_wait(came, 0);
         came.store(0);
         wanted();

@@ -81,7 +81,7 @@ void watch_forks() {
     [[maybe_unused]] static const bool registered = [] {
         using base::held_over_forks;
         const auto in_child = [] {
-            base::company_survived_fork(); // first: it guards the others' locks
+            base::reset_registration_after_fork(); // first: it guards the others' locks
             held_over_forks::unlock_all();
             generation.fetch_add(1);
         };

@@ -4,8 +4,8 @@
 
 #include "sennit/base/company.hpp"
 
-inline bool alone_now() {
-    const bool alone = sennit::base::enter_alone();
-    if (alone) sennit::base::leave_alone();
+inline bool exclusive_now() {
+    const bool alone = sennit::base::begin_exclusive();
+    if (alone) sennit::base::end_exclusive();
     return alone;
 }

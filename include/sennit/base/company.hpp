@@ -3,16 +3,16 @@
 // need no locked instruction (7 ns each on a Xeon, and they wait for all stores before them).
 //
 // Who is a member. A thread becomes one at its first lock, and is one until it ends, or says that it will touch nothing
-// for a while (`leave_company`: before it sleeps). A member that is the only one, and a worker, may `seek_solitude`:
-// it then does what needs atomicity between `enter_alone` and `leave_alone`, a handful of plain loads and stores.
+// for a while (`unregister_this_thread`: before it sleeps). A member that is the only one, and a worker, may `try_become_exclusive`:
+// it then does what needs atomicity between `begin_exclusive` and `end_exclusive`, a handful of plain loads and stores.
 //
-// Protocol. One that joins ends the other's solitude: it writes `in_company` into the other's word, makes every thread
+// Protocol. One that joins ends the other's solitude: it writes `shared` into the other's word, makes every thread
 // pass a barrier (membarrier), and waits until the other is not `busy`. The other says `busy`, then looks at its word:
 // Dekker's pattern with the fence moved to the side that hardly ever comes, as in sched/owner_lock.hpp. So either the
 // joining thread sees `busy` and waits, or the other sees that it is alone no more and takes the locked instruction.
 // What the other wrote is carried by `busy` going to 0 (release, acquire); what members wrote before they left, by the
-// company's gate and the word that says `alone` (the same). Between members all is as if this file were not there.
-// Whoever writes a word by `unless_alone`, or between those two, must do so by that only, or before it is shared; a
+// company's gate and the word that says `exclusive` (the same). Between members all is as if this file were not there.
+// Whoever writes a word by `elidable`, or between those two, must do so by that only, or before it is shared; a
 // thread that is no member may read it. Orders are those of the names. A word that is told by a futex or guards against
 // a thread that never joins does not belong here.
 //
@@ -30,84 +30,84 @@
 #include <cstdint>
 
 #if !defined(__x86_64__) || defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_SIMULATED_ATOMICS)
-#define SENNIT_ALWAYS_IN_COMPANY 1
+#define SENNIT_NO_LOCK_ELISION 1
 #endif
 
 namespace sennit::base {
 
 // A thread's own.
-struct membership {
-    enum : std::uint32_t { stranger, alone, in_company };
-    atomic<std::uint32_t> standing{stranger}; // +0: written by the thread, and by who ends its solitude
+struct thread_registration {
+    enum : std::uint32_t { unregistered, exclusive, shared };
+    atomic<std::uint32_t> mode{unregistered}; // +0: written by the thread, and by who ends its solitude
     atomic<std::uint32_t> busy{0};            // +4: written by the thread
-    bool seeks_solitude = false;              // the thread's
+    bool wants_exclusive = false;              // the thread's
 
-    // True: it is alone until `leave`. False: it is in company, or has to join it.
-    bool enter() noexcept {
-        if (standing.load_rlx() != alone) return false; // a hint
+    // True: it is alone until `end_exclusive`. False: it is in company, or has to join it.
+    bool begin_exclusive() noexcept {
+        if (mode.load_rlx() != exclusive) return false; // a hint
         busy.store_rlx(1);                              // pairs with the barrier of who joins
         compiler_barrier();
-        if (standing.load_acq() == alone) return true; // with leave, and through that barrier
+        if (mode.load_acq() == exclusive) return true; // with leave, and through that barrier
         busy.store_rlx(0);                             // carries nothing: it has done nothing
         return false;
     }
-    void leave() noexcept { busy.store_rel(0); } // pairs with who waits for it
+    void end_exclusive() noexcept { busy.store_rel(0); } // pairs with who waits for it
 };
 
-#ifdef SENNIT_ALWAYS_IN_COMPANY
+#ifdef SENNIT_NO_LOCK_ELISION
 
-inline bool enter_alone() noexcept {
+inline bool begin_exclusive() noexcept {
     return false;
 }
-inline bool joined() noexcept {
+inline bool this_thread_registered() noexcept {
     return true;
 }
-inline void leave_alone() noexcept {}
-inline void join_company() noexcept {}
-inline void leave_company() noexcept {}
-inline void seek_solitude(std::int64_t) noexcept {}
-inline void company_survived_fork() noexcept {}
+inline void end_exclusive() noexcept {}
+inline void register_this_thread() noexcept {}
+inline void unregister_this_thread() noexcept {}
+inline void try_become_exclusive(std::int64_t) noexcept {}
+inline void reset_registration_after_fork() noexcept {}
 
 #else
 
 // In src/sys/company.cpp. None of them may be called with a lock of the library held.
-void join_company() noexcept;  // the calling thread becomes a member; if it is one, nothing
-void leave_company() noexcept; // is one no more, until it joins again
+void register_this_thread() noexcept;  // the calling thread becomes a member; if it is one, nothing
+void unregister_this_thread() noexcept; // is one no more, until it joins again
 // A worker's, now and then; `now_ns` of the coarse clock. Two loads, as a rule.
-void seek_solitude(std::int64_t now_ns) noexcept;
-void company_survived_fork() noexcept; // in the child
+void try_become_exclusive(std::int64_t now_ns) noexcept;
+void reset_registration_after_fork() noexcept; // in the child
 
 extern "C" {
-[[gnu::visibility("default")]] extern constinit thread_local membership sennit_membership;
+[[gnu::visibility("default")]] extern constinit thread_local thread_registration sennit_thread_registration;
 }
 
 // The thread-local is named by assembly only, for the reason that sennit/sys/hot_line.hpp gives.
 #if defined(SENNIT_SHARED) || (defined(__PIC__) && !defined(__PIE__))
-#define SENNIT_MEMBERSHIP_VIA_GOT 1
+#define SENNIT_THREAD_REGISTRATION_VIA_GOT 1
 #endif
 
-[[gnu::always_inline]] inline void leave_alone() noexcept {
-#ifdef SENNIT_MEMBERSHIP_VIA_GOT
+[[gnu::always_inline]] inline void end_exclusive() noexcept {
+#ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
-    asm inline volatile("movq sennit_membership@gottpoff(%%rip), %0\n\tmovl $0, %%fs:4(%0)" : "=r"(offset)::"memory");
+    asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %0\n\tmovl $0, %%fs:4(%0)" : "=r"(offset)::"memory");
 #else
-    asm inline volatile("movl $0, %%fs:sennit_membership@tpoff+4" ::: "memory");
+    asm inline volatile("movl $0, %%fs:sennit_thread_registration@tpoff+4" ::: "memory");
 #endif
 }
 
-// True: the thread is alone until `leave_alone`. False: it is in company, or no member yet (`joined`).
-[[gnu::always_inline]] inline bool enter_alone() noexcept {
-#ifdef SENNIT_MEMBERSHIP_VIA_GOT
+// True: the thread is alone until `end_exclusive`. False: it is in company, or no member yet (`this_thread_registered`).
+[[gnu::always_inline]] inline bool begin_exclusive() noexcept {
+#ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
-    asm inline volatile("movq sennit_membership@gottpoff(%%rip), %0" : "=r"(offset));
+    asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %0" : "=r"(offset));
     asm goto("cmpl $1, %%fs:(%0)\n\tjne %l[others]\n\tmovl $1, %%fs:4(%0)\n\tcmpl $1, %%fs:(%0)\n\tjne %l[no_more]"
              :
              : "r"(offset)
              : "cc", "memory"
              : others, no_more);
 #else
-    asm goto("cmpl $1, %%fs:sennit_membership@tpoff\n\tjne %l[others]\n\tmovl $1, %%fs:sennit_membership@tpoff+4\n\t"
-             "cmpl $1, %%fs:sennit_membership@tpoff\n\tjne %l[no_more]"
+    asm goto("cmpl $1, %%fs:sennit_thread_registration@tpoff\n\tjne %l[others]\n\tmovl $1, %%fs:sennit_thread_registration@tpoff+4\n\t"
+             "cmpl $1, %%fs:sennit_thread_registration@tpoff\n\tjne %l[no_more]"
              :
              :
              : "cc", "memory"
@@ -115,77 +115,77 @@ extern "C" {
 #endif
     return true;
 no_more:
-    leave_alone();
+    end_exclusive();
 others:
     return false;
 }
 
-[[gnu::always_inline]] inline bool joined() noexcept {
-#ifdef SENNIT_MEMBERSHIP_VIA_GOT
+[[gnu::always_inline]] inline bool this_thread_registered() noexcept {
+#ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
-    asm inline volatile("movq sennit_membership@gottpoff(%%rip), %0" : "=r"(offset));
-    asm goto("cmpl $0, %%fs:(%0)\n\tje %l[stranger]" ::"r"(offset) : "cc", "memory" : stranger);
+    asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %0" : "=r"(offset));
+    asm goto("cmpl $0, %%fs:(%0)\n\tje %l[unregistered]" ::"r"(offset) : "cc", "memory" : unregistered);
 #else
-    asm goto("cmpl $0, %%fs:sennit_membership@tpoff\n\tje %l[stranger]" ::: "cc", "memory" : stranger);
+    asm goto("cmpl $0, %%fs:sennit_thread_registration@tpoff\n\tje %l[unregistered]" ::: "cc", "memory" : unregistered);
 #endif
     return true;
-stranger:
+unregistered:
     return false;
 }
 
 #endif
 
-// `unless_alone(word).cas_acq(…)` is the word's own operation of that name, or while the thread is alone a load and a
+// `elidable(word).cas_acq(…)` is the word's own operation of that name, or while the thread is alone a load and a
 // store.
 #ifdef SENNIT_SIMULATED_ATOMICS
 
 template <class T>
-atomic<T>& unless_alone(atomic<T>& word) noexcept {
+atomic<T>& elidable(atomic<T>& word) noexcept {
     return word;
 }
 
 #else
 
 template <class T>
-class unless_alone {
+class elidable {
 public:
-    explicit unless_alone(atomic<T>& word) noexcept : word_(word) {}
+    explicit elidable(atomic<T>& word) noexcept : word_(word) {}
 
     [[gnu::always_inline]] bool cas_acq(T& expected, T desired) noexcept {
-        return enter() ? cas_alone(expected, desired) : word_.cas_acq(expected, desired);
+        return enter() ? cas_elided(expected, desired) : word_.cas_acq(expected, desired);
     }
     [[gnu::always_inline]] bool cas_rel(T& expected, T desired) noexcept {
-        return enter() ? cas_alone(expected, desired) : word_.cas_rel(expected, desired);
+        return enter() ? cas_elided(expected, desired) : word_.cas_rel(expected, desired);
     }
     [[gnu::always_inline]] bool cas_rlx(T& expected, T desired) noexcept {
-        return enter() ? cas_alone(expected, desired) : word_.cas_rlx(expected, desired);
+        return enter() ? cas_elided(expected, desired) : word_.cas_rlx(expected, desired);
     }
     [[gnu::always_inline]] bool cas_acq_rel(T& expected, T desired) noexcept {
-        return enter() ? cas_alone(expected, desired) : word_.cas_acq_rel(expected, desired);
+        return enter() ? cas_elided(expected, desired) : word_.cas_acq_rel(expected, desired);
     }
     [[gnu::always_inline]] T fetch_sub_acq_rel(T delta) noexcept {
         if (!enter()) return word_.fetch_sub_acq_rel(delta);
         const T seen = word_.load_acq(); // pairs as the locked instruction would
         word_.store_rel(static_cast<T>(seen - delta));
-        leave_alone();
+        end_exclusive();
         return seen;
     }
 
 private:
     [[gnu::always_inline]] static bool enter() noexcept {
-        if (enter_alone()) return true;
-        if (!joined()) [[unlikely]]
-            join_company();
+        if (begin_exclusive()) return true;
+        if (!this_thread_registered()) [[unlikely]]
+            register_this_thread();
         return false;
     }
-    [[gnu::always_inline]] bool cas_alone(T& expected, T desired) noexcept {
+    [[gnu::always_inline]] bool cas_elided(T& expected, T desired) noexcept {
         const T seen = word_.load_acq(); // pairs as the locked instruction would
         const bool same = seen == expected;
         if (same)
             word_.store_rel(desired); // as above
         else
             expected = seen;
-        leave_alone();
+        end_exclusive();
         return same;
     }
     atomic<T>& word_;

@@ -20,12 +20,12 @@ class basic_spin_lock {
 public:
     // The usual case of `lock`, which calls nothing. False: `lock` is to be called.
     bool lock_now() noexcept {
-        if (enter_alone()) {
+        if (begin_exclusive()) {
             word_.store_rlx(1); // carried by the end of the solitude
-            leave_alone();
+            end_exclusive();
             return true;
         }
-        return joined() && word_.exchange_acq(1) == 0; // pairs with unlock
+        return this_thread_registered() && word_.exchange_acq(1) == 0; // pairs with unlock
     }
     // Without a look first: who finds it free, as a rule, would wait for that (1 to 2.5 % of a fiber or a message,
     // Xeon). Who is alone finds it free: nobody else is inside anything.
@@ -34,21 +34,21 @@ public:
             lock_slowly();
     }
     bool try_lock() noexcept {
-        if (enter_alone()) {
+        if (begin_exclusive()) {
             const bool free = word_.load_rlx() == 0; // own
             word_.store_rlx(1);                      // carried by the end of the solitude
-            leave_alone();
+            end_exclusive();
             return free;
         }
-        if (!joined()) [[unlikely]]
-            join_company();
+        if (!this_thread_registered()) [[unlikely]]
+            register_this_thread();
         return word_.load_rlx() == 0 && word_.exchange_acq(1) == 0; // pairs with unlock
     }
     void unlock() noexcept { word_.store_rel(0); } // pairs with lock and try_lock
 
 private:
     [[gnu::noinline]] void lock_slowly() noexcept {
-        if (!joined()) join_company();
+        if (!this_thread_registered()) register_this_thread();
         for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) // pairs with unlock
             while (word_.load_rlx() != 0) spin_pause(round++);        // only a hint: the exchange decides
     }

@@ -111,7 +111,7 @@ struct claimant {
     // be gone. (If no more than these are missing, nobody else counts any more, and it takes no locked instruction.)
     [[nodiscard]] bool has_all_with(std::uint32_t count) noexcept {
         // These pair with the others' and with wait_rest's; the wake tells it of the 0.
-        if (missing.load_acq() != count) return base::unless_alone(missing).fetch_sub_acq_rel(count) == count;
+        if (missing.load_acq() != count) return base::elidable(missing).fetch_sub_acq_rel(count) == count;
         missing.store_rlx(0);
         return true;
     }
@@ -196,16 +196,16 @@ private:
 
     bool enter_now(identity me) noexcept { // one of several
         identity seen = 0;
-        return word_.load_rlx() == 0 && base::unless_alone(word_).cas_acq(seen, me); // a hint; pairs with leave
+        return word_.load_rlx() == 0 && base::elidable(word_).cas_acq(seen, me); // a hint; pairs with leave
     }
-    bool enter_alone_now(identity me) noexcept {
+    bool enter_elided(identity me) noexcept {
         identity seen = 0;
-        if (taken_.load_rlx() != 0 || !base::unless_alone(word_).cas_acq(seen, me))
+        if (taken_.load_rlx() != 0 || !base::elidable(word_).cas_acq(seen, me))
             return false;    // a hint; pairs with leave
         taken_.store_rlx(1); // a hint
         return true;
     }
-    // The same of one of several, between base::enter_alone and leave_alone.
+    // The same of one of several, between base::begin_exclusive and end_exclusive.
     bool enter_in_solitude(identity me) noexcept {
         const bool free = word_.load_acq() == 0; // pairs with leave
         if (free) word_.store_rlx(me);           // orders nothing, as the compare-and-swap
@@ -220,13 +220,13 @@ private:
     // Unless somebody comes next.
     bool leave_now(identity me) noexcept {
         identity seen = me;
-        return urgent_.empty() && base::unless_alone(word_).cas_rel(seen, 0); // pairs with enter_now
+        return urgent_.empty() && base::elidable(word_).cas_rel(seen, 0); // pairs with enter_now
     }
-    bool leave_alone_now(identity me) noexcept {
+    bool leave_elided(identity me) noexcept {
         identity seen = me;
         if (!urgent_.empty()) return false;
         taken_.store_rlx(0);                               // a hint
-        return base::unless_alone(word_).cas_rel(seen, 0); // pairs with enter_now
+        return base::elidable(word_).cas_rel(seen, 0); // pairs with enter_now
     }
     void hand_on() noexcept;
     detail::claimant* pass_on() noexcept;

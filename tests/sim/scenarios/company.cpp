@@ -7,18 +7,18 @@
 #include "sys/company.hpp"
 
 namespace sim = sennit::sim;
-using sennit::base::membership;
-using sennit::sys::company;
+using sennit::base::thread_registration;
+using sennit::sys::single_thread_mode;
 
 namespace {
 
 // As base::spin_lock.
-class lock_in_company {
+class elidable_lock {
 public:
-    void lock(membership& me) noexcept {
-        if (me.enter()) {
+    void lock(thread_registration& me) noexcept {
+        if (me.begin_exclusive()) {
             word_.store_rlx(1);
-            me.leave();
+            me.end_exclusive();
             return;
         }
         for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) sennit::base::spin_pause(round);
@@ -29,17 +29,17 @@ private:
     sennit::base::atomic<unsigned> word_{0};
 };
 
-void count_up(lock_in_company& lock, sim::var<int>& count, membership& me) {
+void count_up(elidable_lock& lock, sim::var<int>& count, thread_registration& me) {
     lock.lock(me);
     count = count + 1;
     lock.unlock();
 }
 
-// As a step by base::unless_alone.
-void add(sennit::base::atomic<int>& word, membership& me) {
-    if (me.enter()) {
+// As a step by base::elidable.
+void add(sennit::base::atomic<int>& word, thread_registration& me) {
+    if (me.begin_exclusive()) {
         word.store_rel(word.load_acq() + 1);
-        me.leave();
+        me.end_exclusive();
     } else {
         word.fetch_add(1);
     }
@@ -47,44 +47,44 @@ void add(sennit::base::atomic<int>& word, membership& me) {
 
 // One member, one that may come, and what both count under a lock.
 struct one_member {
-    company all;
-    membership first, second;
-    lock_in_company lock;
+    single_thread_mode all;
+    thread_registration first, second;
+    elidable_lock lock;
     sim::var<int> count{0};
-    one_member() { all.join(first, 0); }
+    one_member() { all.register_thread(first, 0); }
     void first_counts() { count_up(lock, count, first); }
     void second_counts() { count_up(lock, count, second); }
     void second_comes_and_counts() {
-        all.join(second, 0);
+        all.register_thread(second, 0);
         second_counts();
     }
 };
 
-struct one_alone : one_member {
-    one_alone() {
-        all.seek_solitude(first, 0);
-        sim::check(first.standing.load() == membership::alone, "nobody else is there");
+struct one_exclusive : one_member {
+    one_exclusive() {
+        all.try_become_exclusive(first, 0);
+        sim::check(first.mode.load() == thread_registration::exclusive, "nobody else is there");
     }
 };
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(company, who_comes_ends_a_solitude, .preemptions = 3, .stale_reads = 2) {
-    one_alone here;
+SIM_SCENARIO_WITHIN(single_thread_mode, registering_ends_exclusive_mode, .preemptions = 3, .stale_reads = 2) {
+    one_exclusive here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
     sim::check(here.count == 3, "all have counted");
 }
 
-SIM_SCENARIO_WITHIN(company, no_step_of_a_word_is_lost, .preemptions = 3, .stale_reads = 2) {
-    company all;
-    membership first, second;
+SIM_SCENARIO_WITHIN(single_thread_mode, no_step_of_a_word_is_lost, .preemptions = 3, .stale_reads = 2) {
+    single_thread_mode all;
+    thread_registration first, second;
     sennit::base::atomic<int> word{0};
-    all.join(first, 0);
-    all.seek_solitude(first, 0);
+    all.register_thread(first, 0);
+    all.try_become_exclusive(first, 0);
     sim::thread other([&] {
-        all.join(second, 0);
+        all.register_thread(second, 0);
         add(word, second);
         add(word, second);
     });
@@ -94,72 +94,72 @@ SIM_SCENARIO_WITHIN(company, no_step_of_a_word_is_lost, .preemptions = 3, .stale
 }
 
 // Without any word between them: the end of the solitude carries it.
-SIM_SCENARIO_WITHIN(company, what_was_done_alone_is_seen_by_who_comes, .preemptions = 3, .stale_reads = 2) {
-    company all;
-    membership first, second;
+SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_writes_are_seen_by_the_next_thread, .preemptions = 3, .stale_reads = 2) {
+    single_thread_mode all;
+    thread_registration first, second;
     sim::var<int> count{0};
     sennit::base::atomic<int> met{0}; // carries nothing: others may come between a step and the next
     int alone = 0;
-    all.join(first, 0);
-    all.seek_solitude(first, 0);
+    all.register_thread(first, 0);
+    all.try_become_exclusive(first, 0);
     sim::thread other([&] {
-        all.join(second, 0);
+        all.register_thread(second, 0);
         met.store_rlx(1);
         count = count + 1;
     });
-    for (; alone < 2 && first.enter(); ++alone) {
+    for (; alone < 2 && first.begin_exclusive(); ++alone) {
         (void)met.load_rlx();
         count = count + 1;
-        first.leave();
+        first.end_exclusive();
     }
     other.join();
     sim::check(count == alone + 1, "both have counted");
 }
 
 // Who leaves gives the last one its solitude, and what was done before.
-SIM_SCENARIO_WITHIN(company, who_leaves_begins_a_solitude, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .preemptions = 3, .stale_reads = 2) {
     one_member here;
-    here.all.join(here.second, 0);
-    here.all.seek_solitude(here.first, 0);
-    sim::check(here.first.standing.load() == membership::in_company, "there is another one");
+    here.all.register_thread(here.second, 0);
+    here.all.try_become_exclusive(here.first, 0);
+    sim::check(here.first.mode.load() == thread_registration::shared, "there is another one");
     sim::thread other([&] {
         here.second_counts();
-        here.all.leave(here.second, 0);
+        here.all.unregister_thread(here.second, 0);
     });
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
     sim::check(here.count == 3, "all have counted");
-    sim::check(here.first.standing.load() == membership::alone, "the other has left");
+    sim::check(here.first.mode.load() == thread_registration::exclusive, "the other has left");
 }
 
 // The last one that leaves tells of what the others did.
-SIM_SCENARIO_WITHIN(company, what_the_first_to_leave_has_done_is_seen, .preemptions = 2, .stale_reads = 2) {
-    company all;
-    membership first, others[2];
+SIM_SCENARIO_WITHIN(single_thread_mode, what_the_first_to_leave_has_done_is_seen, .preemptions = 2, .stale_reads = 2) {
+    single_thread_mode all;
+    thread_registration first, others[2];
     sim::var<int> done{0};
-    all.join(first, 0);
-    for (membership& each : others) all.join(each, 0);
-    all.seek_solitude(first, 0);
+    all.register_thread(first, 0);
+    for (thread_registration& each : others) all.register_thread(each, 0);
+    all.try_become_exclusive(first, 0);
     sim::thread one([&] {
         done = 1;
-        all.leave(others[0], 0);
+        all.unregister_thread(others[0], 0);
     });
-    sim::thread two([&] { all.leave(others[1], 0); });
+    sim::thread two([&] { all.unregister_thread(others[1], 0); });
     for (int i = 0; i < 2; ++i) {
-        if (!first.enter()) continue;
+        if (!first.begin_exclusive()) continue;
         sim::check(done == 1, "it was done before");
-        first.leave();
+        first.end_exclusive();
     }
     one.join();
     two.join();
 }
 
-SIM_SCENARIO_WITHIN(company, one_that_comes_and_goes, .preemptions = 2, .stale_reads = 1) {
-    one_alone here;
+SIM_SCENARIO_WITHIN(single_thread_mode, one_that_comes_and_goes, .preemptions = 2, .stale_reads = 1) {
+    one_exclusive here;
     sim::thread other([&] {
         for (int i = 0; i < 2; ++i) {
             here.second_comes_and_counts();
-            here.all.leave(here.second, 0);
+            here.all.unregister_thread(here.second, 0);
         }
     });
     for (int i = 0; i < 2; ++i) here.first_counts();
@@ -167,41 +167,41 @@ SIM_SCENARIO_WITHIN(company, one_that_comes_and_goes, .preemptions = 2, .stale_r
     sim::check(here.count == 4, "all have counted");
 }
 
-SIM_SCENARIO_WITHIN(company, two_come_at_once, .preemptions = 2, .stale_reads = 1) {
-    company all;
-    membership first, others[2];
-    lock_in_company lock;
+SIM_SCENARIO_WITHIN(single_thread_mode, two_come_at_once, .preemptions = 2, .stale_reads = 1) {
+    single_thread_mode all;
+    thread_registration first, others[2];
+    elidable_lock lock;
     sim::var<int> count{0};
-    all.join(first, 0);
-    all.seek_solitude(first, 0);
+    all.register_thread(first, 0);
+    all.try_become_exclusive(first, 0);
     sim::thread alone([&] { count_up(lock, count, first); });
     sim::in_threads(2, [&](unsigned i) {
-        all.join(others[i], 0);
+        all.register_thread(others[i], 0);
         count_up(lock, count, others[i]);
     });
     alone.join();
     sim::check(count == 3, "all have counted");
 }
 
-SIM_SCENARIO_WITHIN(company, seeking_meets_coming, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_meets_register, .preemptions = 3, .stale_reads = 2) {
     one_member here;
     sim::thread other([&] { here.second_comes_and_counts(); });
-    here.all.seek_solitude(here.first, 0);
+    here.all.try_become_exclusive(here.first, 0);
     here.first_counts();
     other.join();
     sim::check(here.count == 2, "both have counted");
-    sim::check(here.first.standing.load() == membership::in_company, "there are two");
+    sim::check(here.first.mode.load() == thread_registration::shared, "there are two");
 }
 
 // A worker that stands down leaves, and comes back by looking for work.
-SIM_SCENARIO_WITHIN(company, who_has_left_finds_no_solitude, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, an_unregistered_thread_does_not_become_exclusive, .preemptions = 3, .stale_reads = 2) {
     one_member here;
-    here.all.join(here.second, 0);
+    here.all.register_thread(here.second, 0);
     sim::thread other([&] {
-        here.all.leave(here.second, 0);
-        here.all.seek_solitude(here.second, 0);
-        if (here.second.standing.load() == membership::stranger)
-            here.all.join(here.second, 0); // as its first lock does
+        here.all.unregister_thread(here.second, 0);
+        here.all.try_become_exclusive(here.second, 0);
+        if (here.second.mode.load() == thread_registration::unregistered)
+            here.all.register_thread(here.second, 0); // as its first lock does
         here.second_counts();
     });
     here.first_counts();
@@ -210,12 +210,12 @@ SIM_SCENARIO_WITHIN(company, who_has_left_finds_no_solitude, .preemptions = 3, .
 }
 
 // Nobody waits for one that was alone and is gone.
-SIM_SCENARIO_WITHIN(company, who_was_alone_leaves, .preemptions = 3, .stale_reads = 2) {
-    one_alone here;
+SIM_SCENARIO_WITHIN(single_thread_mode, the_exclusive_thread_unregisters, .preemptions = 3, .stale_reads = 2) {
+    one_exclusive here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     here.first_counts();
-    here.all.leave(here.first, 0);
+    here.all.unregister_thread(here.first, 0);
     other.join();
     sim::check(here.count == 2, "both have counted");
-    sim::check(here.first.standing.load() == membership::stranger, "it has left");
+    sim::check(here.first.mode.load() == thread_registration::unregistered, "it has left");
 }

@@ -22,136 +22,136 @@
 
 namespace {
 
-using sennit::base::membership;
-using sennit::sys::company;
+using sennit::base::thread_registration;
+using sennit::sys::single_thread_mode;
 
-std::uint32_t standing_of(const membership& who) {
-    return who.standing.load();
+std::uint32_t mode_of(const thread_registration& who) {
+    return who.mode.load();
 }
 
-TEST(Company, one_member_that_seeks_solitude_has_it) {
-    company all;
-    membership one, other;
-    all.join(one, 0);
-    EXPECT_EQ(standing_of(one), membership::in_company) << "it has not sought it";
-    all.seek_solitude(one, 0);
-    EXPECT_EQ(standing_of(one), membership::alone);
-    all.join(other, 0);
-    EXPECT_EQ(standing_of(one), membership::in_company);
-    EXPECT_EQ(standing_of(other), membership::in_company);
-    all.leave(other, 0);
-    EXPECT_EQ(standing_of(one), membership::alone);
-    EXPECT_EQ(standing_of(other), membership::stranger);
-    all.leave(one, 0);
-    EXPECT_EQ(standing_of(one), membership::stranger);
+TEST(single_thread_mode, the_only_thread_becomes_exclusive) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared) << "it has not sought it";
+    all.try_become_exclusive(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+    all.register_thread(other, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
+    EXPECT_EQ(mode_of(other), thread_registration::shared);
+    all.unregister_thread(other, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+    EXPECT_EQ(mode_of(other), thread_registration::unregistered);
+    all.unregister_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::unregistered);
 }
 
 // A relief that had stood down came back so: it was taken for the worker that was the only member, locks that both
 // took did not exclude, and when it left again a member less was counted.
-TEST(Company, who_has_left_is_not_taken_for_the_one_that_is_left) {
-    company all;
-    membership one, other;
-    all.join(one, 0);
-    all.join(other, 0);
-    all.leave(other, 0);
-    all.seek_solitude(other, 0);
-    EXPECT_EQ(standing_of(other), membership::stranger);
-    EXPECT_EQ(standing_of(one), membership::in_company);
+TEST(single_thread_mode, an_unregistered_thread_is_not_taken_for_the_remaining_one) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    all.register_thread(other, 0);
+    all.unregister_thread(other, 0);
+    all.try_become_exclusive(other, 0);
+    EXPECT_EQ(mode_of(other), thread_registration::unregistered);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
 }
 
-TEST(Company, who_does_not_seek_solitude_is_in_company) {
-    company all;
-    membership one, other;
-    all.join(one, 0);
-    all.join(other, 0);
-    all.leave(other, 0);
-    EXPECT_EQ(standing_of(one), membership::in_company);
+TEST(single_thread_mode, a_thread_that_does_not_ask_stays_shared) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    all.register_thread(other, 0);
+    all.unregister_thread(other, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
 }
 
-TEST(Company, a_member_that_has_sought_solitude_has_it_when_it_joins_again_alone) {
-    company all;
-    membership one, other;
-    all.join(one, 0);
-    all.seek_solitude(one, 0);
-    one.seeks_solitude = true; // as the company of a process notes it
-    all.leave(one, 0);
-    all.join(one, 0);
-    EXPECT_EQ(standing_of(one), membership::alone);
-    all.leave(one, 0);
-    all.join(other, 0);
-    all.join(one, 0);
-    EXPECT_EQ(standing_of(one), membership::in_company) << "another one is there";
+TEST(single_thread_mode, a_thread_that_asked_before_is_exclusive_when_it_registers_again) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    all.try_become_exclusive(one, 0);
+    one.wants_exclusive = true; // as the company of a process notes it
+    all.unregister_thread(one, 0);
+    all.register_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+    all.unregister_thread(one, 0);
+    all.register_thread(other, 0);
+    all.register_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared) << "another one is there";
 }
 
 // A thread may end in some way in which it cannot leave; its membership is not looked at then.
-TEST(Company, one_that_did_not_leave_is_not_looked_at) {
-    company all;
-    membership one;
-    all.join(one, 0);
-    all.seek_solitude(one, 0);
+TEST(single_thread_mode, one_that_did_not_leave_is_not_looked_at) {
+    single_thread_mode all;
+    thread_registration one;
+    all.register_thread(one, 0);
+    all.try_become_exclusive(one, 0);
     {
-        membership gone;
-        all.join(gone, 0);
-        all.seek_solitude(gone, 0);
-        all.seek_solitude(one, 0);
+        thread_registration gone;
+        all.register_thread(gone, 0);
+        all.try_become_exclusive(gone, 0);
+        all.try_become_exclusive(one, 0);
     }
-    all.leave(one, 0);
-    membership next;
-    all.join(next, 0);
-    all.seek_solitude(next, 0);
-    EXPECT_EQ(standing_of(next), membership::in_company) << "the other counts";
+    all.unregister_thread(one, 0);
+    thread_registration next;
+    all.register_thread(next, 0);
+    all.try_become_exclusive(next, 0);
+    EXPECT_EQ(mode_of(next), thread_registration::shared) << "the other counts";
 }
 
-TEST(Company, solitudes_that_end_all_the_time_are_given_up_for_a_while) {
-    company all;
-    membership one, visitor;
-    all.join(one, 0);
-    all.seek_solitude(one, 0);
+TEST(single_thread_mode, frequent_revocations_suspend_exclusive_mode) {
+    single_thread_mode all;
+    thread_registration one, visitor;
+    all.register_thread(one, 0);
+    all.try_become_exclusive(one, 0);
     int ends = 0;
-    while (standing_of(one) == membership::alone && ends < 1000) {
-        all.join(visitor, 0);
-        all.leave(visitor, 0);
+    while (mode_of(one) == thread_registration::exclusive && ends < 1000) {
+        all.register_thread(visitor, 0);
+        all.unregister_thread(visitor, 0);
         ++ends;
     }
     EXPECT_GT(ends, 1);
     EXPECT_LT(ends, 1000);
-    all.seek_solitude(one, 1'000'000'000);
-    EXPECT_EQ(standing_of(one), membership::alone) << "a second later";
+    all.try_become_exclusive(one, 1'000'000'000);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive) << "a second later";
 }
 
-TEST(Company, the_child_of_a_fork_is_the_only_member) {
-    company all;
-    membership parent, other;
-    all.join(other, 0);
-    all.seek_solitude(other, 0);
-    all.join(parent, 0);
-    all.survived_fork(parent);
-    all.seek_solitude(parent, 0);
-    EXPECT_EQ(standing_of(parent), membership::alone);
-    membership stranger;
-    all.survived_fork(stranger);
-    EXPECT_FALSE(all.may_be_one());
+TEST(single_thread_mode, the_child_of_a_fork_is_the_only_member) {
+    single_thread_mode all;
+    thread_registration parent, other;
+    all.register_thread(other, 0);
+    all.try_become_exclusive(other, 0);
+    all.register_thread(parent, 0);
+    all.reset_after_fork(parent);
+    all.try_become_exclusive(parent, 0);
+    EXPECT_EQ(mode_of(parent), thread_registration::exclusive);
+    thread_registration unregistered;
+    all.reset_after_fork(unregistered);
+    EXPECT_FALSE(all.may_be_only_thread());
 }
 
-#ifndef SENNIT_ALWAYS_IN_COMPANY
+#ifndef SENNIT_NO_LOCK_ELISION
 
 // As long as nobody else uses the library: the thread that has made the runtime sleeps in `run`.
-TEST(Company, the_only_worker_comes_to_be_alone) {
+TEST(single_thread_mode, the_only_worker_becomes_exclusive) {
     if (!sennit::sys::barrier_available()) GTEST_SKIP();
     sennit::runtime one({.workers = 1});
     one.run([] {
-        while (!alone_now()) sennit::this_fiber::yield();
+        while (!exclusive_now()) sennit::this_fiber::yield();
         std::thread visitor([] {
-            EXPECT_FALSE(alone_now());
+            EXPECT_FALSE(exclusive_now());
             sennit::mutex mutex;
             std::lock_guard guard(mutex);
         });
         visitor.join();
-        while (!alone_now()) sennit::this_fiber::yield(); // it has ended
+        while (!exclusive_now()) sennit::this_fiber::yield(); // it has ended
     });
 }
 
-TEST(Company, two_busy_workers_are_not_alone) {
+TEST(single_thread_mode, two_busy_workers_stay_shared) {
     sennit::runtime two({.workers = 2});
     std::atomic<int> alone{0};
     two.run([&] {
@@ -164,24 +164,24 @@ TEST(Company, two_busy_workers_are_not_alone) {
             while (!over) std::this_thread::yield();
         });
         while (!begun) std::this_thread::yield();
-        for (int i = 0; i < 1000; ++i) alone += alone_now();
+        for (int i = 0; i < 1000; ++i) alone += exclusive_now();
         over = true;
         by_the_other.join();
     });
     EXPECT_EQ(alone, 0);
 }
 
-TEST(Company, a_worker_is_alone_while_the_other_one_sleeps) {
+TEST(single_thread_mode, a_worker_is_exclusive_while_the_other_one_sleeps) {
     sennit::runtime two({.workers = 2});
     two.run([&] {
-        while (!alone_now()) sennit::this_fiber::yield();
+        while (!exclusive_now()) sennit::this_fiber::yield();
     });
 }
 
 #endif
 
 // Threads come, lock the same things as a worker does all the while, and go.
-TEST(Company, nothing_is_lost_between_a_worker_and_threads_that_come_and_go) {
+TEST(single_thread_mode, nothing_is_lost_between_a_worker_and_threads_that_come_and_go) {
     constexpr int visitors = 200, each = 50;
     sennit::runtime one({.workers = 1});
     sennit::mutex mutex;
@@ -217,7 +217,7 @@ TEST(Company, nothing_is_lost_between_a_worker_and_threads_that_come_and_go) {
 }
 
 // A thread that sleeps in the library is no member meanwhile; each message ends a solitude, or none is sought.
-TEST(Company, messages_between_a_worker_and_a_thread_arrive) {
+TEST(single_thread_mode, messages_between_a_worker_and_a_thread_arrive) {
     constexpr int messages = 2000;
     sennit::runtime one({.workers = 1});
     sennit::channel<int> there, back;
@@ -237,7 +237,7 @@ TEST(Company, messages_between_a_worker_and_a_thread_arrive) {
     EXPECT_EQ(sum, long{messages} * (messages + 1) / 2);
 }
 
-TEST(Company, a_child_of_a_fork_uses_locks) {
+TEST(single_thread_mode, a_child_of_a_fork_uses_locks) {
     sennit::runtime one({.workers = 1});
     one.run([] {});
     const pid_t child = ::fork();

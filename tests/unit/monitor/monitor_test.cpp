@@ -75,7 +75,7 @@ TEST_P(monitor, four_at_once_exclude_each_alone) {
     for (auto& each : all) EXPECT_EQ(each.value, 2 * 300);
 }
 
-#ifndef SENNIT_ALWAYS_IN_COMPANY
+#ifndef SENNIT_NO_LOCK_ELISION
 
 // One worker that is alone enters several, and leaves them, by plain stores: free ones, the same twice, its own, and
 // those that somebody has or waits for.
@@ -84,7 +84,7 @@ TEST(monitor_alone, several_are_entered_and_left_and_handed_over) {
     counter a, b, c;
     sennit::runtime one({.workers = 1});
     one.run([&] {
-        while (!alone_now()) sennit::this_fiber::yield();
+        while (!exclusive_now()) sennit::this_fiber::yield();
         {
             auto twice = sennit::enter(b, a, b);
             auto again = sennit::enter(c, a); // `a` is ours, `c` is not
