@@ -59,7 +59,7 @@ void write_dump(sched::runtime_core& of, std::ostream& out) {
 
 void dump_on_signal(int signal) {
     sys::call_on_signal(signal, &dump_to_standard_error);
-    sched::standstill::set_harmless(sys::signal_thread_task());
+    sched::deadlock_detector::ignore_thread(sys::signal_thread_task());
 }
 
 static std::string deadlock_report() {
@@ -71,7 +71,7 @@ static std::string deadlock_report() {
 }
 
 static void read_environment() {
-    sched::standstill::set_describer(&deadlock_report);
+    sched::deadlock_detector::set_describer(&deadlock_report);
     sched::watchdog::set_describer(&describe_starvation);
     if (const auto path = sys::environment("SENNIT_TRACE")) start_trace(*path);
     if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
@@ -94,7 +94,7 @@ void start() {
     }
     // A child of fork() has neither the thread that waits for the signal nor a trace of its own.
     leave_trace_to_parent();
-    if (sys::renew_signal_thread()) sched::standstill::set_harmless(sys::signal_thread_task());
+    if (sys::renew_signal_thread()) sched::deadlock_detector::ignore_thread(sys::signal_thread_task());
 }
 
 } // namespace sennit::obs

@@ -222,7 +222,7 @@ runtime_core::~runtime_core() {
         "[SNT-017] a runtime was destroyed by one of its own workers, which it would have to wait for; destroy it "
         "in a thread that is no worker of it");
     registry::remove(*this);
-    standstill::wait_for_callback(*this);
+    deadlock_detector::wait_for_callback(*this);
     if (watched_) watchdog::withdraw();
     end_workers(worker_count());
     while (!SENNIT_MUTANT("the end waits for visitors") && visitors_.load() != 0) sys::yield_thread();

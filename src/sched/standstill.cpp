@@ -27,10 +27,10 @@
 
 namespace sennit::sched {
 
-struct standstill::picture {
+struct deadlock_detector::observation {
     std::vector<std::uint64_t> states;
     std::vector<sys::task_id> asleep;
-    bool operator==(const picture&) const = default;
+    bool operator==(const observation&) const = default;
 };
 
 namespace {
@@ -49,48 +49,48 @@ struct whole_process {
     std::uint64_t entered = 0;
 
     sys::mutex one_looks;
-    standstill::picture last_told; // under `one_looks`
+    deadlock_detector::observation last_reported; // under `one_looks`
     // The runtime whose callback is being told; null: none. Others do not look meanwhile: they would find the same, and
     // tell it after it has changed. Set under `one_looks` and the registry's lock, so that its destructor finds it.
-    base::atomic<const runtime_core*> told_for{nullptr};
-    base::atomic<sys::task_id> teller{0};       // the thread that runs that callback
-    base::atomic<std::uint32_t> tells_ended{0}; // counts them
-    sys::thread thread; // of the last callback that had one of its own; of who has set `told_for`
+    base::atomic<const runtime_core*> reporting_for{nullptr};
+    base::atomic<sys::task_id> callback_thread{0};       // the thread that runs that callback
+    base::atomic<std::uint32_t> callbacks_ended{0}; // counts them
+    sys::thread thread; // of the last callback that had one of its own; of who has set `reporting_for`
 };
 
 // Null where memory is refused: nobody finds then that all sleep.
 constinit per_process<whole_process> whole;
 
-base::atomic<standstill::describer> describe{nullptr};
-base::atomic<sys::task_id> harmless_task{0};
+base::atomic<deadlock_detector::describer> describe{nullptr};
+base::atomic<sys::task_id> ignored_thread{0};
 
-base::atomic<std::int64_t> rehearsed_pause_ns{0}; // 0: this is no rehearsal
+base::atomic<std::int64_t> test_interval_ns{0}; // 0: this is no rehearsal
 base::atomic<void (*)() noexcept> after_look{nullptr};
 
 // A callback, and what it is told. Freed by whoever calls it.
-struct news {
-    std::function<void(std::string_view)> tell;
+struct pending_report {
+    std::function<void(std::string_view)> callback;
     std::string report;
     whole_process* all;
 };
 
-void tell_now(void* given) noexcept {
-    std::unique_ptr<news> what(static_cast<news*>(given));
+void run_callback(void* given) noexcept {
+    std::unique_ptr<pending_report> what(static_cast<pending_report*>(given));
     whole_process& all = *what->all;
-    all.teller.store(sys::this_task());
-    what->tell(what->report);
+    all.callback_thread.store(sys::this_task());
+    what->callback(what->report);
     what.reset(); // the callback's copies may refer to what ends with its runtime
-    all.teller.store(0);
-    all.told_for.store(nullptr);
-    all.tells_ended.fetch_add(1);
-    const base::atomic<std::uint32_t>& word = all.tells_ended;
+    all.callback_thread.store(0);
+    all.reporting_for.store(nullptr);
+    all.callbacks_ended.fetch_add(1);
+    const base::atomic<std::uint32_t>& word = all.callbacks_ended;
     sys::futex_wake(word, std::numeric_limits<int>::max());
 }
 
 // A callback may block in the library. A worker's context would then be left in the middle of going to sleep, so a
 // worker calls it on a thread of its own, and goes to sleep meanwhile: the callback may wait for what this worker does.
 // Where that thread is refused it is called here.
-void tell_beside(std::unique_ptr<news> what) noexcept {
+void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
     if (this_worker()) {
         sys::thread& thread = what->all->thread;
         thread.join(); // an earlier callback, which has returned
@@ -98,7 +98,7 @@ void tell_beside(std::unique_ptr<news> what) noexcept {
             thread = sys::thread(
                 [](void* given) noexcept {
                     sys::thread::set_name("sennit-deadlock");
-                    tell_now(given);
+                    run_callback(given);
                 },
                 what.get());
             (void)what.release(); // that thread's
@@ -106,11 +106,11 @@ void tell_beside(std::unique_ptr<news> what) noexcept {
         } catch (const std::exception&) {
         }
     }
-    tell_now(what.release());
+    run_callback(what.release());
 }
 
-[[maybe_unused]] std::int64_t rehearsed(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
-    const std::int64_t other = rehearsed_pause_ns.load();
+[[maybe_unused]] std::int64_t effective_interval(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
+    const std::int64_t other = test_interval_ns.load();
     return other != 0 ? other : pause_ns;
 }
 
@@ -119,10 +119,10 @@ void tell_beside(std::unique_ptr<news> what) noexcept {
 template <class F>
 [[maybe_unused]] void look_between(F&& sleep) {
     for (std::size_t looks = 0; looks < looks_after_ns.size();) {
-        if (sleep(sys::now_ns() + rehearsed(looks_after_ns[looks]))) return;
-        const standstill::look_result seen = standstill::look();
-        if (seen == standstill::told) return;
-        looks += seen == standstill::nothing;
+        if (sleep(sys::now_ns() + effective_interval(looks_after_ns[looks]))) return;
+        const deadlock_detector::look_result seen = deadlock_detector::look();
+        if (seen == deadlock_detector::reported) return;
+        looks += seen == deadlock_detector::nothing;
     }
 }
 
@@ -134,7 +134,7 @@ void sleep_for_good(waiter& who) noexcept {
     whole_process* const here = whole.get();
     whole_process* all = here;
     // Who tells of a standstill does not count: looks are refused until it is done, and that it has slept is no change.
-    if (all && all->teller.load() == me.task) all = nullptr;
+    if (all && all->callback_thread.load() == me.task) all = nullptr;
     if (all) {
         {
             std::lock_guard guard(all->lock);
@@ -178,21 +178,21 @@ bool worker::sleep_for_good() noexcept {
 }
 #endif
 
-void standstill::set_describer(describer what) noexcept {
+void deadlock_detector::set_describer(describer what) noexcept {
     describe.store(what);
 }
 
-void standstill::set_harmless(sys::task_id thread) noexcept {
-    harmless_task.store(thread);
+void deadlock_detector::ignore_thread(sys::task_id thread) noexcept {
+    ignored_thread.store(thread);
 }
 
-void standstill::rehearse(std::int64_t pause_ns, void (*after)() noexcept) noexcept {
-    rehearsed_pause_ns.store(pause_ns);
+void deadlock_detector::set_test_interval(std::int64_t pause_ns, void (*after)() noexcept) noexcept {
+    test_interval_ns.store(pause_ns);
     after_look.store(after);
 }
 
 // False: something can go on.
-bool standstill::take(picture& seen) {
+bool deadlock_detector::take(observation& seen) {
     for (runtime_core* one : registry::all()) {
         if (one->lost_in_fork()) continue;
         if (one->stopping() || !one->options().watch_deadlocks) return false;
@@ -222,70 +222,70 @@ bool standstill::take(picture& seen) {
     return true;
 }
 
-bool standstill::all_known(const picture& seen) {
+bool deadlock_detector::all_known(const observation& seen) {
     const std::vector<sys::task_id> tasks = sys::list_tasks();
     return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](sys::task_id one) {
-        return one == harmless_task.load() || one == watchdog::task() ||
+        return one == ignored_thread.load() || one == watchdog::task() ||
                std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
     });
 }
 
 // With the registry's lock held.
-bool standstill::found(picture& first) {
+bool deadlock_detector::found(observation& first) {
     if (!take(first) || !all_known(first)) return false;
     if (sys::catches_signals(sys::called_on_signal(), sys::halt_signal())) return false;
     if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
-    picture second;
+    observation second;
     return all_known(first) && take(second) && first == second;
 }
 
-standstill::look_result standstill::look() noexcept {
+deadlock_detector::look_result deadlock_detector::look() noexcept {
     whole_process* const all = whole.get();
     if (!all) return nothing;
-    std::unique_lock alone(all->one_looks, std::try_to_lock);
-    if (!alone || all->told_for.load()) return refused;
-    std::unique_ptr<news> what;
+    std::unique_lock sole_look(all->one_looks, std::try_to_lock);
+    if (!sole_look || all->reporting_for.load()) return refused;
+    std::unique_ptr<pending_report> what;
     try {
         const describer write = describe.load();
         if (!write) return nothing;
         const auto guard = registry::try_lock(); // held by others: the watchdog looks, or they change something
         if (!guard) return refused;
-        picture now;
-        if (!found(now) || now == all->last_told) { // the same: nobody has moved since
-            if (const auto tell_of_it = after_look.load()) tell_of_it();
+        observation now;
+        if (!found(now) || now == all->last_reported) { // the same: nobody has moved since
+            if (const auto test_hook = after_look.load()) test_hook();
             return nothing;
         }
         const runtime_core* owner = nullptr;
-        what = std::make_unique<news>();
+        what = std::make_unique<pending_report>();
         what->all = all;
         for (runtime_core* one : registry::all())
-            if (!what->tell && (what->tell = one->options().on_deadlock)) owner = one;
+            if (!what->callback && (what->callback = one->options().on_deadlock)) owner = one;
         what->report = write();
-        all->last_told = std::move(now);
-        all->told_for.store(owner);
+        all->last_reported = std::move(now);
+        all->reporting_for.store(owner);
     } catch (const std::exception&) {
         return nothing; // no memory, or no descriptor, to look
     }
-    if (!what->tell) {
+    if (!what->callback) {
         sys::report({what->report.c_str()});
         sys::end_process(deadlock_exit_status);
     }
-    alone.unlock(); // `told_for` keeps others away
-    tell_beside(std::move(what));
-    return told;
+    sole_look.unlock(); // `reporting_for` keeps others away
+    run_callback_on_own_thread(std::move(what));
+    return reported;
 }
 
 #ifdef SENNIT_SIMULATOR // nobody looks
-void standstill::wait_for_callback(const runtime_core&) noexcept {}
+void deadlock_detector::wait_for_callback(const runtime_core&) noexcept {}
 #else
-void standstill::wait_for_callback(const runtime_core& of) noexcept {
+void deadlock_detector::wait_for_callback(const runtime_core& of) noexcept {
     whole_process* const all = whole.get();
-    if (!all || all->teller.load() == sys::this_task()) return; // nobody was told; it is the callback that ends it
+    if (!all || all->callback_thread.load() == sys::this_task()) return; // nobody was told; it is the callback that ends it
     for (;;) {
-        const std::uint32_t before = all->tells_ended.load();
-        if (all->told_for.load() != &of) return;
+        const std::uint32_t before = all->callbacks_ended.load();
+        if (all->reporting_for.load() != &of) return;
         base::unregister_this_thread();
-        sys::futex_wait(all->tells_ended, before);
+        sys::futex_wait(all->callbacks_ended, before);
     }
 }
 #endif

@@ -46,18 +46,18 @@ class runtime_core;
 // published the wait, which has no deadline.
 void sleep_for_good(waiter& who) noexcept;
 
-class standstill {
+class deadlock_detector {
 public:
     // Writes the report; called with the registry's lock held. Null: there is none, and nobody looks.
     using describer = std::string (*)();
     static void set_describer(describer what) noexcept;
     // A thread that wakes nobody.
-    static void set_harmless(sys::task_id thread) noexcept;
+    static void ignore_thread(sys::task_id thread) noexcept;
 
-    struct picture; // what a look finds
-    enum look_result : std::uint8_t { nothing, refused, told };
+    struct observation; // what a look finds
+    enum look_result : std::uint8_t { nothing, refused, reported };
     // Looks once, and reports what it finds, each standstill once: calls on_deadlock of the oldest runtime that has one
-    // (`told`; for a worker a thread of its own calls it, and may not be done), else prints and ends the process.
+    // (`reported`; for a worker a thread of its own calls it, and may not be done), else prints and ends the process.
     // `refused`: another thread looks, tells, or changes the runtimes.
     static look_result look() noexcept;
     // Until nobody is in that runtime's on_deadlock, except the caller; it is in the registry no more.
@@ -65,12 +65,12 @@ public:
 
     // For tests: from now on the looks come `pause_ns` after each other, and `after_look` is called, with the
     // registry's lock held, after each that has found no deadlock.
-    static void rehearse(std::int64_t pause_ns, void (*after_look)() noexcept) noexcept;
+    static void set_test_interval(std::int64_t pause_ns, void (*after_look)() noexcept) noexcept;
 
 private:
-    static bool found(picture& first);
-    static bool take(picture& seen);
-    static bool all_known(const picture& seen);
+    static bool found(observation& first);
+    static bool take(observation& seen);
+    static bool all_known(const observation& seen);
 };
 
 } // namespace sennit::sched

@@ -215,7 +215,7 @@ public:
 
 private:
     friend class snapshot;
-    friend class standstill;
+    friend class deadlock_detector;
     friend class watchdog;
     friend class runtime_core;
     void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;

@@ -115,7 +115,7 @@ TEST_F(deadlock_death_test, of_threads_is_reported_too) {
 
 TEST_F(deadlock_death_test, is_reported_when_the_last_thread_comes_late) {
     const auto late = [] {
-        sennit::sched::standstill::rehearse(pause_ns, []() noexcept { ++looks; });
+        sennit::sched::deadlock_detector::set_test_interval(pause_ns, []() noexcept { ++looks; });
         sennit::event never;
         sennit::runtime runtime({.workers = 1});
         sennit::fiber blocked({.runtime = &runtime}, [&] { never.wait(); });
@@ -139,7 +139,7 @@ TEST_F(deadlock_death_test, is_reported_after_a_blocking_call_has_ended) {
 // finds nothing ends the process. Besides the main thread, which may or may not look, there is one that does.
 template <class Body>
 [[noreturn]] void with_somebody_awake(Body body, const sennit::runtime_options& options = {.workers = 2}) {
-    sennit::sched::standstill::rehearse(pause_ns, []() noexcept {
+    sennit::sched::deadlock_detector::set_test_interval(pause_ns, []() noexcept {
         if (++looks == 2) std::_Exit(nothing_was_reported);
     });
     sennit::runtime runtime(options), bystander({.workers = 1});
@@ -237,9 +237,9 @@ TEST_F(deadlock_death_test, is_told_once) {
         static std::atomic<int> told{0};
         sennit::runtime runtime({.workers = 2, .on_deadlock = [](std::string_view) { ++told; }});
         sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
-        sennit::sched::standstill::set_harmless(sennit::sys::this_task());
-        while (told == 0) sennit::sched::standstill::look();
-        for (int i = 0; i < 10; ++i) sennit::sched::standstill::look();
+        sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_task());
+        while (told == 0) sennit::sched::deadlock_detector::look();
+        for (int i = 0; i < 10; ++i) sennit::sched::deadlock_detector::look();
         std::_Exit(told == 1 ? 0 : 1);
     };
     EXPECT_EXIT(looks_again(), testing::ExitedWithCode(0), "^$");
@@ -256,9 +256,9 @@ void tell_a_worker(Callback callback, sennit::event& go) {
                                  callback(runtime);
                              }});
     sennit::fiber blocked({.runtime = &runtime}, [&] { go.wait(); });
-    sennit::sched::standstill::set_harmless(sennit::sys::this_task());
+    sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_task());
     while (told == 0) std::this_thread::sleep_for(1ms);
-    sennit::sched::standstill::set_harmless(0);
+    sennit::sched::deadlock_detector::ignore_thread(0);
     blocked.join();
     if (told != 1) std::_Exit(1);
 }
@@ -314,10 +314,10 @@ TEST_F(deadlock_death_test, is_told_once_also_to_a_callback_that_has_slept) {
         };
         sennit::runtime runtime({.workers = 2, .on_deadlock = sleeps});
         sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
-        sennit::sched::standstill::set_harmless(sennit::sys::this_task());
-        while (told == 0) sennit::sched::standstill::look();
+        sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_task());
+        while (told == 0) sennit::sched::deadlock_detector::look();
         for (int i = 0; i < 10; ++i) {
-            sennit::sched::standstill::look();
+            sennit::sched::deadlock_detector::look();
             std::this_thread::sleep_for(10ms);
         }
         std::_Exit(told == 1 ? 0 : 1);
