@@ -37,7 +37,7 @@
 #define ADDRESS(c, number) ((c) * (SLOTS + 1) + (number))
 #define CONTEXT_OF(address) ((address) / (SLOTS + 1))
 #define NUMBER_OF(address) ((address) % (SLOTS + 1))
-#define CLAIMS 50 // `hot.split` is a thief's claim, not an address: every slot is older than that
+#define CLAIMS 50 // `tls.split` is a thief's claim, not an address: every slot is older than that
 #ifdef MUTANT_SHARED_CLAIM
 #define MY_CLAIM CLAIMS
 #else
@@ -55,12 +55,12 @@ byte slot[CONTEXTS * (SLOTS + 1)];
 bool done[CONTEXTS * (SLOTS + 1)];
 
 // The hot line, as memory has it.
-byte hot_context;
-byte hot_head;
-byte hot_split; // a slot's number in the running context, or a claim
-bool hot_poll;
+byte tls_context;
+byte tls_head;
+byte tls_split; // a slot's number in the running context, or a claim
+bool tls_poll;
 
-// The owner's store buffer. `where`: NONE: empty; 0..: a slot's address; HEAD: hot_head.
+// The owner's store buffer. `where`: NONE: empty; 0..: a slot's address; HEAD: tls_head.
 #define HEAD 254
 byte where_0 = NONE;
 byte what_0;
@@ -74,7 +74,7 @@ bool over;
 
 inline write(where, what) {
     if
-    :: where == HEAD -> hot_head = what
+    :: where == HEAD -> tls_head = what
     :: else -> slot[where] = what
     fi
 }
@@ -201,7 +201,7 @@ work:
             jobs++
         }
         if
-        :: hot_poll -> goto publish_for_poll
+        :: tls_poll -> goto publish_for_poll
         :: else
         fi
 
@@ -210,7 +210,7 @@ work:
         h--;
         buffered_store(HEAD, ADDRESS(c, h));
         if
-        :: hot_split < CLAIMS && h >= hot_split ->
+        :: tls_split < CLAIMS && h >= tls_split ->
             atomic { // private: nobody else could touch it
                 run_job(pushed[ADDRESS(c, h)])
             }
@@ -234,7 +234,7 @@ work:
 publish_for_poll:
     atomic {
         drain_all();
-        hot_poll = false
+        tls_poll = false
     }
     owner_acquire(c);
     if
@@ -244,7 +244,7 @@ publish_for_poll:
         to = 0
     :: else
     fi;
-    hot_split = split[c]; // also ends a thief's claim
+    tls_split = split[c]; // also ends a thief's claim
     lock[c] = false;
     goto work;
 
@@ -259,7 +259,7 @@ take_back:
     }
         if
         :: h >= seen_split -> // private: only a claim sent us here
-            hot_split = seen_split;
+            tls_split = seen_split;
             goto is_ours
         :: else
         fi;
@@ -280,7 +280,7 @@ take_back:
 #endif
             fi
         }
-        hot_split = to;
+        tls_split = to;
         goto is_ours;
 again:
         skip
@@ -290,7 +290,7 @@ again:
         top[c] = h;
         split[c] = h
     }
-    hot_split = h;
+    tls_split = h;
     lock[c] = false;
     atomic {
         seen_top = 0;
@@ -317,7 +317,7 @@ leave:
     :: split[c] < h ->
         owner_acquire(c);
         advance_split(c, h);
-        hot_split = h;
+        tls_split = h;
         lock[c] = false
     :: else // nothing is private
     fi;
@@ -331,14 +331,14 @@ leave:
 #endif
     atomic { // sequentially consistent, as the two below
         drain_all();
-        hot_context = c
+        tls_context = c
     }
     to = split[c];
-    hot_split = to;
+    tls_split = to;
     atomic {
         to = 0;
-        hot_head = saved_head[c];
-        h = NUMBER_OF(hot_head)
+        tls_head = saved_head[c];
+        h = NUMBER_OF(tls_head)
     }
 #ifdef ARRIVAL_LOCK
     lock[c] = false;
@@ -373,7 +373,7 @@ active [THIEVES] proctype thief() {
 
 end_search:
     do
-    :: !over && !hot_poll -> hot_poll = true // ask_to_publish
+    :: !over && !tls_poll -> tls_poll = true // ask_to_publish
 
     :: atomic { // steal_fork_from, of a running or a suspended context
         top[0] < split[0] ->
@@ -393,9 +393,9 @@ end_search:
 #endif
 
     :: !over -> // force_publication
-        t = hot_context;
+        t = tls_context;
         if
-        :: CONTEXT_OF(hot_head) == t && NUMBER_OF(hot_head) > split[t] -> goto force
+        :: CONTEXT_OF(tls_head) == t && NUMBER_OF(tls_head) > split[t] -> goto force
         :: else -> t = 0
         fi
 
@@ -444,30 +444,30 @@ force:
 #ifdef MUTANT_CLAIM_AFTER_HEAD
     atomic { // a barrier in the right place, but the wrong order
         drain_all();
-        head = hot_head
+        head = tls_head
     }
 #endif
-    hot_split = MY_CLAIM;
+    tls_split = MY_CLAIM;
 #ifndef MUTANT_NO_BARRIER
     atomic { // membarrier
         drain_all()
     }
 #endif
 #if !defined(MUTANT_CLAIM_AFTER_HEAD) && !defined(MUTANT_CHECK_BEFORE_HEAD)
-    head = hot_head;
+    head = tls_head;
 #endif
 #ifndef NO_CLAIM_CHECK
     if
-    :: hot_context != t -> goto give_up
+    :: tls_context != t -> goto give_up
     :: else
     fi;
     if
-    :: hot_split != MY_CLAIM -> goto give_up
+    :: tls_split != MY_CLAIM -> goto give_up
     :: else
     fi;
 #endif
 #ifdef MUTANT_CHECK_BEFORE_HEAD
-    head = hot_head;
+    head = tls_head;
 #endif
     if
     :: CONTEXT_OF(head) == t && NUMBER_OF(head) > split[t] ->

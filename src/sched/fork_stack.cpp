@@ -47,12 +47,12 @@ bool pop_slow(fork_slot* slot) noexcept {
 
 // A thief asked. The older half of the private slots goes public: the oldest are the largest pieces of work.
 void worker::publish_for_poll() noexcept {
-    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
     context& self = this->self();
-    const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
+    const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
     const fork_range now = fork_range::of(self.forks.load());
     if (now.empty() && head <= now.split) return; // a checkpoint with nothing to offer: the request stands
-    hot.poll.store(0);
+    tls.poll.store(0);
     {
         std::lock_guard guard(self.lock);
         const fork_range range = fork_range::of(self.forks.load());
@@ -62,15 +62,15 @@ void worker::publish_for_poll() noexcept {
             advance_split(self, split);
             counted.published.add(split - range.split);
         }
-        hot.split.store(self.slot(split)); // also ends a thief's claim
+        tls.split.store(self.slot(split)); // also ends a thief's claim
     }
     runtime_.wake_one();
 }
 
 // Before the context leaves its worker: everything it forked stays visible to thieves.
 void worker::publish_rest(context& self) noexcept {
-    sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
-    const std::uint32_t head = self.number_of(hot.head.load_rlx()); // owner's own word
+    sys::worker_tls& tls = *tls_.load_rlx();                          // own thread wrote it
+    const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
     const fork_range before = fork_range::of(self.forks.load());
     if (before.empty() && before.split >= head) return; // nothing forked and not joined that is not stolen already
     if (before.split < head) {
@@ -78,7 +78,7 @@ void worker::publish_rest(context& self) noexcept {
         const std::uint32_t split = fork_range::of(self.forks.load()).split;
         advance_split(self, head);
         counted.published.add(head - split);
-        hot.split.store(self.slot(head));
+        tls.split.store(self.slot(head));
     }
     runtime_.adopt_orphan(self, home());
     runtime_.wake_one();
@@ -86,7 +86,7 @@ void worker::publish_rest(context& self) noexcept {
 
 // True: `slot`, the newest one, is the owner's again. False: it was stolen, and with it everything older.
 bool worker::take_back(fork_slot* slot) noexcept {
-    sys::hot_line& hot = *hot_.load_rlx(); // own thread wrote it
+    sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
     context& self = this->self();
     const std::uint32_t number = self.number_of(slot);
     std::lock_guard guard(self.lock);
@@ -94,20 +94,20 @@ bool worker::take_back(fork_slot* slot) noexcept {
     for (;;) {
         const fork_range range = fork_range::of(seen);
         if (number >= range.split) { // private: only a claim sent us here
-            hot.split.store(self.slot(range.split));
+            tls.split.store(self.slot(range.split));
             return true;
         }
         if (range.empty()) break;
         const std::uint32_t split = range.split - (range.size() + 1) / 2;
         if (self.forks.cas(seen, fork_range{range.top, split}.word())) {
             counted.reclaimed.add(range.split - split);
-            hot.split.store(self.slot(split));
+            tls.split.store(self.slot(split));
             return true;
         }
     }
     // Nobody takes from an empty range, so a store is enough; slots from `number` on are free again once joined.
     self.forks.store(fork_range{number, number}.word());
-    hot.split.store(self.slot(number));
+    tls.split.store(self.slot(number));
     return false;
 }
 
@@ -178,10 +178,10 @@ bool worker::steal_orphan() noexcept {
 // Step 4 of the protocol. True when the victim's context has public slots afterwards.
 bool worker::force_publication(worker& victim) noexcept {
     context* target = victim.running();
-    sys::hot_line* hot = victim.hot_.load_rlx(); // pairs through running(), which has acquired it
-    if (!target || !hot || !sys::barrier_available()) return false;
+    sys::worker_tls* tls = victim.tls_.load_rlx(); // pairs through running(), which has acquired it
+    if (!target || !tls || !sys::barrier_available()) return false;
     const auto private_slots = [&] {
-        const auto* head = static_cast<const fork_slot*>(hot->head.load_acq()); // pairs with hot_set_head
+        const auto* head = static_cast<const fork_slot*>(tls->head.load_acq()); // pairs with tls_set_head
         const bool ours = head >= target->fork_base() && head < target->fork_end;
         const std::uint32_t split = fork_range::of(target->forks.load()).split;
         return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
@@ -190,13 +190,13 @@ bool worker::force_publication(worker& victim) noexcept {
     // Every slot is older, so each pop takes the slow way; and ours alone, so that we know whether it still stands.
     void* const claim = reinterpret_cast<void*>(~std::uintptr_t{index_}); // SAFETY: compared, never followed
     std::lock_guard guard(target->lock);
-    hot->split.store(claim);
+    tls->split.store(claim);
     if (!sys::barrier_all_threads()) return false; // the claim costs the owner one slow pop
     const std::uint32_t count = private_slots();
     // Looked at last: while it stands, the victim has not moved to another context since we made it, so what we counted
     // is the target's; and from the barrier on the owner can neither pop it nor leave it without our lock. (A claim
     // that all thieves share, or a look before counting, is not enough: models/split.pml.)
-    if (count == 0 || victim.running() != target || hot->split.load() != claim) return false;
+    if (count == 0 || victim.running() != target || tls->split.load() != claim) return false;
     const std::uint32_t split = fork_range::of(target->forks.load()).split;
     advance_split(*target, split + (count + 1) / 2);
     counted.forced.add();

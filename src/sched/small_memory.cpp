@@ -96,12 +96,12 @@ void* small_memory::take_batch(std::size_t number) noexcept {
 }
 
 void small_memory::keep_a_spare() noexcept {
-    if (!tuning::simulated && tuning::max_kept_pieces != 0) sys::hot_set_spare(0);
+    if (!tuning::simulated && tuning::max_kept_pieces != 0) sys::tls_set_spare_block(0);
 }
 
 void small_memory::free_the_spare() noexcept {
-    const std::uintptr_t kept = sys::hot_spare();
-    sys::hot_set_spare(1);
+    const std::uintptr_t kept = sys::tls_spare_block();
+    sys::tls_set_spare_block(1);
     // SAFETY: what give_memory put there.
     if (kept > 1) free_piece(reinterpret_cast<void*>(kept));
 }

@@ -137,8 +137,8 @@ snapshot::result snapshot::collect_running() noexcept {
         if (unclear) return result::again;
         if (!stack) continue; // its thread begins or ends
         seen_[stack->index] = 1;
-        sys::hot_line* hot = one.hot_.load();
-        activity* who = stack == one.running() ? static_cast<activity*>(hot->activity) : stack->saved_activity;
+        sys::worker_tls* tls = one.tls_.load();
+        activity* who = stack == one.running() ? static_cast<activity*>(tls->activity) : stack->saved_activity;
         const std::size_t before = found_.strands.size();
         add_all_on(*stack, who, strand_state::running);
         if (found_.strands.size() == before) continue; // the worker loop

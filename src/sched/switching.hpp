@@ -30,21 +30,21 @@ namespace sennit::sched {
 // them under that lock before it comes here.
 SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) noexcept {
     const sys::fp_note modes;                                       // asked when the rest is done
-    sys::hot_line& hot = *hot_.load_rlx();                          // own thread wrote it
-    from.saved_head = static_cast<fork_slot*>(hot.head.load_rlx()); // owner's own word
-    from.saved_activity = static_cast<activity*>(hot.activity);
+    sys::worker_tls& tls = *tls_.load_rlx();                          // own thread wrote it
+    from.saved_head = static_cast<fork_slot*>(tls.head.load_rlx()); // owner's own word
+    from.saved_activity = static_cast<activity*>(tls.activity);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
     if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.lent, from.held_mutexes);
 #endif
-    hot.activity = target.saved_activity;
+    tls.activity = target.saved_activity;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing
     // is private in a context that is resumed, so `split` is its `head`, and the thief counts only what a later push
     // adds; release costs nothing here.
-    hot.context.store_rel(&target); // pairs with running
+    tls.context.store_rel(&target); // pairs with running
     fork_slot* const head = target.saved_head;
-    hot.split.store_rlx(head); // carried by `head`
-    hot.head.store_rel(head);  // pairs with force_publication
+    tls.split.store_rlx(head); // carried by `head`
+    tls.head.store_rel(head);  // pairs with force_publication
     sys::switch_stacks(from.machine, target.machine, *exceptions_, modes);
 }
 

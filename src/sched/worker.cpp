@@ -91,8 +91,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.runtime_.place_worker(me.index_);
 
     sys::keep_return_thunk();
-    sys::hot_line& hot = sys::own_hot_line();
-    hot.worker = &me;
+    sys::worker_tls& tls = sys::own_worker_tls();
+    tls.worker = &me;
     small_memory::keep_a_spare();
     me.exceptions_ = &sys::thread_exception_globals();
     me.home_.fp_usual = sys::read_fp_control();
@@ -100,21 +100,21 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.home_.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    hot.head.store_rlx(first.saved_head);  // published with hot_ below
-    hot.split.store_rlx(first.saved_head); // as above
-    hot.activity = first.saved_activity;
-    hot.context.store(&first);
+    tls.head.store_rlx(first.saved_head);  // published with hot_ below
+    tls.split.store_rlx(first.saved_head); // as above
+    tls.activity = first.saved_activity;
+    tls.context.store(&first);
     // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
-    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) hot.poll.store(1);
-    me.hot_.store(&hot);
+    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.poll.store(1);
+    me.tls_.store(&tls);
     sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
 
     me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has left its loop
     small_memory::free_the_spare();
-    hot.worker = nullptr;
-    hot.head.store_rlx(nullptr);    // read by this thread only, from here on
-    hot.context.store_rlx(nullptr); // as above
-    hot.activity = nullptr;
+    tls.worker = nullptr;
+    tls.head.store_rlx(nullptr);    // read by this thread only, from here on
+    tls.context.store_rlx(nullptr); // as above
+    tls.activity = nullptr;
 }
 
 namespace {
@@ -313,7 +313,7 @@ void worker::requeue(context& self) noexcept {
 
 // A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
 bool worker::give_away() noexcept {
-    hot_.load_rlx()->poll.store(0); // own thread wrote hot_
+    tls_.load_rlx()->poll.store(0); // own thread wrote hot_
     if (!pace_.worth_sharing(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
     local_queue::batch half;
     if (queue_.give_half(half) != 0) runtime_.injected().push_batch(half);

@@ -90,7 +90,7 @@ public:
     }
     // A thief asks for work. Own thread.
     bool asked() const noexcept {
-        return sys::hot_polled(); // a request, and asked again
+        return sys::tls_polled(); // a request, and asked again
     }
     // Whoever asks gets the older half; of a single piece there is none, and the request stands.
     bool asked_for_half() const noexcept { return asked() && queue_.size() > 1; }
@@ -138,15 +138,15 @@ public:
     void publish_for_poll() noexcept;
     void publish_all(context& owner) noexcept {
         // Nothing forked is nearly always the case: `head` is where it began, and what was public was taken back.
-        if (sys::hot_head() != owner.fork_base()) [[unlikely]]
+        if (sys::tls_head() != owner.fork_base()) [[unlikely]]
             publish_rest(owner);
     }
     bool take_back(fork_slot* slot) noexcept;
 
     // Any thread.
     context* running() const noexcept {
-        sys::hot_line* hot = hot_.load_acq();                                  // pairs with thread_main
-        return hot ? static_cast<context*>(hot->context.load_acq()) : nullptr; // pairs with switch_to
+        sys::worker_tls* tls = tls_.load_acq();                                  // pairs with thread_main
+        return tls ? static_cast<context*>(tls->context.load_acq()) : nullptr; // pairs with switch_to
     }
     // Another number than before when a piece of work, or of mail, has come to its end here. A hint.
     std::uint64_t pulse() const noexcept;
@@ -155,8 +155,8 @@ public:
     parker& bed() noexcept { return parker_; }
     void ask_to_publish() noexcept {
         // acquire pairs with thread_main's store
-        if (sys::hot_line* hot = hot_.load_acq(); hot && hot->poll.load() == 0)
-            hot->poll.store(1); // pairs with thread_main
+        if (sys::worker_tls* tls = tls_.load_acq(); tls && tls->poll.load() == 0)
+            tls->poll.store(1); // pairs with thread_main
     }
 
     // True about once in `n` calls in stress builds, never elsewhere; then the thread has also yielded its processor
@@ -184,7 +184,7 @@ public:
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
     runtime_core& runtime() noexcept { return runtime_; }
-    context& self() noexcept { return *static_cast<context*>(sys::hot_context()); } // own thread: which runs here
+    context& self() noexcept { return *static_cast<context*>(sys::tls_context()); } // own thread: which runs here
     unsigned index() const noexcept { return index_; }
 
     // One that the watchdog calls where others do not get on, and sends back: src/sched/relief.cpp.
@@ -301,7 +301,7 @@ private:
     std::uint16_t quick_home_ = 0;
     bool runs_first_here_ = false;              // what is pushed now and alone is run next, by this worker
     idle_map* sleepers_ = nullptr;              // the runtime's
-    base::atomic<sys::hot_line*> hot_{nullptr}; // set once by the thread; valid until all workers have ended
+    base::atomic<sys::worker_tls*> tls_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0};   // owner writes
@@ -356,7 +356,7 @@ private:
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.
 inline worker* this_worker() noexcept {
-    return static_cast<worker*>(sys::hot_worker());
+    return static_cast<worker*>(sys::tls_worker());
 }
 
 } // namespace sennit::sched

@@ -10,9 +10,9 @@ exception_globals& thread_exception_globals() noexcept {
     return *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
 }
 
-exception_globals& note_exception_globals() noexcept {
+exception_globals& cache_exception_globals() noexcept {
     exception_globals& mine = thread_exception_globals();
-    hot().exceptions = &mine;
+    tls().exceptions = &mine;
     return mine;
 }
 

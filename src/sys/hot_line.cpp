@@ -3,28 +3,28 @@
 
 namespace sennit::sys {
 
-#ifdef SENNIT_HOT_LINE_ASM
+#ifdef SENNIT_WORKER_TLS_ASM
 
 extern "C" {
-constinit thread_local hot_line sennit_hot_line{};
+constinit thread_local worker_tls sennit_worker_tls{};
 }
 
-hot_line& own_hot_line() noexcept {
-    return sennit_hot_line;
+worker_tls& own_worker_tls() noexcept {
+    return sennit_worker_tls;
 }
 
 #else
 
 namespace {
-constinit thread_local hot_line line{};
+constinit thread_local worker_tls this_thread_tls{};
 }
 
-hot_line& hot() noexcept {
+worker_tls& tls() noexcept {
     asm volatile(""); // keeps calls from being merged as those of a pure function
-    return line;
+    return this_thread_tls;
 }
-hot_line& own_hot_line() noexcept {
-    return hot();
+worker_tls& own_worker_tls() noexcept {
+    return tls();
 }
 
 #endif

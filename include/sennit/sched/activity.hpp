@@ -29,7 +29,7 @@ struct alignas(16) activity {
 
 // The running one. Null on a thread that is no worker and has none.
 inline activity* current_activity() noexcept {
-    return static_cast<activity*>(sys::hot_activity());
+    return static_cast<activity*>(sys::tls_activity());
 }
 
 // The same; on a thread that has none, what the thread keeps instead (its identity is not that address).
@@ -43,7 +43,7 @@ inline activity& this_activity() noexcept {
 
 // An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
 inline void* identity_of(activity* running) noexcept { // of `current_activity()`
-    return running ? running : sys::hot_identity();
+    return running ? running : sys::tls_identity();
 }
 inline void* current_identity() noexcept {
     return identity_of(current_activity());
@@ -53,16 +53,16 @@ inline void* current_identity() noexcept {
 // follows `outer`, so it is written first.
 inline void begin_activity(activity& self) noexcept {
     self.outer = current_activity();
-    sys::hot_set_activity(&self);
+    sys::tls_set_activity(&self);
 }
 inline void end_activity(activity& self) noexcept {
-    sys::hot_set_activity(self.outer);
+    sys::tls_set_activity(self.outer);
 }
 
 // Makes `next` the running one and returns the one before. Whoever does so puts it back on the same stack.
 inline activity* exchange_activity(activity* next) noexcept {
     activity* before = current_activity();
-    sys::hot_set_activity(next);
+    sys::tls_set_activity(next);
     return before;
 }
 

@@ -90,7 +90,7 @@ static_assert(sizeof(fork_slot) == base::cache_line);
 
 // First free slot of the running context's fork stack; null on a thread that is no worker.
 inline fork_slot* free_slot() noexcept {
-    return static_cast<fork_slot*>(sys::hot_head());
+    return static_cast<fork_slot*>(sys::tls_head());
 }
 
 inline void poll() noexcept;
@@ -98,7 +98,7 @@ inline void poll() noexcept;
 // Makes `slot`, which must be `free_slot()` with `run` and `data` written, a fork of the running context.
 inline void push(fork_slot* slot) noexcept {
     base::plain_write(slot);
-    sys::hot_push_head<sizeof(fork_slot)>(slot);
+    sys::tls_push_head<sizeof(fork_slot)>(slot);
     poll();
 }
 
@@ -112,16 +112,16 @@ constexpr bool stress_now() noexcept {
 
 // Publishes if a thief has asked.
 inline void poll() noexcept {
-    if (sys::hot_polled() || stress_now()) [[unlikely]]
+    if (sys::tls_polled() || stress_now()) [[unlikely]]
         push_slow();
 }
 
 // Undoes the newest push. True: the child is the caller's to run. False: it ran elsewhere and its result is in the
 // slot. Suspends the context while a thief is still at it.
 inline bool pop(fork_slot* slot) noexcept {
-    sys::hot_set_head(slot);
+    sys::tls_set_head(slot);
     base::compiler_barrier(); // `store head; load split`: the processor's half is force_publication's membarrier
-    if (sys::hot_before_split(slot)) [[unlikely]]
+    if (sys::tls_before_split(slot)) [[unlikely]]
         return pop_slow(slot);
     return true;
 }

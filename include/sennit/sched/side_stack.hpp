@@ -44,7 +44,7 @@
 
 #include <cstddef>
 
-#if defined(SENNIT_HOT_LINE_ASM) && !defined(SENNIT_ADDRESS_SANITIZER)
+#if defined(SENNIT_WORKER_TLS_ASM) && !defined(SENNIT_ADDRESS_SANITIZER)
 #define SENNIT_INLINE_JUMP 1
 #include "sennit/sys/jump_x86_64.hpp"
 #endif
@@ -168,7 +168,7 @@ private:
 
 // Member by member: as a whole, the compiler reads with one load what was written with two stores, and that waits.
 inline void side_stack::exchange_exceptions() noexcept {
-    sys::exception_globals& mine = sys::hot_exception_globals();
+    sys::exception_globals& mine = sys::tls_exception_globals();
     if (sys::none_in_flight(mine, other_exceptions_)) [[likely]]
         return;
     void* const caught = other_exceptions_.caught;

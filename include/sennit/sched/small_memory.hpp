@@ -23,8 +23,8 @@ void give_memory_to_lists(void* memory, std::size_t bytes) noexcept;
 inline void* take_memory(std::size_t bytes) {
     if (bytes <= detail::smallest_piece) {
         // Between the two nothing can suspend: they are the same thread's.
-        if (const std::uintptr_t kept = sys::hot_spare(); kept > 1) [[likely]] {
-            sys::hot_set_spare(0);
+        if (const std::uintptr_t kept = sys::tls_spare_block(); kept > 1) [[likely]] {
+            sys::tls_set_spare_block(0);
             // SAFETY: the address of a free piece, which give_memory put there.
             return reinterpret_cast<void*>(kept);
         }
@@ -34,9 +34,9 @@ inline void* take_memory(std::size_t bytes) {
 
 // From any thread, with the same number of bytes.
 inline void give_memory(void* memory, std::size_t bytes) noexcept {
-    if (bytes <= detail::smallest_piece && sys::hot_spare() == 0) [[likely]]
+    if (bytes <= detail::smallest_piece && sys::tls_spare_block() == 0) [[likely]]
         // SAFETY: only take_memory makes a pointer of it again.
-        return sys::hot_set_spare(reinterpret_cast<std::uintptr_t>(memory));
+        return sys::tls_set_spare_block(reinterpret_cast<std::uintptr_t>(memory));
     detail::give_memory_to_lists(memory, bytes);
 }
 

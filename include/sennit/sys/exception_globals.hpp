@@ -35,12 +35,12 @@ inline bool none_in_flight(const exception_globals& one, const exception_globals
 // The calling thread's record. Lives as long as the thread.
 [[gnu::noinline]] exception_globals& thread_exception_globals() noexcept;
 
-[[gnu::noinline]] exception_globals& note_exception_globals() noexcept; // in the hot line, at the first call below
+[[gnu::noinline]] exception_globals& cache_exception_globals() noexcept; // in the hot line, at the first call below
 
 // The same, from the hot line. Do not hold it over anything that may suspend.
-inline exception_globals& hot_exception_globals() noexcept {
-    void* known = hot_exceptions();
-    return known ? *static_cast<exception_globals*>(known) : note_exception_globals();
+inline exception_globals& tls_exception_globals() noexcept {
+    void* known = tls_exceptions();
+    return known ? *static_cast<exception_globals*>(known) : cache_exception_globals();
 }
 
 } // namespace sennit::sys

@@ -34,7 +34,7 @@ namespace sennit::sim {
 
 namespace {
 
-std::array<sys::hot_line, max_threads + 1> hot_lines; // the last one is for what runs outside of an execution
+std::array<sys::worker_tls, max_threads + 1> worker_tls_of_threads; // the last one is for what runs outside of an execution
 
 // Stacks outlive executions: an abandoned one never gives its stacks back.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
@@ -50,7 +50,7 @@ std::size_t process_wide = 0;
 } // namespace
 
 void reset_ground() noexcept {
-    for (sys::hot_line& one : hot_lines) std::construct_at(&one);
+    for (sys::worker_tls& one : worker_tls_of_threads) std::construct_at(&one);
     idle_stacks.clear();
     fresh = 0;
     taken = 0;
@@ -98,11 +98,11 @@ namespace sennit::sys {
 using sim::place;
 using sim::world;
 
-hot_line& hot() noexcept {
-    return sim::hot_lines[std::min(world::the().current(), sim::max_threads)];
+worker_tls& tls() noexcept {
+    return sim::worker_tls_of_threads[std::min(world::the().current(), sim::max_threads)];
 }
-hot_line& own_hot_line() noexcept {
-    return hot();
+worker_tls& own_worker_tls() noexcept {
+    return tls();
 }
 
 void set_caller_describer(caller_describer) noexcept {}
@@ -140,7 +140,7 @@ bool barrier_all_threads() noexcept {
 
 thread::thread(void (*entry)(void*) noexcept, void* argument)
     : handle_(world::the().start_thread([=] {
-          std::construct_at(&hot()); // the thread's own, as the system makes it
+          std::construct_at(&tls()); // the thread's own, as the system makes it
           entry(argument);
       })),
       joinable_(true) {}
