@@ -16,19 +16,19 @@ namespace sennit::sched {
 namespace {
 
 std::size_t rounded(std::size_t bytes) noexcept {
-    return (bytes + small_memory::unit - 1) / small_memory::unit * small_memory::unit;
+    return (bytes + slab_cache::unit - 1) / slab_cache::unit * slab_cache::unit;
 }
 
-void free_piece(void* memory) noexcept {
+void free_block(void* memory) noexcept {
     ::operator delete(memory, std::align_val_t{16});
 }
 
-using piece = small_memory::piece;
+using block = slab_cache::block;
 
-void free_all(piece* first) noexcept {
-    while (piece* found = first) {
+void free_blocks(block* first) noexcept {
+    while (block* found = first) {
         first = found->next;
-        free_piece(found);
+        free_block(found);
     }
 }
 
@@ -36,101 +36,101 @@ void free_all(piece* first) noexcept {
 class depot {
 public:
     // False: it is full.
-    bool give(piece& batch) noexcept {
+    bool give(block& magazine) noexcept {
         if (tuning::simulated) return false; // it would carry memory from one execution to the next
         std::lock_guard guard(lock);
-        if (count_ >= tuning::batches_in_depot) return false;
-        batch.next_batch = first_;
-        first_ = &batch;
+        if (count_ >= tuning::magazines_in_depot) return false;
+        magazine.next_magazine = first_;
+        first_ = &magazine;
         count_rlx_.store_rlx(++count_); // a hint
         return true;
     }
-    piece* take() noexcept {
+    block* take() noexcept {
         if (tuning::simulated || count_rlx_.load_rlx() == 0) return nullptr; // a hint
         std::lock_guard guard(lock);
-        piece* batch = first_;
-        if (!batch) return nullptr;
-        first_ = batch->next_batch;
+        block* magazine = first_;
+        if (!magazine) return nullptr;
+        first_ = magazine->next_magazine;
         count_rlx_.store_rlx(--count_); // a hint
-        return batch;
+        return magazine;
     }
 
     base::spin_lock lock; // guards the two below
 
 private:
-    piece* first_ = nullptr;
+    block* first_ = nullptr;
     std::uint32_t count_ = 0;
     base::atomic<std::uint32_t> count_rlx_{0};
 };
-constinit depot depots[small_memory::sizes]{};
+constinit depot depots[slab_cache::size_classes]{};
 const base::held_over_forks hold_depots(depots, depots[0].lock);
 
 } // namespace
 
-small_memory::~small_memory() {
+slab_cache::~slab_cache() {
     for (list& kept : lists_) {
-        free_all(kept.first);
-        free_all(kept.full);
+        free_blocks(kept.first);
+        free_blocks(kept.full_magazine);
     }
 }
 
-bool small_memory::put_batch(std::size_t bytes) noexcept {
+bool slab_cache::put_magazine(std::size_t bytes) noexcept {
     const std::size_t number = (bytes - 1) / unit;
     list& kept = lists_[number];
-    if (batch_size == 0) return false;
-    if (kept.full && !depots[number].give(*kept.full)) return false;
-    kept.full = kept.first;
+    if (magazine_size == 0) return false;
+    if (kept.full_magazine && !depots[number].give(*kept.full_magazine)) return false;
+    kept.full_magazine = kept.first;
     kept.first = nullptr;
     kept.count = 0;
     return true;
 }
 
-void* small_memory::take_batch(std::size_t number) noexcept {
+void* slab_cache::take_magazine(std::size_t number) noexcept {
     list& kept = lists_[number];
-    piece* batch = kept.full ? kept.full : depots[number].take();
-    kept.full = nullptr;
-    if (!batch) return nullptr;
-    kept.first = batch->next;
-    kept.count = batch_size - 1;
-    return batch;
+    block* magazine = kept.full_magazine ? kept.full_magazine : depots[number].take();
+    kept.full_magazine = nullptr;
+    if (!magazine) return nullptr;
+    kept.first = magazine->next;
+    kept.count = magazine_size - 1;
+    return magazine;
 }
 
-void small_memory::keep_a_spare() noexcept {
-    if (!tuning::simulated && tuning::max_kept_pieces != 0) sys::tls_set_spare_block(0);
+void slab_cache::enable_tls_spare_block() noexcept {
+    if (!tuning::simulated && tuning::max_cached_blocks != 0) sys::tls_set_spare_block(0);
 }
 
-void small_memory::free_the_spare() noexcept {
+void slab_cache::free_tls_spare_block() noexcept {
     const std::uintptr_t kept = sys::tls_spare_block();
     sys::tls_set_spare_block(1);
     // SAFETY: what give_memory put there.
-    if (kept > 1) free_piece(reinterpret_cast<void*>(kept));
+    if (kept > 1) free_block(reinterpret_cast<void*>(kept));
 }
 
 namespace {
 
 // Apart, as the next one, so that nothing is saved over calls that are hardly ever made.
-[[gnu::noinline]] void* make_piece(std::size_t bytes) {
+[[gnu::noinline]] void* allocate_block(std::size_t bytes) {
     return ::operator new(rounded(bytes), std::align_val_t{16});
 }
 
 [[gnu::noinline]] void give_to_full_lists(void* memory, std::size_t bytes) noexcept {
-    if (bytes <= small_memory::largest)
+    if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (me->memory.put_batch(bytes) && me->memory.keep(memory, bytes)) return;
-    free_piece(memory);
+            if (me->memory.put_magazine(bytes) && me->memory.keep(memory, bytes)) return;
+    free_block(memory);
 }
 
 } // namespace
 
 void* detail::take_memory_of_lists(std::size_t bytes) {
-    if (bytes <= small_memory::largest)
+    if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
             if (void* kept = me->memory.take(bytes)) return kept;
-    return make_piece(bytes);
+    return allocate_block(bytes);
 }
 
 void detail::give_memory_to_lists(void* memory, std::size_t bytes) noexcept {
-    if (bytes <= small_memory::largest)
+    if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
             if (me->memory.keep(memory, bytes)) return;
     give_to_full_lists(memory, bytes);

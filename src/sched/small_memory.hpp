@@ -14,57 +14,57 @@
 
 namespace sennit::sched {
 
-class small_memory {
+class slab_cache {
 public:
-    static constexpr std::size_t unit = detail::smallest_piece; // bytes by which sizes differ
+    static constexpr std::size_t unit = detail::smallest_block; // bytes by which sizes differ
     static constexpr std::size_t largest = 512;
-    static constexpr std::size_t sizes = largest / unit;
+    static constexpr std::size_t size_classes = largest / unit;
 
-    struct piece {
-        piece* next;
-        piece* next_batch; // of a batch's first piece, in the depot
-        piece* ahead;      // one that is taken some later; a hint, and perhaps gone
+    struct block {
+        block* next;
+        block* next_magazine; // of a batch's first piece, in the depot
+        block* prefetch_hint;      // one that is taken some later; a hint, and perhaps gone
     };
 
-    small_memory() = default;
-    ~small_memory();
-    small_memory(const small_memory&) = delete;
+    slab_cache() = default;
+    ~slab_cache();
+    slab_cache(const slab_cache&) = delete;
 
     // Null: none kept.
     void* take(std::size_t bytes) noexcept {
         auto& kept = lists_[(bytes - 1) / unit];
-        piece* found = kept.first;
-        if (!found) return take_batch((bytes - 1) / unit);
+        block* found = kept.first;
+        if (!found) return take_magazine((bytes - 1) / unit);
         kept.first = found->next;
-        __builtin_prefetch(found->ahead, 1); // another worker may have freed it
+        __builtin_prefetch(found->prefetch_hint, 1); // another worker may have freed it
         --kept.count;
         return found;
     }
     // Own thread, first and last: whether a piece may lie in its hot line.
-    static void keep_a_spare() noexcept;
-    static void free_the_spare() noexcept;
+    static void enable_tls_spare_block() noexcept;
+    static void free_tls_spare_block() noexcept;
 
     // False: enough are kept in this batch.
     bool keep(void* memory, std::size_t bytes) noexcept {
         auto& kept = lists_[(bytes - 1) / unit];
-        if (kept.count >= batch_size) return false;
-        piece*& before = kept.last[kept.count++ % kept.last.size()];
-        before = kept.first = ::new (memory) piece{kept.first, nullptr, before};
+        if (kept.count >= magazine_size) return false;
+        block*& before = kept.last[kept.count++ % kept.last.size()];
+        before = kept.first = ::new (memory) block{kept.first, nullptr, before};
         return true;
     }
     // Then: the batch is put aside. False: there are enough of these.
-    [[gnu::noinline]] bool put_batch(std::size_t bytes) noexcept;
+    [[gnu::noinline]] bool put_magazine(std::size_t bytes) noexcept;
 
 private:
     struct list {
-        piece* first = nullptr;
+        block* first = nullptr;
         std::uint32_t count = 0;
-        piece* full = nullptr;        // a whole batch more
-        std::array<piece*, 8> last{}; // the latest that were freed, by their count
+        block* full_magazine = nullptr;        // a whole batch more
+        std::array<block*, 8> last{}; // the latest that were freed, by their count
     };
-    [[gnu::noinline]] void* take_batch(std::size_t number) noexcept;
-    static constexpr std::uint32_t batch_size = tuning::max_kept_pieces / 2;
-    std::array<list, sizes> lists_{};
+    [[gnu::noinline]] void* take_magazine(std::size_t number) noexcept;
+    static constexpr std::uint32_t magazine_size = tuning::max_cached_blocks / 2;
+    std::array<list, size_classes> lists_{};
 };
 
 } // namespace sennit::sched

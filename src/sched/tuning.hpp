@@ -116,13 +116,13 @@ inline constexpr unsigned max_spares = simulated ? 1 : 16;
 
 // Free pieces of each size that a worker keeps. None under AddressSanitizer, which shall see each use after its end.
 #ifdef SENNIT_ADDRESS_SANITIZER
-inline constexpr unsigned max_kept_pieces = 0;
+inline constexpr unsigned max_cached_blocks = 0;
 #else
-inline constexpr unsigned max_kept_pieces = 1024;
+inline constexpr unsigned max_cached_blocks = 1024;
 #endif
 
 // Batches of each size, of half as many pieces, that the process keeps for workers that have none: at most 18 MiB in
 // all.
-inline constexpr unsigned batches_in_depot = 16;
+inline constexpr unsigned magazines_in_depot = 16;
 
 } // namespace sennit::sched::tuning

@@ -93,7 +93,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::keep_return_thunk();
     sys::worker_tls& tls = sys::own_worker_tls();
     tls.worker = &me;
-    small_memory::keep_a_spare();
+    slab_cache::enable_tls_spare_block();
     me.exceptions_ = &sys::thread_exception_globals();
     me.home_.fp_usual = sys::read_fp_control();
 #ifdef SENNIT_THREAD_SANITIZER
@@ -110,7 +110,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
 
     me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has left its loop
-    small_memory::free_the_spare();
+    slab_cache::free_tls_spare_block();
     tls.worker = nullptr;
     tls.head.store_rlx(nullptr);    // read by this thread only, from here on
     tls.context.store_rlx(nullptr); // as above

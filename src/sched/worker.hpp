@@ -202,7 +202,7 @@ public:
     void notify_inactive() noexcept;
     counters counted;
     std::uint64_t next_id = 0;    // own thread; see fresh_id
-    small_memory memory;          // own thread
+    slab_cache memory;          // own thread
     mailbox_cache mailboxes;      // own thread
     side_stack_cache side_stacks; // own thread
 

@@ -13,7 +13,7 @@
 namespace sennit::sched {
 
 namespace detail {
-inline constexpr std::size_t smallest_piece = 64; // bytes: all that is smaller takes as much
+inline constexpr std::size_t smallest_block = 64; // bytes: all that is smaller takes as much
 void* take_memory_of_lists(std::size_t bytes);
 void give_memory_to_lists(void* memory, std::size_t bytes) noexcept;
 } // namespace detail
@@ -21,7 +21,7 @@ void give_memory_to_lists(void* memory, std::size_t bytes) noexcept;
 // At least `bytes`, aligned to 16. Throws std::bad_alloc. A few ns on a worker that has freed such a piece before, else
 // an allocation.
 inline void* take_memory(std::size_t bytes) {
-    if (bytes <= detail::smallest_piece) {
+    if (bytes <= detail::smallest_block) {
         // Between the two nothing can suspend: they are the same thread's.
         if (const std::uintptr_t kept = sys::tls_spare_block(); kept > 1) [[likely]] {
             sys::tls_set_spare_block(0);
@@ -34,7 +34,7 @@ inline void* take_memory(std::size_t bytes) {
 
 // From any thread, with the same number of bytes.
 inline void give_memory(void* memory, std::size_t bytes) noexcept {
-    if (bytes <= detail::smallest_piece && sys::tls_spare_block() == 0) [[likely]]
+    if (bytes <= detail::smallest_block && sys::tls_spare_block() == 0) [[likely]]
         // SAFETY: only take_memory makes a pointer of it again.
         return sys::tls_set_spare_block(reinterpret_cast<std::uintptr_t>(memory));
     detail::give_memory_to_lists(memory, bytes);
