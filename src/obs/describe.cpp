@@ -138,7 +138,7 @@ void add_runtime(std::string& text, const sched::runtime_report& report, const s
     if (!report.complete) {
         text += "whose fibers cannot be shown, because these do not stop:";
         for (std::size_t i = 0; i < report.workers.size(); ++i)
-            if (!report.workers[i].halted) add(text, " worker %zu", i);
+            if (!report.workers[i].thread_suspended) add(text, " worker %zu", i);
         text += "\n";
         return;
     }

@@ -17,15 +17,15 @@ namespace sennit::sched {
 
 namespace {
 constexpr std::size_t most_frames = 64;             // of one strand
-constexpr std::size_t most_walks = 10'000;          // strands whose stacks are walked
-constexpr std::int64_t patience_ns = 2'000'000'000; // for a worker to stop
+constexpr std::size_t max_unwound_strands = 10'000;          // strands whose stacks are walked
+constexpr std::int64_t suspend_timeout_ns = 2'000'000'000; // for a worker to stop
 constexpr unsigned most_attempts = 1'000;           // to find no worker inside its queue
 constexpr unsigned looks_for_a_lock = 1'000;
 } // namespace
 
 runtime_report snapshot::take(runtime_core& of) {
     const auto alone = registry::lock_of_snapshots();
-    sys::install_halt_handler();
+    sys::install_thread_suspender();
     std::lock_guard same_crew(of.crew_mutex());
     snapshot mine(of);
     mine.next_id_ = fresh_ids(std::uint64_t{1} << 20);
@@ -33,7 +33,7 @@ runtime_report snapshot::take(runtime_core& of) {
         if (attempt != 0) sys::yield_thread();
         std::lock_guard guard(of.contexts().mutex_);
         mine.reserve();
-        sys::with_loader_locked([](void* self) { static_cast<snapshot*>(self)->halt_and_collect(); }, &mine);
+        sys::with_loader_locked([](void* self) { static_cast<snapshot*>(self)->suspend_and_collect(); }, &mine);
         if (mine.result_ == result::no_room) ++mine.room_;
     }
     if (mine.found_.complete)
@@ -55,49 +55,49 @@ void snapshot::reserve() {
     found_.name = of_.options().name;
     found_.workers.resize(of_.crew_size());
     found_.strands.reserve(strands);
-    found_.frames.reserve(std::min(strands, most_walks) * (most_frames / 4) << room_);
+    found_.frames.reserve(std::min(strands, max_unwound_strands) * (most_frames / 4) << room_);
     seen_.assign(contexts, 0);
 }
 
-void snapshot::halt_and_collect() noexcept {
-    if (!halt_all()) { // no use in trying again
-        let_all_go();
+void snapshot::suspend_and_collect() noexcept {
+    if (!suspend_all_workers()) { // no use in trying again
+        resume_all_workers();
         result_ = result::done;
         return;
     }
     result_ = collect();
     found_.complete = result_ == result::done;
     found_.taken_ns = sys::coarse_now_ns();
-    let_all_go();
+    resume_all_workers();
 }
 
-bool snapshot::halt_all() noexcept {
+bool snapshot::suspend_all_workers() noexcept {
     base::register_this_thread(); // who is halted must not be alone: the next one that comes would wait for it
-    const std::int64_t until = sys::now_ns() + patience_ns;
+    const std::int64_t until = sys::now_ns() + suspend_timeout_ns;
     bool all = true;
     for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         if (!one.thread().joinable()) // a relief whose thread was refused
             found_.workers[i].asleep = true;
         else if (&one != this_worker())
-            found_.workers[i].halted = one.halt.ask(one.thread());
+            found_.workers[i].thread_suspended = one.suspender.request(one.thread());
     }
     for (unsigned i = 0; i < of_.crew_size(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         if (&one == this_worker() || !one.thread().joinable()) continue;
-        if (report.halted) report.halted = one.halt.wait_until(one.thread(), until);
-        if (report.halted)
-            report.pc = one.halt.where().pc;
+        if (report.thread_suspended) report.thread_suspended = one.suspender.wait_until(one.thread(), until);
+        if (report.thread_suspended)
+            report.pc = one.suspender.where().pc;
         else
             all = false;
     }
     return all;
 }
 
-void snapshot::let_all_go() noexcept {
+void snapshot::resume_all_workers() noexcept {
     for (unsigned i = 0; i < of_.crew_size(); ++i)
-        if (found_.workers[i].halted) of_.worker_at(i).halt.let_go();
+        if (found_.workers[i].thread_suspended) of_.worker_at(i).suspender.resume();
 }
 
 snapshot::result snapshot::collect() noexcept {
@@ -129,11 +129,11 @@ snapshot::result snapshot::collect_running() noexcept {
         report.asleep = of_.idle().is_set(i) || one.is_inactive();
         if (!one.thread().joinable()) continue;
         const bool caller = &one == this_worker();
-        const void* sp = caller ? __builtin_frame_address(0) : one.halt.where().sp;
+        const void* sp = caller ? __builtin_frame_address(0) : one.suspender.where().sp;
         bool unclear = false;
         context* stack = stack_of(sp, one, unclear);
         if (!caller) // a sanitizer may have put off the handler until the thread was somewhere else
-            if (context* later = stack_of(one.halt.where().handler_sp, one, unclear)) stack = later;
+            if (context* later = stack_of(one.suspender.where().handler_sp, one, unclear)) stack = later;
         if (unclear) return result::again;
         if (!stack) continue; // its thread begins or ends
         seen_[stack->index] = 1;

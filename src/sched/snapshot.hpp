@@ -75,7 +75,7 @@ struct strand_report {
 };
 
 struct worker_report {
-    bool halted = false;
+    bool thread_suspended = false;
     bool asleep = false;
     const void* pc = nullptr; // where its thread was
 };
@@ -102,9 +102,9 @@ private:
     enum class result { done, again, no_room };
     explicit snapshot(runtime_core& of) noexcept : of_(of) {}
     void reserve();
-    void halt_and_collect() noexcept;
-    bool halt_all() noexcept;
-    void let_all_go() noexcept;
+    void suspend_and_collect() noexcept;
+    bool suspend_all_workers() noexcept;
+    void resume_all_workers() noexcept;
     result collect() noexcept;
     result collect_running() noexcept;
     result collect_ready() noexcept;

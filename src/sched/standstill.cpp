@@ -233,7 +233,7 @@ bool deadlock_detector::all_known(const observation& seen) {
 // With the registry's lock held.
 bool deadlock_detector::found(observation& first) {
     if (!take(first) || !all_known(first)) return false;
-    if (sys::catches_signals(sys::called_on_signal(), sys::halt_signal())) return false;
+    if (sys::catches_signals(sys::called_on_signal(), sys::thread_suspender_signal())) return false;
     if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
     observation second;
     return all_known(first) && take(second) && first == second;

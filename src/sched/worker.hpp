@@ -206,7 +206,7 @@ public:
     mailbox_cache mailboxes;      // own thread
     side_stack_cache side_stacks; // own thread
 
-    sys::halt_point halt;
+    sys::thread_suspender suspender;
     bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp
     void meet(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
     piece_clock& pieces() noexcept { return pieces_; }                      // own thread

@@ -49,24 +49,24 @@ code_position position_of(const ucontext_t& machine) noexcept {
     return where;
 }
 
-bool nobodys(const struct sigaction& one) noexcept {
+bool is_default_or_ignored(const struct sigaction& one) noexcept {
     return !(one.sa_flags & SA_SIGINFO) && (one.sa_handler == SIG_DFL || one.sa_handler == SIG_IGN);
 }
 
 void handle(int number, siginfo_t* info, void* machine) {
     if (info->si_code == SI_QUEUE && info->si_pid == ::getpid() && info->si_value.sival_ptr) {
         const int saved = errno;
-        static_cast<halt_point*>(info->si_value.sival_ptr)->stop_here(position_of(*static_cast<ucontext_t*>(machine)));
+        static_cast<thread_suspender*>(info->si_value.sival_ptr)->suspend_here(position_of(*static_cast<ucontext_t*>(machine)));
         errno = saved;
         return;
     }
     if (previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(number, info, machine);
-    else if (!nobodys(previous))
+    else if (!is_default_or_ignored(previous))
         previous.sa_handler(number);
 }
 
-bool is_ours(const struct sigaction& one) noexcept {
+bool is_our_handler(const struct sigaction& one) noexcept {
     return (one.sa_flags & SA_SIGINFO) && one.sa_sigaction == &handle;
 }
 
@@ -78,13 +78,13 @@ struct sigaction current() noexcept {
 
 } // namespace
 
-int halt_signal() noexcept {
-    return is_ours(current()) && nobodys(previous) ? SIGURG : 0;
+int thread_suspender_signal() noexcept {
+    return is_our_handler(current()) && is_default_or_ignored(previous) ? SIGURG : 0;
 }
 
-void install_halt_handler() noexcept {
+void install_thread_suspender() noexcept {
     const struct sigaction now = current();
-    if (is_ours(now)) return;
+    if (is_our_handler(now)) return;
     previous = now;
     struct sigaction ours{};
     ours.sa_sigaction = &handle;
@@ -93,52 +93,52 @@ void install_halt_handler() noexcept {
     ::sigaction(SIGURG, &ours, nullptr);
 }
 
-void allow_halt() noexcept {
+void allow_thread_suspension() noexcept {
     sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, SIGURG);
     ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-bool halt_point::ask(const thread& whom) noexcept {
-    state_.store(asked);
+bool thread_suspender::request(const thread& whom) noexcept {
+    state_.store(requested);
     if (send(whom)) return true;
-    state_.store(going);
+    state_.store(running);
     return false;
 }
 
-bool halt_point::send(const thread& whom) noexcept {
+bool thread_suspender::send(const thread& whom) noexcept {
     sigval value{};
     value.sival_ptr = this;
     return ::pthread_sigqueue(whom.handle(), SIGURG, value) == 0;
 }
 
-bool halt_point::wait_until(const thread& whom, std::int64_t deadline_ns) noexcept {
+bool thread_suspender::wait_until(const thread& whom, std::int64_t deadline_ns) noexcept {
     for (;;) {
-        if (state_.load() == halted) return true;
+        if (state_.load() == suspended) return true;
         const std::int64_t now = now_ns();
         const bool again = deadline_ns - now > send_again_ns;
-        if (futex_wait_until(state_, asked, again ? now + send_again_ns : deadline_ns)) continue;
+        if (futex_wait_until(state_, requested, again ? now + send_again_ns : deadline_ns)) continue;
         if (!again) {
-            std::uint32_t seen = asked;
-            return !state_.cas(seen, going); // it may have come in the last moment
+            std::uint32_t seen = requested;
+            return !state_.cas(seen, running); // it may have come in the last moment
         }
         (void)send(whom); // who has stopped meanwhile finds, when it goes on, that this one came too late
     }
 }
 
-void halt_point::let_go() noexcept {
-    state_.store(going);
+void thread_suspender::resume() noexcept {
+    state_.store(running);
     futex_wake(state_, 1);
 }
 
-void halt_point::stop_here(const code_position& where) noexcept {
-    if (state_.load() != asked) return; // a signal that came too late
+void thread_suspender::suspend_here(const code_position& where) noexcept {
+    if (state_.load() != requested) return; // a signal that came too late
     where_ = where;
-    std::uint32_t seen = asked;
-    if (!state_.cas(seen, halted)) return;
+    std::uint32_t seen = requested;
+    if (!state_.cas(seen, suspended)) return;
     futex_wake(state_, 1);
-    while (state_.load() == halted) futex_wait(state_, halted);
+    while (state_.load() == suspended) futex_wait(state_, suspended);
 }
 
 void with_loader_locked(void (*function)(void*), void* argument) noexcept {

@@ -6,7 +6,7 @@
 // restart it. While threads are halted the caller must not take a lock that one of them may hold: no memory from the
 // allocator, no output.
 //
-// State of a halt_point: going; asked; halted; who is let go is going again. Only the asker goes from going to asked
+// State of a thread_suspender: going; asked; halted; who is let go is going again. Only the asker goes from going to asked
 // and from halted to going, only the handler from asked to halted.
 #pragma once
 
@@ -24,36 +24,36 @@ struct code_position {
     const std::byte* handler_sp = nullptr; // the handler's own: the same stack, or the one for signals
 };
 
-class halt_point {
+class thread_suspender {
 public:
     // Asks. One asker at a time. False: the system refuses.
-    bool ask(const thread& whom) noexcept;
+    bool request(const thread& whom) noexcept;
     // Whether the thread that was asked has stopped before the deadline (CLOCK_MONOTONIC); else it is not asked any
     // more.
     bool wait_until(const thread& whom, std::int64_t deadline_ns) noexcept;
-    void let_go() noexcept;
+    void resume() noexcept;
     const code_position& where() const noexcept { return where_; } // of a halted one
 
     // For the handler.
-    void stop_here(const code_position& where) noexcept;
+    void suspend_here(const code_position& where) noexcept;
 
 private:
-    static constexpr std::uint32_t going = 0, asked = 1, halted = 2;
+    static constexpr std::uint32_t running = 0, requested = 1, suspended = 2;
     bool send(const thread& whom) noexcept;
 
-    base::atomic<std::uint32_t> state_{going};
+    base::atomic<std::uint32_t> state_{running};
     code_position where_;
 };
 
-// Before the first `ask`, and again each time: puts the handler back if somebody has replaced it. A signal of this
+// Before the first `request`, and again each time: puts the handler back if somebody has replaced it. A signal of this
 // number that is none of ours goes to the handler that was there before.
-void install_halt_handler() noexcept;
+void install_thread_suspender() noexcept;
 
 // The calling thread may be halted, whatever signals its maker had blocked.
-void allow_halt() noexcept;
+void allow_thread_suspension() noexcept;
 
 // The number of the signal, if nobody else handles it; else 0. A system call.
-int halt_signal() noexcept;
+int thread_suspender_signal() noexcept;
 
 // Calls `function(argument)` while no other thread is inside the dynamic loader, nor can get there: unwinding asks it.
 void with_loader_locked(void (*function)(void*), void* argument) noexcept;

@@ -155,18 +155,18 @@ std::error_code pin_this_thread(unsigned) noexcept {
 void yield_thread() noexcept {
     sim::hooks::pause();
 }
-void allow_halt() noexcept {}
-void install_halt_handler() noexcept {}
-int halt_signal() noexcept {
+void allow_thread_suspension() noexcept {}
+void install_thread_suspender() noexcept {}
+int thread_suspender_signal() noexcept {
     return 0;
 }
-bool halt_point::ask(const thread&) noexcept {
+bool thread_suspender::request(const thread&) noexcept {
     return false;
 }
-bool halt_point::wait_until(const thread&, std::int64_t) noexcept {
+bool thread_suspender::wait_until(const thread&, std::int64_t) noexcept {
     return false;
 }
-void halt_point::let_go() noexcept {}
+void thread_suspender::resume() noexcept {}
 void with_loader_locked(void (*function)(void*), void* argument) noexcept {
     function(argument);
 }
