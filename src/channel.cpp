@@ -13,7 +13,7 @@ namespace sennit::detail {
     return sched::block_here(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this}, mine);
 }
 
-SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_push(void* value, std::int64_t deadline_ns) {
+SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value, std::int64_t deadline_ns) {
     if (closed_) {
         lock_.unlock();
         return channel_status::closed;
@@ -29,7 +29,7 @@ SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_push(void* value, st
     }
 }
 
-SENNIT_RETURNS_BY_JUMP channel_status channel_core::wait_to_pop(void* to, std::int64_t deadline_ns) {
+SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to, std::int64_t deadline_ns) {
     receiving mine{to};
     if (!closed_) {
         switch (wait_in(receivers_, &mine, "channel::pop", deadline_ns)) {

@@ -69,7 +69,7 @@ struct default_slot {
 
 // A child of fork() leaves its parent's default runtime, whose threads it does not have, and makes its own. So does an
 // object that is destroyed after it, and uses the library.
-constinit sched::per_process<default_slot> slot;
+constinit sched::fork_safe_static<default_slot> slot;
 
 struct end_of_default {
     ~end_of_default() {

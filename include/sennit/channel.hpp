@@ -401,9 +401,9 @@ public:
         T value = std::move(*slot);
         std::destroy_at(slot);
         first_ = wrapped(first_ + 1);
-        base::apart_from_next(first_);
+        base::prevent_store_merging(first_);
         --size_;
-        base::apart_from_next(size_);
+        base::prevent_store_merging(size_);
         ++popped_;
         return value;
     }

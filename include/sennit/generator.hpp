@@ -89,7 +89,7 @@ public:
         requires std::is_rvalue_reference_v<Yielded> &&
                  std::constructible_from<std::remove_cvref_t<Yielded>, const std::remove_reference_t<Yielded>&>
     {
-        base::apart_from_next(value); // the copy lies beside a loop's variable
+        base::prevent_store_merging(value); // the copy lies beside a loop's variable
         return copied{value};
     }
 

@@ -75,7 +75,7 @@ struct detail::fallbacks {
 
 using detail::fallbacks;
 constinit base::spin_lock fallbacks::lock;
-static const base::held_over_forks hold_fallbacks(fallbacks::lock);
+static const base::atfork_lock hold_fallbacks(fallbacks::lock);
 constinit base::intrusive_queue<fallbacks::entry> fallbacks::all;
 constinit sched::wait_list fallbacks::leaving;
 

@@ -15,7 +15,7 @@ namespace detail {
 namespace {
 
 constinit base::byte_lock nobodys_lock;
-const base::held_over_forks hold_nobodys(nobodys_lock);
+const base::atfork_lock hold_nobodys(nobodys_lock);
 
 sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
     if (me.type_->find) return me.type_->find(&message_tag<down>, false);

@@ -49,7 +49,7 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
     }
 }
 
-SENNIT_RETURNS_BY_JUMP bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
+SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
     sched::activity* const running = sched::current_activity();                    // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     check_inside(me,
@@ -134,7 +134,7 @@ void condition::signal_all() {
     while (waiting* found = newest_first.pop_front()) owe_turns(*found); // each before the one that came after it
 }
 
-SENNIT_RETURNS_BY_JUMP bool condition::signal_block() {
+SENNIT_RETURN_VIA_THUNK bool condition::signal_block() {
     check_inside(detail::self_identity(),
                  "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     waiting* found = take();

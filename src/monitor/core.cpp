@@ -82,13 +82,13 @@ void monitor::hand_on() noexcept {
 
 namespace detail {
 
-SENNIT_RETURNS_BY_JUMP bool door::enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept {
+SENNIT_RETURN_VIA_THUNK bool door::enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept {
     if (one.owned_by(me)) return false;
     (void)one.enter_slowly(monitor_set(one), me, member); // who might accept the call compares the set
     return true;
 }
 
-SENNIT_RETURNS_BY_JUMP unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at,
+SENNIT_RETURN_VIA_THUNK unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at,
                                                  std::uintptr_t me, member_key member) noexcept {
     const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
     unsigned fresh = 0;
@@ -152,7 +152,7 @@ void door::adopt(monitor& reserved) noexcept {
     reserved.pass_to(self_identity());
 }
 
-SENNIT_RETURNS_BY_JUMP void claimant::wait_rest(const char* what, const void* on) noexcept {
+SENNIT_RETURN_VIA_THUNK void claimant::wait_rest(const char* what, const void* on) noexcept {
     // Orders nothing: 0 is read only behind the wake-up by the last `got`, or by `go_on`, which carries all.
     if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);

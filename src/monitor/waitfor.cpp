@@ -164,7 +164,7 @@ monitor_set all_of(acceptance::clause_list clauses) noexcept {
 
 // Until there is a call; who comes back from a wait goes before it, as often as that happens. `otherwise` and `late`:
 // those clauses, or none.
-[[gnu::noinline]] SENNIT_RETURNS_BY_JUMP std::size_t wait_for_calls(acceptance::clause_list clauses, std::uintptr_t me,
+[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(acceptance::clause_list clauses, std::uintptr_t me,
                                                                     sched::activity& own, std::size_t otherwise,
                                                                     std::size_t late) {
     const monitor_set all = all_of(clauses);
@@ -201,7 +201,7 @@ monitor_set all_of(acceptance::clause_list clauses) noexcept {
 
 } // namespace
 
-SENNIT_RETURNS_BY_JUMP std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
+SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
     sched::activity* const running = sched::current_activity();                    // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     sched::activity& own = sched::activity_or_thread(running);

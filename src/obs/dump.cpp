@@ -84,7 +84,7 @@ static void read_environment() {
 }
 
 static constinit sys::mutex starting; // guards the next, and is held while the first runtime starts
-static const base::held_over_forks hold_starting(starting);
+static const base::atfork_lock hold_starting(starting);
 static constinit bool started = false;
 
 void start() {

@@ -60,13 +60,13 @@ activity& activity_of_thread() noexcept {
 activity_frame::activity_frame(cancel_scope* scope) noexcept {
     own_.scope = scope;
     begin_activity(own_);
-    tracing::tell(trace_kind::runs, &own_);
+    tracing::emit(trace_kind::runs, &own_);
 }
 
 activity_frame::~activity_frame() {
     destroy_locals(own_);
     end_activity(own_);
-    tracing::tell(trace_kind::runs, own_.outer);
+    tracing::emit(trace_kind::runs, own_.outer);
 }
 
 local_key new_local_key() noexcept {

@@ -53,11 +53,11 @@ void fiber_block::run_here() noexcept {
 
 void fiber_block::run_here_traced() noexcept {
     begin_activity(self_);
-    tracing::tell(trace_kind::runs, &self_);
+    tracing::emit(trace_kind::runs, &self_);
     run_body();
     destroy_locals(self_);
     end_activity(self_);
-    tracing::tell(trace_kind::runs, self_.outer);
+    tracing::emit(trace_kind::runs, self_.outer);
 }
 
 void fiber_block::run_body() noexcept {

@@ -72,7 +72,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
 [[gnu::noinline]] void fiber_block::run_movable() noexcept {
     fiber_way& way = *extra_->way;
     begin_activity(self_);
-    tracing::tell(trace_kind::runs, &self_);
+    tracing::emit(trace_kind::runs, &self_);
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
     be_at(&here);
@@ -87,7 +87,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
         destroy_locals(self_);
     }
     end_activity(self_);
-    tracing::tell(trace_kind::runs, self_.outer);
+    tracing::emit(trace_kind::runs, self_.outer);
     if (there)
         go_to(*there);
     else

@@ -41,7 +41,7 @@ void push_slow() noexcept {
 bool pop_slow(fork_slot* slot) noexcept {
     if (this_worker()->take_back(slot)) return true;
     slot->done.wait("a stolen child");
-    base::plain_read(slot);
+    base::annotate_read(slot);
     return false;
 }
 
@@ -131,15 +131,15 @@ bool worker::steal_fork_from(context& victim) noexcept {
 }
 
 void worker::run_stolen(fork_slot& slot) noexcept {
-    base::plain_read(&slot);
-    tracing::tell(trace_kind::steals, nullptr, "a fork");
+    base::annotate_read(&slot);
+    tracing::emit(trace_kind::steals, nullptr, "a fork");
     stress_one_in(2); // the owner may come to its join first
     bool failed = false;
     {
         activity_frame child;
         failed = slot.run(&slot); // may suspend, and go on in another worker
     }
-    base::plain_write(&slot); // the result
+    base::annotate_write(&slot); // the result
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
     worker& here = *this_worker();

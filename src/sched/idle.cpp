@@ -150,12 +150,12 @@ bool worker::rest() noexcept {
         const bool keeps = runtime_.clock().become_keeper(index_);
         const std::int64_t timer = keeps ? runtime_.clock().next_ns() : never;
         counted.parks.add();
-        tracing::tell(trace_kind::sleeps, nullptr);
+        tracing::emit(trace_kind::sleeps, nullptr);
         base::unregister_this_thread(); // joins again at its next lock: until then a busy worker may be alone
         const bool chosen = timer < until    ? parker_.sleep_to(timer)
                             : until == never ? sleep_for_good()
                                              : parker_.sleep_until(until);
-        tracing::tell(trace_kind::rises, nullptr);
+        tracing::emit(trace_kind::rises, nullptr);
         if (keeps) runtime_.clock().resign();
         if (!chosen && timer < until && timer <= sys::now_ns()) {
             leave_bed(watching); // no more looks: it has something to do, and is late for it

@@ -27,7 +27,7 @@ struct crowd {
 constexpr std::size_t crowd_count = 64;
 constexpr std::uint32_t behind_at_most = 4; // times the room, where the oldest are to be dropped
 constinit crowd crowds[crowd_count];
-const base::held_over_forks hold_crowds(crowds, crowds[0].lock);
+const base::atfork_lock hold_crowds(crowds, crowds[0].lock);
 
 crowd& crowd_of(std::uint32_t slot) noexcept {
     return crowds[slot % crowd_count];

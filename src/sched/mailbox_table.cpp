@@ -17,7 +17,7 @@ namespace {
 
 // Guards what follows, and the two arrays below.
 constinit base::spin_lock directory_lock;
-const base::held_over_forks hold_directory(directory_lock);
+const base::atfork_lock hold_directory(directory_lock);
 constinit std::uint32_t chunks_used = 0;
 constexpr std::uint32_t no_chunk = UINT32_MAX;
 constinit std::uint32_t first_kept = no_chunk; // of those that are no runtime's, the last one that was

@@ -16,51 +16,51 @@
 namespace sennit::sched {
 
 template <class T>
-class per_process {
+class fork_safe_static {
 public:
     // Null: no memory.
     T* get() noexcept {
-        made* here = here_.load();
-        if (is_ours(here)) [[likely]]
+        instance* here = newest_.load();
+        if (belongs_to_this_process(here)) [[likely]]
             return &here->object;
         return make(here);
     }
     T* find() const noexcept { // null: there is none yet
-        made* const here = here_.load();
-        return is_ours(here) ? &here->object : nullptr;
+        instance* const here = newest_.load();
+        return belongs_to_this_process(here) ? &here->object : nullptr;
     }
     // Destroys it; nobody asks meanwhile.
     void end() noexcept {
-        made* const last = here_.load();
-        if (!is_ours(last)) return;
-        here_.store(last->parents);
+        instance* const last = newest_.load();
+        if (!belongs_to_this_process(last)) return;
+        newest_.store(last->inherited);
         delete last;
     }
 
 private:
     static_assert(std::is_nothrow_default_constructible_v<T>);
-    struct made {
-        made* parents = nullptr; // a child leaves it as it is
-        const unsigned forks = sys::fork_generation();
+    struct instance {
+        instance* inherited = nullptr; // a child leaves it as it is
+        const unsigned generation = sys::fork_generation();
         T object{};
     };
-    static bool is_ours(const made* one) noexcept { return one && one->forks == sys::fork_generation(); }
+    static bool belongs_to_this_process(const instance* one) noexcept { return one && one->generation == sys::fork_generation(); }
 
-    [[gnu::noinline]] T* make(made* seen) noexcept {
+    [[gnu::noinline]] T* make(instance* seen) noexcept {
         try {
-            sys::watch_forks(); // first, so that no child takes it for its own
-            auto fresh = std::make_unique<made>();
+            sys::install_atfork_handlers(); // first, so that no child takes it for its own
+            auto fresh = std::make_unique<instance>();
             do {
-                if (is_ours(seen)) return &seen->object;
-                fresh->parents = seen;
-            } while (!here_.cas(seen, fresh.get()));
+                if (belongs_to_this_process(seen)) return &seen->object;
+                fresh->inherited = seen;
+            } while (!newest_.cas(seen, fresh.get()));
             return &fresh.release()->object;
         } catch (const std::bad_alloc&) {
             return nullptr;
         }
     }
 
-    base::atomic<made*> here_{nullptr};
+    base::atomic<instance*> newest_{nullptr};
 };
 
 } // namespace sennit::sched

@@ -15,7 +15,7 @@ struct registry::state {
 };
 
 registry::state& registry::here() {
-    static constinit per_process<state> all;
+    static constinit fork_safe_static<state> all;
     state* const mine = all.get();
     if (!mine) throw std::bad_alloc();
     return *mine;

@@ -181,7 +181,7 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
 runtime_core::runtime_core(const runtime_options& given)
     : options_(completed(given)), fork_generation_(sys::fork_generation()), contexts_(*this, options_.stack_size),
       injected_(order_for(options_)) {
-    sys::watch_forks();
+    sys::install_atfork_handlers();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
     sys::install_overflow_handler(&describe_overflow);
     sys::set_caller_describer(&describe_caller);

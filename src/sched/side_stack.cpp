@@ -41,15 +41,15 @@ side_stack_cache idle;                                                     // of
 std::array<side_stack_cache, most_class - least_class + 1> idle_of_others; // by size
 thread_local side_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
 
-const base::held_over_forks hold_idle(idle_lock);
+const base::atfork_lock hold_idle(idle_lock);
 
 constinit sys::mutex source_lock; // guards what follows, and is held while one of them is asked
-const base::held_over_forks hold_sources(source_lock);
+const base::atfork_lock hold_sources(source_lock);
 // By size. Never destroyed: coroutines may be objects of static duration.
 constinit std::array<sys::stack_source*, most_class - least_class + 1> sources{};
 
 sys::stack fresh_memory(unsigned size_class) {
-    sys::watch_forks(); // a coroutine needs no runtime, which would have done it
+    sys::install_atfork_handlers(); // a coroutine needs no runtime, which would have done it
     std::lock_guard guard(source_lock);
     sys::stack_source*& one = sources[size_class - least_class];
     if (!one) one = new sys::stack_source(std::size_t{1} << size_class);
@@ -245,7 +245,7 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
     side_stack* found = me ? me->side_stacks.take() : nullptr;
     if (!found) found = take_idle(usual_class);
     if (!found) found = &make(usual_class);
-    base::plain_read(found);
+    base::annotate_read(found);
     found->body_ = body;
     found->argument_ = argument;
     return *found;
@@ -261,7 +261,7 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::
     } else {
         found = take_idle(size_class);
         if (!found) found = &make(size_class);
-        base::plain_read(found);
+        base::annotate_read(found);
         found->body_ = body;
         found->argument_ = argument;
     }
@@ -275,7 +275,7 @@ void side_stack::give(side_stack& ended) noexcept {
     ended.body_ = nullptr;
     ended.name_ = nullptr;
     ended.whose_ = owner::coroutine;
-    base::plain_write(&ended);
+    base::annotate_write(&ended);
     if (me && ended.size_class_ == usual_class && me->side_stacks.size() < tuning::max_spares) {
         me->side_stacks.keep(ended);
         return;

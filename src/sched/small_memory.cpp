@@ -63,7 +63,7 @@ private:
     base::atomic<std::uint32_t> count_rlx_{0};
 };
 constinit depot depots[slab_cache::size_classes]{};
-const base::held_over_forks hold_depots(depots, depots[0].lock);
+const base::atfork_lock hold_depots(depots, depots[0].lock);
 
 } // namespace
 

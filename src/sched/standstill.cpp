@@ -59,7 +59,7 @@ struct whole_process {
 };
 
 // Null where memory is refused: nobody finds then that all sleep.
-constinit per_process<whole_process> whole;
+constinit fork_safe_static<whole_process> whole;
 
 base::atomic<deadlock_detector::describer> describe{nullptr};
 base::atomic<sys::task_id> ignored_thread{0};

@@ -37,7 +37,7 @@ public:
     static void start(receiver to) noexcept { receiver_.store(to); }
     static void stop() noexcept { receiver_.store(nullptr); }
 
-    static void tell(trace_kind kind, activity* who, const char* what = nullptr) noexcept {
+    static void emit(trace_kind kind, activity* who, const char* what = nullptr) noexcept {
         if (!compiled_in) return;
         if (const receiver to = receiver_.load_rlx()) [[unlikely]] // orders nothing, see above
             to(kind, who, what);

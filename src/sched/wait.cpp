@@ -111,7 +111,7 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
     return {};
 }
 
-SENNIT_RETURNS_BY_JUMP wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
+SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
                                         const wait_options& options) noexcept {
     activity& me = this_activity();
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
@@ -146,18 +146,18 @@ SENNIT_RETURNS_BY_JUMP wake_reason wait(wait_point& point, void (*publish)(void*
     return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
 }
 
-SENNIT_RETURNS_BY_JUMP wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
+SENNIT_RETURN_VIA_THUNK wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
                                                   const wait_options& options) noexcept {
     if (point.sole) return wait_for_source(point, held, this_activity(), options);
     return wait(point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held, options);
 }
 
-SENNIT_RETURNS_BY_JUMP wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options,
+SENNIT_RETURN_VIA_THUNK wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options,
                                          void* data, bool first) noexcept {
     return block_here(list, held, options, data, first);
 }
 
-SENNIT_RETURNS_BY_JUMP wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
+SENNIT_RETURN_VIA_THUNK wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
                                                  void* data, bool first) noexcept {
     wait_point point;
     wait_entry entry(point, 0, data);

@@ -40,7 +40,7 @@ struct watchdog::state {
 };
 
 watchdog::state* watchdog::here() noexcept {
-    static constinit per_process<state> all;
+    static constinit fork_safe_static<state> all;
     return all.get();
 }
 

@@ -90,7 +90,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     base::try_become_exclusive(me.about_now_ns_);
     me.runtime_.place_worker(me.index_);
 
-    sys::keep_return_thunk();
+    sys::retain_return_thunk();
     sys::worker_tls& tls = sys::own_worker_tls();
     tls.worker = &me;
     slab_cache::enable_tls_spare_block();
@@ -120,7 +120,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
 namespace {
 void trace_run(context& next) noexcept {
     activity* who = next.saved_activity;
-    tracing::tell(trace_kind::runs, who == &next.own ? nullptr : who);
+    tracing::emit(trace_kind::runs, who == &next.own ? nullptr : who);
 }
 } // namespace
 
@@ -136,7 +136,7 @@ void trace_run(context& next) noexcept {
     activity* me = current_activity();
     // While a context is lent, what its activity waits for is the helper's to say.
     const char* why = self.lent ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
-    tracing::tell(trace_kind::suspends, me, why);
+    tracing::emit(trace_kind::suspends, me, why);
     trace_run(next);
 }
 
@@ -332,7 +332,7 @@ bool worker::rob(worker& victim) noexcept {
     const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::take_from_hand(victim); });
     if (count == 0) return false;
     counted.robbed.add(count);
-    tracing::tell(trace_kind::steals, nullptr, "from a queue");
+    tracing::emit(trace_kind::steals, nullptr, "from a queue");
     show_loot(queue_.adopt(loot));
     return true;
 }
@@ -420,7 +420,7 @@ template <bool traced>
 }
 
 [[gnu::noinline]] void worker::wake_slowly(context& parked) noexcept {
-    tracing::tell(trace_kind::wakes, parked.saved_activity);
+    tracing::emit(trace_kind::wakes, parked.saved_activity);
     post_ready(parked);
 }
 
@@ -499,7 +499,7 @@ void spawn(runnable& what, runtime_core& where) noexcept {
         where.post(what);
 }
 
-SENNIT_RETURNS_BY_JUMP bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+SENNIT_RETURN_VIA_THUNK bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
     return this_worker()->leave(after, argument, who);
 }
 
@@ -528,7 +528,7 @@ void wake(waiter& who) noexcept {
     if (context* parked = who.parked) {
         worker* me = this_worker();
         if (me && &me->runtime() == &parked->runtime) return me->wake_here(*parked);
-        tracing::tell(trace_kind::wakes, parked->saved_activity);
+        tracing::emit(trace_kind::wakes, parked->saved_activity);
         parked->runtime.post(*parked);
         return;
     }
@@ -537,7 +537,7 @@ void wake(waiter& who) noexcept {
     sys::futex_wake(word, 1); // the frame may be gone: at worst somebody else wakes for nothing
 }
 
-SENNIT_RETURNS_BY_JUMP void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+SENNIT_RETURN_VIA_THUNK void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
     if (this_worker() && suspend(publish, argument, who)) return;
     who.parked = nullptr;
     if (!publish(argument, who)) return;

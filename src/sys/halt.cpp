@@ -23,7 +23,7 @@ struct sigaction previous;
 // Nobody is in there when fork() comes, or the child would find the loader's lock taken for ever, which the C library
 // leaves as it was.
 std::mutex loader_in_use;
-const base::held_over_forks hold_loader(loader_in_use);
+const base::atfork_lock hold_loader(loader_in_use);
 
 // ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes to only when its
 // system call is not restarted; and who was about to call the system when the signal came, only by another signal.

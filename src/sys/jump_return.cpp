@@ -13,4 +13,4 @@ extern "C" {
 
 #endif
 
-void sennit::sys::keep_return_thunk() noexcept {}
+void sennit::sys::retain_return_thunk() noexcept {}

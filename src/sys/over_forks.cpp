@@ -9,21 +9,21 @@ namespace sennit::base {
 
 namespace {
 
-constinit atomic<const held_over_forks*> newest{nullptr};
+constinit atomic<const atfork_lock*> newest{nullptr};
 
 // Of the fork under way: who has all the locks.
-constinit const held_over_forks* held = nullptr; // these, and those after them
+constinit const atfork_lock* held = nullptr; // these, and those after them
 constinit bool unregistered = false;                 // it was no member of the company before
 
 } // namespace
 
-void held_over_forks::enlist() noexcept {
+void atfork_lock::enlist() noexcept {
     next_ = newest.load();
     while (!newest.cas(next_, this)) {
     }
 }
 
-bool held_over_forks::try_lock() const noexcept {
+bool atfork_lock::try_lock() const noexcept {
     for (std::size_t i = 0; i < count_; ++i) {
         if (try_lock_(first_ + i * step_)) continue;
         unlock(i);
@@ -32,21 +32,21 @@ bool held_over_forks::try_lock() const noexcept {
     return true;
 }
 
-void held_over_forks::unlock(std::size_t count) const noexcept {
+void atfork_lock::unlock(std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) unlock_(first_ + i * step_);
 }
 
-void held_over_forks::unlock(const held_over_forks* first, const held_over_forks* end) noexcept {
+void atfork_lock::unlock(const atfork_lock* first, const atfork_lock* end) noexcept {
     for (; first != end; first = first->next_) first->unlock(first->count_);
 }
 
 // All or none: in whatever order others take several of them, nobody waits for us while we wait for him.
-void held_over_forks::lock_all() noexcept {
+void atfork_lock::lock_all() noexcept {
     const bool comes = !this_thread_registered();
     register_this_thread(); // here: not with one of them in its hands
-    const held_over_forks* const first = newest.load();
+    const atfork_lock* const first = newest.load();
     for (unsigned round = 0;; spin_pause(round++)) {
-        const held_over_forks* one = first;
+        const atfork_lock* one = first;
         while (one && one->try_lock()) one = one->next_;
         if (!one) break;
         unlock(first, one);
@@ -55,7 +55,7 @@ void held_over_forks::lock_all() noexcept {
     unregistered = comes;
 }
 
-void held_over_forks::unlock_all() noexcept {
+void atfork_lock::unlock_all() noexcept {
     const bool came = unregistered;
     unlock(held, nullptr);
     if (came) unregister_this_thread(); // it need not come back

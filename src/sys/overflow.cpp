@@ -18,7 +18,7 @@ namespace sennit::sys {
 namespace {
 
 constinit mutex installing;
-const base::held_over_forks hold_installing(installing);
+const base::atfork_lock hold_installing(installing);
 fault_describer describer = nullptr; // set once
 struct sigaction previous_segv;
 struct sigaction previous_bus;

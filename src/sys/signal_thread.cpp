@@ -53,7 +53,7 @@ void wait_for_signals(void*) noexcept {
 }
 
 constinit std::mutex choosing;
-const base::held_over_forks hold_choosing(choosing);
+const base::atfork_lock hold_choosing(choosing);
 
 // With that lock held.
 void start_thread() {

@@ -76,16 +76,16 @@ void yield_thread() noexcept {
     sched_yield();
 }
 
-void watch_forks() {
+void install_atfork_handlers() {
     // A throw leaves the variable uninitialised, so that the next call asks again.
     [[maybe_unused]] static const bool registered = [] {
-        using base::held_over_forks;
+        using base::atfork_lock;
         const auto in_child = [] {
             base::reset_registration_after_fork(); // first: it guards the others' locks
-            held_over_forks::unlock_all();
+            atfork_lock::unlock_all();
             generation.fetch_add(1);
         };
-        if (pthread_atfork(&held_over_forks::lock_all, &held_over_forks::unlock_all, in_child) != 0)
+        if (pthread_atfork(&atfork_lock::lock_all, &atfork_lock::unlock_all, in_child) != 0)
             throw std::bad_alloc();
         return true;
     }();
@@ -96,9 +96,9 @@ unsigned fork_generation() noexcept {
 }
 
 // Before main, where no other thread can fork during the first call, whose child would wait for the end of it for ever.
-[[maybe_unused]] static const bool watched_from_the_start = []() noexcept {
+[[maybe_unused]] static const bool atfork_handlers_installed = []() noexcept {
     try {
-        watch_forks();
+        install_atfork_handlers();
         return true;
     } catch (const std::bad_alloc&) {
         return false; // whoever needs it asks again, and is told

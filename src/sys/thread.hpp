@@ -51,9 +51,9 @@ std::error_code pin_this_thread(unsigned cpu) noexcept;
 
 void yield_thread() noexcept;
 
-// Counts the forks that this process is the child of; `watch_forks` must have been called before the fork. Throws
+// Counts the forks that this process is the child of; `install_atfork_handlers` must have been called before the fork. Throws
 // std::bad_alloc.
-void watch_forks();
+void install_atfork_handlers();
 unsigned fork_generation() noexcept;
 
 } // namespace sennit::sys

@@ -173,7 +173,7 @@ int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
     // The library asks before main, when no test has begun: refused, so that a test meets its next attempt. (Sanitizers
     // ask, too.)
     static constinit bool before_main = true;
-    if (before_main && before == &sennit::base::held_over_forks::lock_all) {
+    if (before_main && before == &sennit::base::atfork_lock::lock_all) {
         before_main = false;
         return ENOMEM;
     }

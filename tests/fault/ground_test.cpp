@@ -54,12 +54,12 @@ TEST(refused_fork_handler_death_test, is_asked_for_again) {
             faults::refuse(request::fork_handler, 1, extent::one);
             bool thrown = false;
             try {
-                sennit::sys::watch_forks();
+                sennit::sys::install_atfork_handlers();
             } catch (const std::bad_alloc&) {
                 thrown = true;
             }
             const long refused = faults::stop();
-            sennit::sys::watch_forks();
+            sennit::sys::install_atfork_handlers();
             const int generation = status_of_child([] { return static_cast<int>(sennit::sys::fork_generation()); });
             std::_Exit(thrown && refused == 1 && generation == 1 ? 0 : 1);
         },

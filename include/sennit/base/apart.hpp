@@ -12,7 +12,7 @@ namespace sennit::base {
 // Says that `stored`, which was written just before, is read here: what is written after it is written apart from it.
 // No instruction; nothing else is kept from moving.
 template <class T>
-[[gnu::always_inline]] inline void apart_from_next(const T& stored) noexcept {
+[[gnu::always_inline]] inline void prevent_store_merging(const T& stored) noexcept {
 #if defined(__GNUC__) && !defined(__clang__)
     asm("" ::"m"(stored));
 #else

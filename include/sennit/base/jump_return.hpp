@@ -14,7 +14,7 @@
 #pragma once
 
 #if defined(__x86_64__) && __has_attribute(function_return) && !defined(__code_model_large__)
-#define SENNIT_RETURNS_BY_JUMP __attribute__((function_return("thunk-extern")))
+#define SENNIT_RETURN_VIA_THUNK __attribute__((function_return("thunk-extern")))
 #else
-#define SENNIT_RETURNS_BY_JUMP
+#define SENNIT_RETURN_VIA_THUNK
 #endif

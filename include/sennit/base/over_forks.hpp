@@ -12,14 +12,14 @@
 
 namespace sennit::base {
 
-class held_over_forks {
+class atfork_lock {
 public:
     template <class Lock>
-    explicit held_over_forks(Lock& lock) noexcept : held_over_forks(&lock, 1, 0) {}
+    explicit atfork_lock(Lock& lock) noexcept : atfork_lock(&lock, 1, 0) {}
     // `lock` is the first one's in an array.
     template <class T, std::size_t size, class Lock>
-    held_over_forks(T (&)[size], Lock& lock) noexcept : held_over_forks(&lock, size, sizeof(T)) {}
-    held_over_forks(const held_over_forks&) = delete;
+    atfork_lock(T (&)[size], Lock& lock) noexcept : atfork_lock(&lock, size, sizeof(T)) {}
+    atfork_lock(const atfork_lock&) = delete;
 
     // Around fork(), the second one in both processes.
     static void lock_all() noexcept;
@@ -27,7 +27,7 @@ public:
 
 private:
     template <class Lock>
-    held_over_forks(Lock* first, std::size_t count, std::size_t step) noexcept
+    atfork_lock(Lock* first, std::size_t count, std::size_t step) noexcept
         : first_(reinterpret_cast<std::byte*>(first)), count_(count), step_(step), // SAFETY: cast back below
           try_lock_([](std::byte* lock) noexcept { return reinterpret_cast<Lock*>(lock)->try_lock(); }),
           unlock_([](std::byte* lock) noexcept { reinterpret_cast<Lock*>(lock)->unlock(); }) {
@@ -36,14 +36,14 @@ private:
     void enlist() noexcept;
     bool try_lock() const noexcept;
     void unlock(std::size_t count) const noexcept; // the first ones
-    static void unlock(const held_over_forks* first, const held_over_forks* end) noexcept;
+    static void unlock(const atfork_lock* first, const atfork_lock* end) noexcept;
 
     std::byte* const first_;
     const std::size_t count_;
     const std::size_t step_; // bytes from one to the next
     bool (*const try_lock_)(std::byte*) noexcept;
     void (*const unlock_)(std::byte*) noexcept;
-    const held_over_forks* next_ = nullptr;
+    const atfork_lock* next_ = nullptr;
 };
 
 } // namespace sennit::base

@@ -5,23 +5,23 @@
 
 #ifdef SENNIT_SIMULATOR
 namespace sennit::sim::hooks {
-void plain_read(const void* address) noexcept;
-void plain_write(const void* address) noexcept;
+void annotate_read(const void* address) noexcept;
+void annotate_write(const void* address) noexcept;
 } // namespace sennit::sim::hooks
 #endif
 
 namespace sennit::base {
 
 #ifdef SENNIT_SIMULATOR
-inline void plain_read(const void* address) noexcept {
-    sim::hooks::plain_read(address);
+inline void annotate_read(const void* address) noexcept {
+    sim::hooks::annotate_read(address);
 }
-inline void plain_write(const void* address) noexcept {
-    sim::hooks::plain_write(address);
+inline void annotate_write(const void* address) noexcept {
+    sim::hooks::annotate_write(address);
 }
 #else
-constexpr void plain_read(const void*) noexcept {}
-constexpr void plain_write(const void*) noexcept {}
+constexpr void annotate_read(const void*) noexcept {}
+constexpr void annotate_write(const void*) noexcept {}
 #endif
 
 } // namespace sennit::base

@@ -97,7 +97,7 @@ inline void poll() noexcept;
 
 // Makes `slot`, which must be `free_slot()` with `run` and `data` written, a fork of the running context.
 inline void push(fork_slot* slot) noexcept {
-    base::plain_write(slot);
+    base::annotate_write(slot);
     sys::tls_push_head<sizeof(fork_slot)>(slot);
     poll();
 }

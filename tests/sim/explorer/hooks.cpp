@@ -29,10 +29,10 @@ void construct(const void* address, std::uint64_t value) noexcept {
 void destroy(const void* address) noexcept {
     world::the().destroy(address);
 }
-void plain_read(const void* address) noexcept {
+void annotate_read(const void* address) noexcept {
     if (running) world::the().plain_read(world::the().plain_at(address), place::current());
 }
-void plain_write(const void* address) noexcept {
+void annotate_write(const void* address) noexcept {
     if (running) world::the().plain_write(world::the().plain_at(address), place::current());
 }
 bool mutated(const char* named) noexcept {

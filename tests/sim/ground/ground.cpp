@@ -193,7 +193,7 @@ bool catches_signals(int, int) noexcept {
 void end_process(int status) noexcept {
     std::_Exit(status);
 }
-void watch_forks() {}
+void install_atfork_handlers() {}
 unsigned fork_generation() noexcept {
     return 0;
 }

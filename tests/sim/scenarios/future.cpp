@@ -28,7 +28,7 @@ bool set(sennit::promise<T>& promise, V&& value) {
 struct fragile { // its copy may fail, but has begun then
     fragile() = default;
     fragile(const fragile& from) : value(from.value) {
-        sennit::base::plain_write(this);
+        sennit::base::annotate_write(this);
         if (value < 0) throw std::runtime_error("copy");
     }
     int value = 0;

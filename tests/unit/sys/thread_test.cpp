@@ -101,8 +101,8 @@ TEST(pin_this_thread, binds_to_the_processor_and_says_why_it_was_refused) {
 }
 
 TEST(fork_generation, counts_the_forks_between_a_process_and_its_first_ancestor) {
-    sennit::sys::watch_forks();
-    sennit::sys::watch_forks(); // counts each fork once all the same
+    sennit::sys::install_atfork_handlers();
+    sennit::sys::install_atfork_handlers(); // counts each fork once all the same
     const unsigned here = sennit::sys::fork_generation();
     EXPECT_EQ(status_of_child([here] {
                   const bool one_more = sennit::sys::fork_generation() == here + 1;
