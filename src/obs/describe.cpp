@@ -47,7 +47,7 @@ void add_wait(std::string& text, const strand_report& one, const strands& known,
     text += one.waits_for ? one.waits_for : "something that says no more";
     if (one.waits_on) {
         add(text, " at %p", one.waits_on);
-        const std::string variable = sys::name_of_data(one.waits_on);
+        const std::string variable = sys::symbolize_data(one.waits_on);
         if (!variable.empty()) text += " (" + variable + ")";
     }
     if (one.holder) {
@@ -93,7 +93,7 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
     add_state(text, one, known, all.taken_ns);
     text += "]\n";
     if (one.made_at) {
-        text += "    made at " + sys::name_of_code(one.made_at);
+        text += "    made at " + sys::symbolize(one.made_at);
         if (one.born_ns != 0) {
             text += ", ";
             add_duration(text, all.taken_ns - one.born_ns);
@@ -101,14 +101,14 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
         }
         text += "\n";
     }
-    if (one.type) text += "    runs " + sys::demangled(one.type->name()) + "\n";
+    if (one.type) text += "    runs " + sys::demangle(one.type->name()) + "\n";
     if (one.stack_size != 0)
         add(text, "    stack %u: %.1f KiB in use, %.0f KiB touched, of %.0f KiB\n", one.context,
             static_cast<double>(one.stack_used) / 1024, static_cast<double>(one.stack_touched) / 1024,
             static_cast<double>(one.stack_size) / 1024);
     for (std::size_t i = 0; i < one.frames; ++i) {
         add(text, "    #%-2zu ", i);
-        text += sys::name_of_code(all.frames[one.first_frame + i]) + "\n";
+        text += sys::symbolize(all.frames[one.first_frame + i]) + "\n";
     }
 }
 
@@ -147,7 +147,7 @@ void add_runtime(std::string& text, const sched::runtime_report& report, const s
     for (std::size_t i = 0; i < report.workers.size(); ++i) {
         const sched::worker_report& one = report.workers[i];
         add(text, "worker %zu: %s", i, one.asleep ? "asleep" : "awake");
-        if (one.pc && !one.asleep) text += " at " + sys::name_of_code(one.pc);
+        if (one.pc && !one.asleep) text += " at " + sys::symbolize(one.pc);
         text += "\n";
     }
     for (const strand_report& one : report.strands) add_strand(text, one, report, known);
@@ -187,7 +187,7 @@ std::string describe_starvation(sched::runtime_core& of) {
             return one.state == strand_state::running && one.worker == i;
         });
         text += in == report.strands.end() ? "a task that is not a fiber" : name_of(*in);
-        if (report.workers[i].pc) text += " at " + sys::name_of_code(report.workers[i].pc);
+        if (report.workers[i].pc) text += " at " + sys::symbolize(report.workers[i].pc);
         text += "\n";
     }
     const auto waiting = std::count_if(report.strands.begin(), report.strands.end(), [](const strand_report& one) {

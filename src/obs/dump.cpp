@@ -59,7 +59,7 @@ void write_dump(sched::runtime_core& of, std::ostream& out) {
 
 void dump_on_signal(int signal) {
     sys::call_on_signal(signal, &dump_to_standard_error);
-    sched::deadlock_detector::ignore_thread(sys::signal_thread_task());
+    sched::deadlock_detector::ignore_thread(sys::signal_thread_id());
 }
 
 static std::string deadlock_report() {
@@ -94,7 +94,7 @@ void start() {
     }
     // A child of fork() has neither the thread that waits for the signal nor a trace of its own.
     leave_trace_to_parent();
-    if (sys::renew_signal_thread()) sched::deadlock_detector::ignore_thread(sys::signal_thread_task());
+    if (sys::restart_signal_thread()) sched::deadlock_detector::ignore_thread(sys::signal_thread_id());
 }
 
 } // namespace sennit::obs

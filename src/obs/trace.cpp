@@ -38,7 +38,7 @@ struct buffer {
     std::unique_ptr<event[]> events{new event[events_of_a_thread]};
     base::atomic<std::uint64_t> count{0}; // so far; the last ones are kept; the thread writes
     int worker = -1;                      // -1: no worker
-    sys::task_id task = sys::this_task();
+    sys::os_thread_id os_thread = sys::this_os_thread();
 };
 
 struct recording {
@@ -135,7 +135,7 @@ public:
         const std::uint64_t kept = std::min<std::uint64_t>(count, events_of_a_thread);
         std::fprintf(
             to_, "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":\"%s %d\"}}",
-            separator(), track, from.worker >= 0 ? "worker" : "thread", from.worker >= 0 ? from.worker : from.task);
+            separator(), track, from.worker >= 0 ? "worker" : "thread", from.worker >= 0 ? from.worker : from.os_thread);
         if (kept != count)
             std::fprintf(to_,
                          "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":0,\"name\":\"%llu older events "

@@ -77,7 +77,7 @@ bool blocking_pool::start_helper(request& first) {
 void blocking_pool::thread_main(void* self) noexcept {
     helper& me = *static_cast<helper*>(self);
     sys::thread::set_name("sennit-blocking");
-    me.present.task = sys::this_task();
+    me.present.os_thread = sys::this_os_thread();
     {
         std::lock_guard guard(me.pool->mutex_);
         me.pool->present_.push_back(me.present);
@@ -158,10 +158,10 @@ blocking_pool::~blocking_pool() {
     }
 }
 
-blocking_pool::census blocking_pool::count(std::vector<sys::task_id>& to) {
+blocking_pool::census blocking_pool::count(std::vector<sys::os_thread_id>& to) {
     std::lock_guard guard(mutex_);
     const std::uint64_t ended = calls_ended_.load(); // before `begun`: one that is under way is seen
-    for (presence* one = present_.front(); one; one = present_.after(*one)) to.push_back(one->task);
+    for (presence* one = present_.front(); one; one = present_.after(*one)) to.push_back(one->os_thread);
     return {calls_begun_.load(), ended};
 }
 

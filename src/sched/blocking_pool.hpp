@@ -34,7 +34,7 @@ public:
         std::uint64_t begun; // calls so far
         std::uint64_t ended; // of these
     };
-    census count(std::vector<sys::task_id>& to);
+    census count(std::vector<sys::os_thread_id>& to);
 
     // Whether a caller waits for one.
     bool busy() const noexcept { return callers_.load() != 0; }
@@ -50,7 +50,7 @@ private:
         one_shot done;
     };
     struct presence : base::list_node {
-        sys::task_id task = 0;
+        sys::os_thread_id os_thread = 0;
     };
     struct helper : base::list_node {
         sys::thread thread;

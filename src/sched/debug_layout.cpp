@@ -43,7 +43,7 @@ struct snapshot::layout {
                                                     offsetof(context, stack) + offsetof(sys::stack, high),
                                                     offsetof(context, lent),
                                                     offsetof(sys::worker_tls, context),
-                                                    offsetof(worker, task_),
+                                                    offsetof(worker, os_thread_),
                                                     offsetof(worker, tls_),
                                                     offsetof(sys::worker_tls, activity),
                                                     offsetof(activity, id),

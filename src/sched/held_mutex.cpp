@@ -30,7 +30,7 @@ void report_held_mutex(activity* who, bool lent, std::int32_t count) noexcept {
         const char* what = lent ? "blocking" : who && who->waits_for ? who->waits_for->what : nullptr;
         text += what ? std::string(" blocks in ") + what : " yields";
         text += " while it holds " + (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
-        text += ", locked by " + sys::name_of_code(sys::last_mutex_locker());
+        text += ", locked by " + sys::symbolize(sys::last_mutex_locker());
         text += "\n        Any fiber that locks the mutex now blocks its whole worker, and this fiber may continue in "
                 "another"
                 " thread, which must not unlock it: use sennit::mutex, or unlock before the wait.\n";

@@ -183,7 +183,7 @@ runtime_core::runtime_core(const runtime_options& given)
       injected_(order_for(options_)) {
     sys::install_atfork_handlers();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
-    sys::install_overflow_handler(&describe_overflow);
+    sys::install_stack_overflow_handler(&describe_overflow);
     sys::set_caller_describer(&describe_caller);
     if (!options_.processors.empty())
         cpus_ = options_.processors;
@@ -385,7 +385,7 @@ runtime_metrics runtime_core::metrics() const {
 
 namespace sennit {
 
-std::vector<unsigned> processors_of_node(unsigned node) {
+std::vector<unsigned> cpus_of_node(unsigned node) {
     auto found = sys::node_cpus(node);
     if (!found)
         throw std::invalid_argument("sennit: [SNT-015] there is no NUMA node " + std::to_string(node) +

@@ -259,7 +259,7 @@ void snapshot::add_frames(strand_report& to, const context& of) noexcept {
     const std::size_t room = found_.frames.capacity() - found_.frames.size();
     const void* found[most_frames];
     const sys::stack on = stack_at(of, of.machine.sp);
-    const std::size_t count = sys::walk(of.machine, on.low, on.high, found, std::min(room, most_frames));
+    const std::size_t count = sys::unwind(of.machine, on.low, on.high, found, std::min(room, most_frames));
     to.first_frame = found_.frames.size();
     to.frames = count;
     found_.frames.insert(found_.frames.end(), found, found + count); // reserved

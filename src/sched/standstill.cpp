@@ -29,7 +29,7 @@ namespace sennit::sched {
 
 struct deadlock_detector::observation {
     std::vector<std::uint64_t> states;
-    std::vector<sys::task_id> asleep;
+    std::vector<sys::os_thread_id> asleep;
     bool operator==(const observation&) const = default;
 };
 
@@ -39,9 +39,9 @@ namespace {
 constexpr std::array<std::int64_t, 3> looks_after_ns{50'000'000, 500'000'000, 5'000'000'000};
 
 struct sleeping_thread : base::list_node {
-    explicit sleeping_thread(const waiter& whose) noexcept : who(whose), task(sys::this_task()) {}
+    explicit sleeping_thread(const waiter& whose) noexcept : who(whose), os_thread(sys::this_os_thread()) {}
     const waiter& who;
-    const sys::task_id task;
+    const sys::os_thread_id os_thread;
 };
 struct whole_process {
     base::spin_lock lock; // guards the two below
@@ -53,7 +53,7 @@ struct whole_process {
     // The runtime whose callback is being told; null: none. Others do not look meanwhile: they would find the same, and
     // tell it after it has changed. Set under `one_looks` and the registry's lock, so that its destructor finds it.
     base::atomic<const runtime_core*> reporting_for{nullptr};
-    base::atomic<sys::task_id> callback_thread{0};       // the thread that runs that callback
+    base::atomic<sys::os_thread_id> callback_thread{0};       // the thread that runs that callback
     base::atomic<std::uint32_t> callbacks_ended{0}; // counts them
     sys::thread thread; // of the last callback that had one of its own; of who has set `reporting_for`
 };
@@ -62,7 +62,7 @@ struct whole_process {
 constinit fork_safe_static<whole_process> whole;
 
 base::atomic<deadlock_detector::describer> describe{nullptr};
-base::atomic<sys::task_id> ignored_thread{0};
+base::atomic<sys::os_thread_id> ignored_thread{0};
 
 base::atomic<std::int64_t> test_interval_ns{0}; // 0: this is no rehearsal
 base::atomic<void (*)() noexcept> after_look{nullptr};
@@ -77,7 +77,7 @@ struct pending_report {
 void run_callback(void* given) noexcept {
     std::unique_ptr<pending_report> what(static_cast<pending_report*>(given));
     whole_process& all = *what->all;
-    all.callback_thread.store(sys::this_task());
+    all.callback_thread.store(sys::this_os_thread());
     what->callback(what->report);
     what.reset(); // the callback's copies may refer to what ends with its runtime
     all.callback_thread.store(0);
@@ -134,7 +134,7 @@ void sleep_for_good(waiter& who) noexcept {
     whole_process* const here = whole.get();
     whole_process* all = here;
     // Who tells of a standstill does not count: looks are refused until it is done, and that it has slept is no change.
-    if (all && all->callback_thread.load() == me.task) all = nullptr;
+    if (all && all->callback_thread.load() == me.os_thread) all = nullptr;
     if (all) {
         {
             std::lock_guard guard(all->lock);
@@ -182,7 +182,7 @@ void deadlock_detector::set_describer(describer what) noexcept {
     describe.store(what);
 }
 
-void deadlock_detector::ignore_thread(sys::task_id thread) noexcept {
+void deadlock_detector::ignore_thread(sys::os_thread_id thread) noexcept {
     ignored_thread.store(thread);
 }
 
@@ -205,7 +205,7 @@ bool deadlock_detector::take(observation& seen) {
                 return false;
             if (!other.queue_.empty() || !other.inbox_.empty()) return false;
             seen.states.push_back(bed);
-            seen.asleep.push_back(other.task_.load());
+            seen.asleep.push_back(other.os_thread_.load());
         }
         const blocking_pool::census helpers = one->blocking_calls().count(seen.asleep);
         if (helpers.begun != helpers.ended) return false;
@@ -216,16 +216,16 @@ bool deadlock_detector::take(observation& seen) {
     std::lock_guard guard(all->lock);
     for (sleeping_thread* each = all->list.front(); each; each = all->list.after(*each)) {
         if (each->who.signal.load() != 0) return false;
-        seen.asleep.push_back(each->task); // may allocate under a spin lock: on this path only
+        seen.asleep.push_back(each->os_thread); // may allocate under a spin lock: on this path only
     }
     seen.states.push_back(all->entered);
     return true;
 }
 
 bool deadlock_detector::all_known(const observation& seen) {
-    const std::vector<sys::task_id> tasks = sys::list_tasks();
-    return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](sys::task_id one) {
-        return one == ignored_thread.load() || one == watchdog::task() ||
+    const std::vector<sys::os_thread_id> os_threads = sys::list_os_threads();
+    return !os_threads.empty() && std::all_of(os_threads.begin(), os_threads.end(), [&](sys::os_thread_id one) {
+        return one == ignored_thread.load() || one == watchdog::os_thread() ||
                std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
     });
 }
@@ -233,7 +233,7 @@ bool deadlock_detector::all_known(const observation& seen) {
 // With the registry's lock held.
 bool deadlock_detector::found(observation& first) {
     if (!take(first) || !all_known(first)) return false;
-    if (sys::catches_signals(sys::called_on_signal(), sys::thread_suspender_signal())) return false;
+    if (sys::catches_signals(sys::handled_signal(), sys::thread_suspender_signal())) return false;
     if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
     observation second;
     return all_known(first) && take(second) && first == second;
@@ -280,7 +280,7 @@ void deadlock_detector::wait_for_callback(const runtime_core&) noexcept {}
 #else
 void deadlock_detector::wait_for_callback(const runtime_core& of) noexcept {
     whole_process* const all = whole.get();
-    if (!all || all->callback_thread.load() == sys::this_task()) return; // nobody was told; it is the callback that ends it
+    if (!all || all->callback_thread.load() == sys::this_os_thread()) return; // nobody was told; it is the callback that ends it
     for (;;) {
         const std::uint32_t before = all->callbacks_ended.load();
         if (all->reporting_for.load() != &of) return;

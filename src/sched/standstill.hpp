@@ -52,7 +52,7 @@ public:
     using describer = std::string (*)();
     static void set_describer(describer what) noexcept;
     // A thread that wakes nobody.
-    static void ignore_thread(sys::task_id thread) noexcept;
+    static void ignore_thread(sys::os_thread_id thread) noexcept;
 
     struct observation; // what a look finds
     enum look_result : std::uint8_t { nothing, refused, reported };

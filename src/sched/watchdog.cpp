@@ -20,7 +20,7 @@
 namespace sennit::sched {
 
 base::atomic<std::uint32_t> watchdog::dozing_{0};
-base::atomic<sys::task_id> watchdog::task_{0};
+base::atomic<sys::os_thread_id> watchdog::os_thread_{0};
 base::atomic<watchdog::describer> watchdog::describe_{nullptr};
 
 #ifdef SENNIT_SIMULATOR // scenarios make the looks themselves
@@ -53,7 +53,7 @@ bool watchdog::enroll() noexcept {
         if (all.runtimes++ == 0 || !all.thread.joinable()) {
             all.ending.store(0);
             dozing_.store(0); // a child of fork() has its parent's
-            task_.store(0);
+            os_thread_.store(0);
             all.thread = sys::thread(&watchdog::thread_main, &all);
         }
         notice();
@@ -73,7 +73,7 @@ void watchdog::withdraw() noexcept {
     sys::futex_wake(all.ending, 1);
     notice();
     all.thread.join();
-    task_.store(0);
+    os_thread_.store(0);
 }
 
 void watchdog::wake_up() noexcept {
@@ -90,7 +90,7 @@ void watchdog::tell_once(const char* what) noexcept {
 void watchdog::thread_main(void* self) noexcept {
     state& all = *static_cast<state*>(self);
     sys::thread::set_name("sennit-watchdog");
-    task_.store(sys::this_task());
+    os_thread_.store(sys::this_os_thread());
     unsigned quiet = 0;
     while (all.ending.load() == 0) {
         quiet = look() ? 0 : quiet + 1;
@@ -217,13 +217,13 @@ bool watchdog::is_stuck(worker& one) noexcept {
     const counters& seen = one.counted;
     const std::uint64_t progress = seen.runs() + seen.exchanges.read() + seen.steals.read() + seen.parks.read();
     const bool awake = !one.runtime_.idle().is_set(one.index_);
-    const std::int64_t worked = sys::processor_ns(one.thread_.handle());
+    const std::int64_t worked = sys::cpu_time_ns(one.thread_.handle());
     if (!awake || !one.noted_.awake || progress != one.noted_.progress) {
         one.noted_ = {progress, worked, awake};
         return false;
     }
-    const sys::task_id task = one.task_.load();
-    return worked - one.noted_.processor_ns >= tuning::stuck_ns || (task != 0 && sys::is_blocked(task));
+    const sys::os_thread_id os_thread = one.os_thread_.load();
+    return worked - one.noted_.cpu_time_ns >= tuning::stuck_ns || (os_thread != 0 && sys::is_blocked(os_thread));
 }
 
 // What mailboxes that had their last turn there are told: any worker may take it.

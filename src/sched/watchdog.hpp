@@ -66,7 +66,7 @@ public:
     static bool look_at(runtime_core& one) noexcept;
 
     // The thread; 0: there is none.
-    static sys::task_id task() noexcept { return task_.load(); }
+    static sys::os_thread_id os_thread() noexcept { return os_thread_.load(); }
 
 private:
     struct state;
@@ -85,7 +85,7 @@ private:
     // clears its bit in the idle map, or had it cleared, then reads this: sequentially consistent on both sides, so one
     // of them sees the other.
     static base::atomic<std::uint32_t> dozing_;
-    static base::atomic<sys::task_id> task_;
+    static base::atomic<sys::os_thread_id> os_thread_;
     static base::atomic<describer> describe_;
 };
 

@@ -82,9 +82,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     const std::string& group = me.runtime_.options().name;
     std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(), me.index_);
     sys::thread::set_name(name);
-    sys::thread::wake_in_time(); // one of the workers sleeps until the next timer
+    sys::thread::minimize_timer_slack(); // one of the workers sleeps until the next timer
     sys::allow_thread_suspension();
-    me.task_.store(sys::this_task());
+    me.os_thread_.store(sys::this_os_thread());
     me.about_now_ns_ = sys::coarse_now_ns();
     base::register_this_thread();
     base::try_become_exclusive(me.about_now_ns_);

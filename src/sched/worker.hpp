@@ -316,7 +316,7 @@ private:
     std::int64_t began_oldest_ns_ = 0;   // when a fair turn last began the oldest new work here
     std::int64_t began_given_ns_ = 0;    // the same of what was given away
     base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
-    base::atomic<sys::task_id> task_{0}; // the thread's number; set once by the thread
+    base::atomic<sys::os_thread_id> os_thread_{0}; // the thread's number; set once by the thread
     base::random random_;
     sys::machine_context home_; // the thread's own stack
 
@@ -343,7 +343,7 @@ private:
     base::atomic<std::uint32_t> hired_{0}; // a relief's: `resize` has called it; under the same lock
     struct {
         std::uint64_t progress = 0;
-        std::int64_t processor_ns = 0; // the thread's time when it got on last
+        std::int64_t cpu_time_ns = 0; // the thread's time when it got on last
         bool awake = false;            // at the last look
     } noted_;                          // the watchdog's
     sys::thread thread_;

@@ -24,9 +24,9 @@ namespace {
 // The function of libc behind the one of the same name here; looked up at its first call, which libc does without a
 // lock that comes by here. Two threads that look at the same time find the same.
 template <class F>
-class behind {
+class libc_function {
 public:
-    constexpr explicit behind(const char* name) noexcept : name_(name) {}
+    constexpr explicit libc_function(const char* name) noexcept : name_(name) {}
     template <class... A>
     int operator()(A... arguments) noexcept {
         F* real = found_.load_rlx(); // code orders nothing
@@ -64,31 +64,31 @@ const void* last_mutex_locker() noexcept {
 } // namespace sennit::sys
 
 // Exported, so that libraries' calls come by here, too.
-#define SENNIT_STAND_IN extern "C" [[gnu::visibility("default")]] int
+#define SENNIT_INTERPOSED extern "C" [[gnu::visibility("default")]] int
 
-SENNIT_STAND_IN pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-    static constinit sennit::sys::behind<int(pthread_mutex_t*)> real("pthread_mutex_lock");
+SENNIT_INTERPOSED pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*)> real("pthread_mutex_lock");
     return sennit::sys::counted(real(mutex), __builtin_return_address(0));
 }
 
-SENNIT_STAND_IN pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
-    static constinit sennit::sys::behind<int(pthread_mutex_t*)> real("pthread_mutex_trylock");
+SENNIT_INTERPOSED pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*)> real("pthread_mutex_trylock");
     return sennit::sys::counted(real(mutex), __builtin_return_address(0));
 }
 
-SENNIT_STAND_IN pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* deadline) noexcept {
-    static constinit sennit::sys::behind<int(pthread_mutex_t*, const timespec*)> real("pthread_mutex_timedlock");
+SENNIT_INTERPOSED pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* deadline) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*, const timespec*)> real("pthread_mutex_timedlock");
     return sennit::sys::counted(real(mutex, deadline), __builtin_return_address(0));
 }
 
-SENNIT_STAND_IN pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* deadline) noexcept {
-    static constinit sennit::sys::behind<int(pthread_mutex_t*, clockid_t, const timespec*)> real(
+SENNIT_INTERPOSED pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* deadline) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*, clockid_t, const timespec*)> real(
         "pthread_mutex_clocklock");
     return sennit::sys::counted(real(mutex, clock, deadline), __builtin_return_address(0));
 }
 
-SENNIT_STAND_IN pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-    static constinit sennit::sys::behind<int(pthread_mutex_t*)> real("pthread_mutex_unlock");
+SENNIT_INTERPOSED pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*)> real("pthread_mutex_unlock");
     const int status = real(mutex);
     if (status == 0) --sennit::sys::held;
     return status;

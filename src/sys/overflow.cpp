@@ -46,7 +46,7 @@ void handle_fault(int number, siginfo_t* info, void* machine) {
 
 } // namespace
 
-void install_overflow_handler(fault_describer describe) noexcept {
+void install_stack_overflow_handler(fault_describer describe) noexcept {
     std::lock_guard guard(installing);
     if (describer) return;
     describer = describe;

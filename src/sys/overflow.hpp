@@ -13,7 +13,7 @@ using fault_describer = bool (*)(const void* address, char* text, std::size_t si
 // Installs handlers for SIGSEGV and SIGBUS, once in a process; later calls change nothing. A fault that `describe`
 // knows is reported on standard error and ends the program with abort(); others go to the handler that was there
 // before, as do signals that somebody sent.
-void install_overflow_handler(fault_describer describe) noexcept;
+void install_stack_overflow_handler(fault_describer describe) noexcept;
 
 // Gives the calling thread a stack for signal handlers, unless it has one; takes it away at the end. Throws
 // std::bad_alloc.

@@ -25,30 +25,30 @@ constexpr name_of_signal names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},       {"
                                     {"USR2", SIGUSR2}, {"TERM", SIGTERM},     {"ALRM", SIGALRM}, {"IO", SIGIO},
                                     {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
 
-void (*wanted)() noexcept = nullptr; // written before the thread starts
+void (*callback)() noexcept = nullptr; // written before the thread starts
 base::atomic<int> installed{0};      // changes under a lock
-process_id whose = 0;                // of the thread; under the same lock
-base::atomic<std::uint32_t> came{0}; // 1: the signal has come
-base::atomic<task_id> task{0};
+process_id thread_process = 0;                // of the thread; under the same lock
+base::atomic<std::uint32_t> signal_pending{0}; // 1: the signal has come
+base::atomic<os_thread_id> os_thread{0};
 base::atomic<std::uint32_t> ready{0};
 
-void ring(int) {
+void on_signal(int) {
     const int saved = errno;
-    came.store(1);
-    futex_wake(came, 1);
+    signal_pending.store(1);
+    futex_wake(signal_pending, 1);
     errno = saved;
 }
 
 void wait_for_signals(void*) noexcept {
     thread::set_name("sennit-dump");
-    task.store(this_task());
+    os_thread.store(this_os_thread());
     ready.store(1);
     futex_wake(ready, 1);
     for (;;) {
         base::unregister_this_thread();
-        while (came.load() == 0) futex_wait(came, 0);
-        came.store(0);
-        wanted();
+        while (signal_pending.load() == 0) futex_wait(signal_pending, 0);
+        signal_pending.store(0);
+        callback();
     }
 }
 
@@ -58,10 +58,10 @@ const base::atfork_lock hold_choosing(choosing);
 // With that lock held.
 void start_thread() {
     ready.store(0);
-    came.store(0); // a child's parent answers for what came before
+    signal_pending.store(0); // a child's parent answers for what came before
     thread waits(&wait_for_signals, nullptr);
     waits.disown(); // it ends with the process
-    whose = this_process();
+    thread_process = this_process();
     while (ready.load() == 0) futex_wait(ready, 0);
 }
 
@@ -78,14 +78,14 @@ int parse_signal(std::string_view name) noexcept {
 void call_on_signal(int signal, void (*function)() noexcept) {
     std::lock_guard guard(choosing);
     if (installed.load() == signal && signal != 0) {
-        if (whose != this_process()) start_thread();
+        if (thread_process != this_process()) start_thread();
         return;
     }
     if (installed.load() != 0)
         throw std::invalid_argument("sennit: [SNT-020] another signal writes the dumps already; choose one signal, in "
                                     "SENNIT_DUMP_SIGNAL or in obs::dump_on_signal");
     struct sigaction ours{};
-    ours.sa_handler = &ring;
+    ours.sa_handler = &on_signal;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
     struct sigaction before{};
@@ -93,7 +93,7 @@ void call_on_signal(int signal, void (*function)() noexcept) {
         throw std::invalid_argument("sennit: [SNT-021] signal " + std::to_string(signal) +
                                     " cannot be used for dumps; choose one that a program may handle and that "
                                     "Sennit does not use itself (SIGURG), such as SIGUSR1");
-    wanted = function;
+    callback = function;
     try {
         start_thread();
     } catch (...) {
@@ -103,23 +103,23 @@ void call_on_signal(int signal, void (*function)() noexcept) {
     installed.store(signal);
 }
 
-bool renew_signal_thread() {
+bool restart_signal_thread() {
     if (installed.load() == 0) return false;
     std::lock_guard guard(choosing);
-    if (whose == this_process()) return false;
+    if (thread_process == this_process()) return false;
     start_thread();
     return true;
 }
 
-int called_on_signal() noexcept {
+int handled_signal() noexcept {
     const int signal = installed.load();
     struct sigaction now{};
     if (signal == 0 || ::sigaction(signal, nullptr, &now) != 0) return 0;
-    return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == &ring ? signal : 0;
+    return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == &on_signal ? signal : 0;
 }
 
-task_id signal_thread_task() noexcept {
-    return task.load();
+os_thread_id signal_thread_id() noexcept {
+    return os_thread.load();
 }
 
 } // namespace sennit::sys

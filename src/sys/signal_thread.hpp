@@ -12,19 +12,19 @@ namespace sennit::sys {
 int parse_signal(std::string_view name) noexcept;
 
 // From now on. Once in a process; the same call again changes nothing. Signals that come while the function runs are
-// one. A child of fork() inherits the choice, but not the thread: there the same call, or renew_signal_thread, makes
+// one. A child of fork() inherits the choice, but not the thread: there the same call, or restart_signal_thread, makes
 // one. Throws std::invalid_argument for a signal that cannot be handled, or when another one was given before,
 // std::system_error and std::bad_alloc when the thread is refused.
 void call_on_signal(int signal, void (*function)() noexcept);
 
 // In a child of fork() whose parent chose a signal: makes its thread, unless that was done. True: it has made one.
 // Throws std::system_error and std::bad_alloc when the thread is refused.
-bool renew_signal_thread();
+bool restart_signal_thread();
 
 // That signal, as long as nobody else has put a handler in place of ours; else 0. A system call.
-int called_on_signal() noexcept;
+int handled_signal() noexcept;
 
 // The thread that waits; 0: none does.
-task_id signal_thread_task() noexcept;
+os_thread_id signal_thread_id() noexcept;
 
 } // namespace sennit::sys

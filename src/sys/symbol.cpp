@@ -26,18 +26,18 @@ std::uintptr_t number_of(const void* address) noexcept {
 
 } // namespace
 
-std::string demangled(const char* name) {
+std::string demangle(const char* name) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
     return text ? text.get() : name;
 }
 
-std::string name_of_code(const void* address) {
+std::string symbolize(const void* address) {
     Dl_info where{};
     if (::dladdr(address, &where) == 0 || !where.dli_fname) return hex(number_of(address));
     std::string text;
     if (where.dli_sname) {
-        text = demangled(where.dli_sname);
+        text = demangle(where.dli_sname);
         text += '+';
         text += hex(number_of(address) - number_of(where.dli_saddr));
         text += ' ';
@@ -51,10 +51,10 @@ std::string name_of_code(const void* address) {
     return text;
 }
 
-std::string name_of_data(const void* address) {
+std::string symbolize_data(const void* address) {
     Dl_info where{};
     if (::dladdr(address, &where) == 0 || !where.dli_sname) return {};
-    return demangled(where.dli_sname);
+    return demangle(where.dli_sname);
 }
 
 } // namespace sennit::sys

@@ -15,16 +15,16 @@
 
 namespace sennit::sys {
 
-task_id this_task() noexcept {
-    return static_cast<task_id>(::syscall(SYS_gettid));
+os_thread_id this_os_thread() noexcept {
+    return static_cast<os_thread_id>(::syscall(SYS_gettid));
 }
 
 process_id this_process() noexcept {
     return ::getpid();
 }
 
-std::vector<task_id> list_tasks() {
-    std::vector<task_id> found;
+std::vector<os_thread_id> list_os_threads() {
+    std::vector<os_thread_id> found;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/task"), &::closedir);
     if (!folder) return found;
     while (const dirent* entry = ::readdir(folder.get()))
@@ -46,7 +46,7 @@ bool catches_signals(int except, int or_except) noexcept {
     return true;
 }
 
-bool is_blocked(task_id one) noexcept {
+bool is_blocked(os_thread_id one) noexcept {
     char text[256];
     std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", one);
     const int file = ::open(text, O_RDONLY | O_CLOEXEC);
@@ -59,7 +59,7 @@ bool is_blocked(task_id one) noexcept {
     return end_of_name && end_of_name[1] == ' ' && (end_of_name[2] == 'S' || end_of_name[2] == 'D');
 }
 
-std::int64_t processor_ns(pthread_t thread) noexcept {
+std::int64_t cpu_time_ns(pthread_t thread) noexcept {
     clockid_t clock{};
     timespec now{};
     if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;

@@ -50,7 +50,7 @@ void thread::join() noexcept {
                  "[SNT-902] a worker thread cannot be joined; this is a bug in Sennit: please report it");
 }
 
-void thread::wake_in_time() noexcept {
+void thread::minimize_timer_slack() noexcept {
     ::prctl(PR_SET_TIMERSLACK, 1UL); // where it is refused, sleeps are as usual
 }
 

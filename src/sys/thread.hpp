@@ -39,7 +39,7 @@ public:
     // Names the calling thread (cut to 15 characters).
     static void set_name(const char* name) noexcept;
     // Of the calling thread, and of those it makes: sleeps end when they should, not up to 50 us later as usual.
-    static void wake_in_time() noexcept;
+    static void minimize_timer_slack() noexcept;
 
 private:
     pthread_t handle_{};

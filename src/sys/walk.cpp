@@ -63,7 +63,7 @@ namespace sennit::sys {
 
 namespace {
 
-struct walk_state {
+struct unwind_state {
     const void** to;
     std::size_t most;
     std::size_t count = 0;
@@ -73,7 +73,7 @@ struct walk_state {
 };
 
 _Unwind_Reason_Code note(_Unwind_Context* at, void* argument) {
-    auto& mine = *static_cast<walk_state*>(argument);
+    auto& mine = *static_cast<unwind_state*>(argument);
     if (mine.frame++ == 0) return _URC_NO_REASON; // sennit_unwind_from itself
     // SAFETY: addresses, compared and printed only.
     const auto* sp = reinterpret_cast<const std::byte*>(_Unwind_GetCFA(at));
@@ -85,11 +85,11 @@ _Unwind_Reason_Code note(_Unwind_Context* at, void* argument) {
 
 } // namespace
 
-std::size_t walk(const machine_context& from, const std::byte* low, const std::byte* high, const void** to,
+std::size_t unwind(const machine_context& from, const std::byte* low, const std::byte* high, const void** to,
                  std::size_t most) noexcept {
     const saved_position at = position_of_saved(from.sp);
     const sennit_registers start{at.pc, at.sp, at.fp, {}};
-    walk_state state{to, most, 0, 0, low, high};
+    unwind_state state{to, most, 0, 0, low, high};
     (void)sennit_unwind_from(&start, &note, &state);
     return state.count;
 }
@@ -98,7 +98,7 @@ std::size_t walk(const machine_context& from, const std::byte* low, const std::b
 
 namespace sennit::sys {
 
-std::size_t walk(const machine_context& from, const std::byte* low, const std::byte* high, const void** to,
+std::size_t unwind(const machine_context& from, const std::byte* low, const std::byte* high, const void** to,
                  std::size_t most) noexcept {
     const saved_position at = position_of_saved(from.sp);
     std::size_t count = 0;

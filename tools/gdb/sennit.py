@@ -17,7 +17,7 @@ import gdb.unwinder
 
 MAGIC = b"sennit04"
 FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
-          "context.high", "context.lent", "tls.context", "worker.task", "worker.tls", "tls.activity", "activity.id",
+          "context.high", "context.lent", "tls.context", "worker.os_thread", "worker.tls", "tls.activity", "activity.id",
           "activity.fiber", "activity.waits_for", "activity.outer", "fiber.extra", "fiber.made_at", "fiber.self",
           "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next",
           "side.whose")
@@ -134,7 +134,7 @@ def strands(layout):
         for index, worker in enumerate(pointers(layout.field(runtime, "runtime.workers"))):
             if not worker:
                 continue  # a thread of the watchdog that was never needed
-            task = struct.unpack("<i", memory(layout.field(worker, "worker.task"), 4))[0]
+            task = struct.unpack("<i", memory(layout.field(worker, "worker.os_thread"), 4))[0]
             tls = layout.get(worker, "worker.tls")
             if tls:
                 running[layout.get(tls, "tls.context")] = (index, task, layout.get(tls, "tls.activity"))

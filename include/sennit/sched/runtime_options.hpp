@@ -28,7 +28,7 @@ struct runtime_options {
     bool pin = false;
 
     // Bind worker i to the i-th of these processors (round robin), as with `pin`; `workers` 0 means then: at most as
-    // many. Empty: not so. For all of a NUMA node: processors_of_node.
+    // many. Empty: not so. For all of a NUMA node: cpus_of_node.
     std::vector<unsigned> processors{};
 
     // Which ready work runs where. See sennit/scheduling.hpp.
@@ -68,7 +68,7 @@ inline constexpr int deadlock_exit_status = 70;
 
 // Their numbers, ascending, as the system gives them; those that the process may not use included. Throws
 // std::invalid_argument where there is no such node. A machine that does not tell has the node 0, with all usable ones.
-std::vector<unsigned> processors_of_node(unsigned node);
+std::vector<unsigned> cpus_of_node(unsigned node);
 
 // Always-on counts since the runtime's creation. Each number is exact, all together are no snapshot.
 struct runtime_metrics {

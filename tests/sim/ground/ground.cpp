@@ -148,7 +148,7 @@ void thread::join() noexcept {
     if (std::exchange(joinable_, false)) world::the().join_thread(static_cast<unsigned>(handle_), place::current());
 }
 void thread::set_name(const char*) noexcept {}
-void thread::wake_in_time() noexcept {}
+void thread::minimize_timer_slack() noexcept {}
 std::error_code pin_this_thread(unsigned) noexcept {
     return {};
 }
@@ -170,21 +170,21 @@ void thread_suspender::resume() noexcept {}
 void with_loader_locked(void (*function)(void*), void* argument) noexcept {
     function(argument);
 }
-task_id this_task() noexcept {
-    return static_cast<task_id>(world::the().current()) + 1;
+os_thread_id this_os_thread() noexcept {
+    return static_cast<os_thread_id>(world::the().current()) + 1;
 }
 process_id this_process() noexcept {
     return 1;
 }
 // The watchdog then judges a worker by its counters alone: one that has not moved between two looks is stuck. Any
 // interleaving may lie between them, so this covers whatever the system could answer.
-bool is_blocked(task_id) noexcept {
+bool is_blocked(os_thread_id) noexcept {
     return true;
 }
-std::int64_t processor_ns(pthread_t) noexcept {
+std::int64_t cpu_time_ns(pthread_t) noexcept {
     return 0;
 }
-std::vector<task_id> list_tasks() {
+std::vector<os_thread_id> list_os_threads() {
     return {};
 }
 bool catches_signals(int, int) noexcept {
@@ -198,7 +198,7 @@ unsigned fork_generation() noexcept {
     return 0;
 }
 
-void install_overflow_handler(fault_describer) noexcept {}
+void install_stack_overflow_handler(fault_describer) noexcept {}
 signal_stack::signal_stack() : memory_(nullptr), bytes_(0) {}
 signal_stack::~signal_stack() = default;
 

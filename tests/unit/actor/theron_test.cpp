@@ -120,12 +120,12 @@ TEST_F(theron, workers_run_on_the_processors_that_are_given) {
 }
 
 TEST_F(theron, a_node_has_processors) {
-    EXPECT_THROW(sennit::processors_of_node(1'000'000), std::invalid_argument);
+    EXPECT_THROW(sennit::cpus_of_node(1'000'000), std::invalid_argument);
     unsigned node = 0;
     std::vector<unsigned> found;
     for (; found.empty() && node < 64; ++node) {
         try {
-            found = sennit::processors_of_node(node);
+            found = sennit::cpus_of_node(node);
         } catch (const std::invalid_argument&) { // nodes need not begin with 0
         }
     }

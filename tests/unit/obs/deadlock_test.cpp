@@ -237,7 +237,7 @@ TEST_F(deadlock_death_test, is_told_once) {
         static std::atomic<int> told{0};
         sennit::runtime runtime({.workers = 2, .on_deadlock = [](std::string_view) { ++told; }});
         sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
-        sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_task());
+        sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_os_thread());
         while (told == 0) sennit::sched::deadlock_detector::look();
         for (int i = 0; i < 10; ++i) sennit::sched::deadlock_detector::look();
         std::_Exit(told == 1 ? 0 : 1);
@@ -256,7 +256,7 @@ void tell_a_worker(Callback callback, sennit::event& go) {
                                  callback(runtime);
                              }});
     sennit::fiber blocked({.runtime = &runtime}, [&] { go.wait(); });
-    sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_task());
+    sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_os_thread());
     while (told == 0) std::this_thread::sleep_for(1ms);
     sennit::sched::deadlock_detector::ignore_thread(0);
     blocked.join();
@@ -314,7 +314,7 @@ TEST_F(deadlock_death_test, is_told_once_also_to_a_callback_that_has_slept) {
         };
         sennit::runtime runtime({.workers = 2, .on_deadlock = sleeps});
         sennit::fiber blocked({.runtime = &runtime}, wait_for_ever);
-        sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_task());
+        sennit::sched::deadlock_detector::ignore_thread(sennit::sys::this_os_thread());
         while (told == 0) sennit::sched::deadlock_detector::look();
         for (int i = 0; i < 10; ++i) {
             sennit::sched::deadlock_detector::look();

@@ -221,9 +221,9 @@ TEST(fork, leaves_the_child_without_workers_and_says_so) {
 // Which the C library gives to the child's next thread.
 TEST(fork, leaves_the_stack_alone_on_which_a_thread_slept) {
     sennit::channel<int> none;
-    std::atomic<sennit::sys::task_id> task{0};
+    std::atomic<sennit::sys::os_thread_id> task{0};
     std::thread sleeper([&] {
-        task = sennit::sys::this_task();
+        task = sennit::sys::this_os_thread();
         (void)none.pop();
     });
     while (task == 0 || !sennit::sys::is_blocked(task)) std::this_thread::yield();

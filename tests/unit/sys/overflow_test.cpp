@@ -18,7 +18,7 @@
 
 namespace {
 
-using sennit::sys::install_overflow_handler, sennit::sys::signal_stack;
+using sennit::sys::install_stack_overflow_handler, sennit::sys::signal_stack;
 
 volatile char* forbidden = nullptr; // a page that faults
 volatile char* known = nullptr;     // another one, which the describer knows
@@ -86,7 +86,7 @@ TEST_F(overflow_death_test, describes_a_fault_that_it_knows_and_aborts) {
     EXPECT_EXIT(
         {
             handle(SIGSEGV, SIG_DFL);
-            install_overflow_handler(&describe);
+            install_stack_overflow_handler(&describe);
             *known = 1;
         },
         testing::KilledBySignal(SIGABRT), "^sennit: the known page was touched\n$");
@@ -95,8 +95,8 @@ TEST_F(overflow_death_test, describes_a_fault_that_it_knows_and_aborts) {
 TEST_F(overflow_death_test, is_installed_once) {
     EXPECT_EXIT(
         {
-            install_overflow_handler(&describe);
-            install_overflow_handler(&describe_another_way);
+            install_stack_overflow_handler(&describe);
+            install_stack_overflow_handler(&describe_another_way);
             *known = 1;
         },
         testing::KilledBySignal(SIGABRT), "^sennit: the known page was touched\n$");
@@ -106,7 +106,7 @@ TEST_F(overflow_death_test, leaves_other_faults_to_the_plain_handler_that_was_th
     EXPECT_EXIT(
         {
             handle(SIGSEGV, &plain_handler);
-            install_overflow_handler(&describe);
+            install_stack_overflow_handler(&describe);
             *forbidden = 1;
         },
         testing::ExitedWithCode(41), "^plain handler of 11\n$");
@@ -116,7 +116,7 @@ TEST_F(overflow_death_test, leaves_other_faults_to_the_full_handler_that_was_the
     EXPECT_EXIT(
         {
             handle(SIGSEGV, nullptr, &full_handler);
-            install_overflow_handler(&describe);
+            install_stack_overflow_handler(&describe);
             *forbidden = 1;
         },
         testing::ExitedWithCode(42), "^full handler of 11, right address, with registers\n$");
@@ -127,14 +127,14 @@ TEST_F(overflow_death_test, lets_other_faults_end_the_program_as_if_it_were_not_
         EXPECT_EXIT(
             {
                 handle(SIGSEGV, before);
-                install_overflow_handler(&describe);
+                install_stack_overflow_handler(&describe);
                 *forbidden = 1;
             },
             testing::KilledBySignal(SIGSEGV), "^$");
     EXPECT_EXIT(
         {
             handle(SIGSEGV, SIG_DFL);
-            install_overflow_handler(nullptr);
+            install_stack_overflow_handler(nullptr);
             *forbidden = 1;
         },
         testing::KilledBySignal(SIGSEGV), "^$")
@@ -146,7 +146,7 @@ TEST_F(overflow_death_test, passes_on_a_signal_that_somebody_sent) {
         EXPECT_EXIT(
             {
                 handle(number, SIG_DFL);
-                install_overflow_handler(&describe_another_way);
+                install_stack_overflow_handler(&describe_another_way);
                 send(number);
                 std::_Exit(1);
             },
@@ -154,7 +154,7 @@ TEST_F(overflow_death_test, passes_on_a_signal_that_somebody_sent) {
         EXPECT_EXIT(
             {
                 handle(number, SIG_IGN);
-                install_overflow_handler(&describe_another_way);
+                install_stack_overflow_handler(&describe_another_way);
                 send(number);
                 std::_Exit(43);
             },
@@ -162,7 +162,7 @@ TEST_F(overflow_death_test, passes_on_a_signal_that_somebody_sent) {
         EXPECT_EXIT(
             {
                 handle(number, &plain_handler);
-                install_overflow_handler(&describe_another_way);
+                install_stack_overflow_handler(&describe_another_way);
                 send(number);
                 std::_Exit(1);
             },
@@ -177,7 +177,7 @@ TEST_F(overflow_death_test, handles_bus_errors_too) {
             std::FILE* empty = std::tmpfile();
             const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
             known = static_cast<char*>(::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(empty), 0));
-            install_overflow_handler(&describe);
+            install_stack_overflow_handler(&describe);
             *known = 1;
         },
         testing::KilledBySignal(SIGABRT), "^sennit: the known page was touched\n$");
@@ -235,7 +235,7 @@ TEST_F(overflow_death_test, reports_a_stack_that_is_used_up) {
     EXPECT_EXIT(
         {
             handle(SIGSEGV, SIG_DFL);
-            install_overflow_handler(&describe_another_way);
+            install_stack_overflow_handler(&describe_another_way);
             disable_signal_stack();
             const signal_stack mine;
             struct endless {
