@@ -17,8 +17,8 @@
 namespace sennit::sched {
 
 namespace {
-constexpr std::size_t most_helpers = 1024;
-constexpr std::int64_t patience_ns = 5'000'000'000; // an idle helper ends after that
+constexpr std::size_t max_helpers = 1024;
+constexpr std::int64_t idle_timeout_ns = 5'000'000'000; // an idle helper ends after that
 } // namespace
 
 bool run_blocking(void (*function)(void*) noexcept, void* argument) {
@@ -31,7 +31,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.function = function;
     mine.argument = argument;
     mine.who = current_activity();
-    const base::atomic<std::uint32_t>* bed = nullptr; // of who is called; it may end when it has served this
+    const base::atomic<std::uint32_t>* to_wake = nullptr; // of who is called; it may end when it has served this
     this_worker()->self().lent = true;
     calls_begun_.fetch_add(1);
     (void)callers_.fetch_add(1);
@@ -39,9 +39,9 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
         std::unique_lock guard(mutex_);
         if (helper* chosen = idle_.pop_front()) {
             chosen->next = &mine;
-            chosen->called.store(1);
-            bed = &chosen->called;
-        } else if (count_ == most_helpers) {
+            chosen->wake_word.store(1);
+            to_wake = &chosen->wake_word;
+        } else if (count_ == max_helpers) {
             waiting_.push_back(mine);
         } else if (!start_helper(mine)) { // those that there are may wait for what this call does
             calls_ended_.fetch_add(1);
@@ -50,7 +50,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
             return false;
         }
     }
-    if (bed) sys::futex_wake(*bed, 1);
+    if (to_wake) sys::futex_wake(*to_wake, 1);
     mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
     this_worker()->self().lent = false; // the same context, on whatever worker
     (void)callers_.fetch_sub(1);
@@ -77,10 +77,10 @@ bool blocking_pool::start_helper(request& first) {
 void blocking_pool::thread_main(void* self) noexcept {
     helper& me = *static_cast<helper*>(self);
     sys::thread::set_name("sennit-blocking");
-    me.present.os_thread = sys::this_os_thread();
+    me.entry.os_thread = sys::this_os_thread();
     {
         std::lock_guard guard(me.pool->mutex_);
-        me.pool->present_.push_back(me.present);
+        me.pool->thread_entries_.push_back(me.entry);
     }
     while (request* todo = me.pool->next_for(me)) {
         activity* mine = exchange_activity(todo->who);
@@ -98,27 +98,27 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
         if (request* mine = std::exchange(me.next, nullptr)) return mine;
         if (request* oldest = waiting_.pop_front()) return oldest;
         if (ending_) {
-            leave(me);
+            retire(me);
             return nullptr;
         }
-        me.called.store(0);
+        me.wake_word.store(0);
         idle_.push_front(me); // the warmest first
     }
-    const std::int64_t until = sys::now_ns() + patience_ns;
+    const std::int64_t until = sys::now_ns() + idle_timeout_ns;
     bool called = true;
     base::unregister_this_thread();
-    while (called && me.called.load() == 0) called = sys::futex_wait_until(me.called, 0, until);
+    while (called && me.wake_word.load() == 0) called = sys::futex_wait_until(me.wake_word, 0, until);
     std::lock_guard guard(mutex_);
     if (request* mine = std::exchange(me.next, nullptr)) return mine;
     if (!ending_) idle_.remove(me); // at the end it was taken off already
-    leave(me);
+    retire(me);
     return nullptr;
 }
 
 // With the lock held, so that the pool cannot end before the wake-up.
-void blocking_pool::leave(helper& me) noexcept {
+void blocking_pool::retire(helper& me) noexcept {
     --count_;
-    present_.remove(me.present);
+    thread_entries_.remove(me.entry);
     ended_.push_back(me);
     (void)ends_.fetch_add(1);
     if (ending_) sys::futex_wake(ends_, 1);
@@ -142,8 +142,8 @@ blocking_pool::~blocking_pool() {
         std::lock_guard guard(mutex_); // one whose patience ends now waits for it, and finds itself on no list
         ending_ = true;
         while (helper* one = idle_.pop_front()) {
-            one->called.store(1);
-            sys::futex_wake(one->called, 1);
+            one->wake_word.store(1);
+            sys::futex_wake(one->wake_word, 1);
         }
     }
     for (;;) {
@@ -158,10 +158,10 @@ blocking_pool::~blocking_pool() {
     }
 }
 
-blocking_pool::census blocking_pool::count(std::vector<sys::os_thread_id>& to) {
+blocking_pool::call_counts blocking_pool::count(std::vector<sys::os_thread_id>& to) {
     std::lock_guard guard(mutex_);
     const std::uint64_t ended = calls_ended_.load(); // before `begun`: one that is under way is seen
-    for (presence* one = present_.front(); one; one = present_.after(*one)) to.push_back(one->os_thread);
+    for (thread_entry* one = thread_entries_.front(); one; one = thread_entries_.after(*one)) to.push_back(one->os_thread);
     return {calls_begun_.load(), ended};
 }
 
@@ -170,7 +170,7 @@ void blocking_pool::disown() noexcept {
     base::intrusive_queue<helper> lost;
     lost.append(idle_);
     lost.append(ended_);
-    present_ = {};
+    thread_entries_ = {};
     while (helper* one = lost.pop_front()) {
         one->thread.disown();
         delete one;

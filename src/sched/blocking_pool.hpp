@@ -30,11 +30,11 @@ public:
 
     // For the watch for a standstill: adds the threads to `to`; without a call under way they sleep until there is one,
     // or end. Throws std::bad_alloc.
-    struct census {
+    struct call_counts {
         std::uint64_t begun; // calls so far
         std::uint64_t ended; // of these
     };
-    census count(std::vector<sys::os_thread_id>& to);
+    call_counts count(std::vector<sys::os_thread_id>& to);
 
     // Whether a caller waits for one.
     bool busy() const noexcept { return callers_.load() != 0; }
@@ -49,27 +49,27 @@ private:
         activity* who;
         one_shot done;
     };
-    struct presence : base::list_node {
+    struct thread_entry : base::list_node {
         sys::os_thread_id os_thread = 0;
     };
     struct helper : base::list_node {
         sys::thread thread;
-        presence present; // in `present_` from its thread's beginning to its end
+        thread_entry entry; // in `thread_entries_` from its thread's beginning to its end
         blocking_pool* pool = nullptr;
         request* next = nullptr;               // what to do first
-        base::atomic<std::uint32_t> called{0}; // 1: come out of bed
+        base::atomic<std::uint32_t> wake_word{0}; // 1: come out of bed
     };
 
     static void thread_main(void* self) noexcept;
     request* next_for(helper& me) noexcept;
-    void leave(helper& me) noexcept;
+    void retire(helper& me) noexcept;
     bool start_helper(request& first);
     void reap() noexcept;
 
     sys::mutex mutex_; // guards all below
     base::intrusive_queue<request> waiting_;
     base::intrusive_queue<helper> idle_;
-    base::intrusive_queue<presence> present_;
+    base::intrusive_queue<thread_entry> thread_entries_;
     base::intrusive_queue<helper> ended_; // to be joined and freed
     std::size_t count_ = 0;               // helpers not in `ended_`
     base::atomic<std::uint32_t> ends_{0}; // how many have come to `ended_`; the destructor sleeps on it

@@ -207,7 +207,7 @@ bool deadlock_detector::take(observation& seen) {
             seen.states.push_back(bed);
             seen.asleep.push_back(other.os_thread_.load());
         }
-        const blocking_pool::census helpers = one->blocking_calls().count(seen.asleep);
+        const blocking_pool::call_counts helpers = one->blocking_calls().count(seen.asleep);
         if (helpers.begun != helpers.ended) return false;
         seen.states.push_back(helpers.begun);
     }
