@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that includes only go down: base <- sys <- sched <- obs <- faces, and that only sys talks to the system.
+"""Checks that includes only go down: base <- sys <- sched <- obs <- features, and that only sys talks to the system.
 
-base knows nothing; sys (the ground) knows base; sched (waist and engine) knows both; obs (what looks inside) knows all three; a face knows sched, base and the
-public headers of other faces, never their internals. System headers and assembly are for sys alone.
-A face is a header `include/sennit/<face>.hpp`; its internals lie in `include/sennit/<face>/`,
-`include/sennit/detail/<face>*.hpp` and `src/<face>/`.
+base knows nothing; sys (the platform layer) knows base; sched (core interface and engine) knows both; obs (what looks inside) knows all three; a feature knows sched, base and the
+public headers of other features, never their internals. System headers and assembly are for sys alone.
+A feature is a header `include/sennit/<feature>.hpp`; its internals lie in `include/sennit/<feature>/`,
+`include/sennit/detail/<feature>*.hpp` and `src/<feature>/`.
 """
 import pathlib
 import re
@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "sys": {"base", "sys"},
     "sched": {"base", "sys", "sched"},
     "obs": {"base", "sys", "sched", "obs"},
-    "face": {"base", "sched", "obs", "face"},
+    "feature": {"base", "sched", "obs", "feature"},
 }
 SYSTEM_HEADER = re.compile(
     r"(sys|linux|asm|arpa|netinet|net|bits)/.*\.h|"
@@ -31,18 +31,18 @@ ASSEMBLY = re.compile(r"\b(asm|__asm__|__asm)\b\s*(volatile|__volatile__|goto|in
 
 
 def place(path):
-    """(layer, face) of a path such as include/sennit/sched/waiter.hpp; the face is None outside the faces."""
+    """(layer, feature) of a path such as include/sennit/sched/waiter.hpp; the feature is None outside the features."""
     parts = pathlib.PurePosixPath(path).parts
     inner = parts[2:] if parts[:2] == ("include", "sennit") else parts[1:]
     if inner[0] in ("base", "sys", "sched", "obs"):
         return inner[0], None
     if inner[0] == "detail" and len(inner) > 1:
-        return "face", pathlib.PurePosixPath(inner[1]).stem
-    return "face", pathlib.PurePosixPath(inner[0]).stem
+        return "feature", pathlib.PurePosixPath(inner[1]).stem
+    return "feature", pathlib.PurePosixPath(inner[0]).stem
 
 
 def internal(path):
-    """Whether a path belongs to the inside of its face."""
+    """Whether a path belongs to the inside of its feature."""
     return path.startswith("src/") or path.count("/") > 2
 
 
@@ -57,14 +57,14 @@ def target(root, path, name, quoted):
     return None
 
 
-def same_face(user, used):
-    """Whether internals named `used` belong to the face `user`: fork_join may use detail/fork_join_record.hpp."""
+def same_feature(user, used):
+    """Whether internals named `used` belong to the feature `user`: fork_join may use detail/fork_join_record.hpp."""
     return user == used or used.startswith(user + "_") or user.startswith(used + "_")
 
 
 def check_file(root, path):
     text = (root / path).read_text()
-    layer, face = place(path)
+    layer, feature = place(path)
     for line, name, quoted in policy.includes(text):
         used = target(root, path, name, quoted)
         if used is None:
@@ -73,11 +73,11 @@ def check_file(root, path):
             elif layer != "sys" and SYSTEM_HEADER.fullmatch(name):
                 yield f"{path}:{line}: <{name}> is for sys alone"
             continue
-        used_layer, used_face = place(used)
+        used_layer, used_feature = place(used)
         if used_layer not in MAY_INCLUDE[layer]:
             yield f"{path}:{line}: {layer} must not include {used_layer} ({name})"
-        elif used_layer == "face" and internal(used) and not same_face(face, used_face):
-            yield f"{path}:{line}: the inside of {used_face} is not for {face} ({name})"
+        elif used_layer == "feature" and internal(used) and not same_feature(feature, used_feature):
+            yield f"{path}:{line}: the inside of {used_feature} is not for {feature} ({name})"
         elif path.startswith("include/") and used.startswith("src/"):
             yield f"{path}:{line}: a public header includes a private one ({name})"
     if layer != "sys" and path not in MAY_HOLD_ASSEMBLY:

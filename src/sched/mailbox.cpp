@@ -529,7 +529,7 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given
     return nullptr;
 }
 
-// ---- the waist -----------------------------------------------------------------------------------------------------
+// ---- the core interface --------------------------------------------------------------------------------------------
 
 namespace {
 constinit base::atomic<newborn_keeper> keeper{nullptr};

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace faults::faces {
+namespace faults::features {
 
 namespace {
 
@@ -342,4 +342,4 @@ bool coroutines() {
     return unused.resume(1) == 1;
 }
 
-} // namespace faults::faces
+} // namespace faults::features

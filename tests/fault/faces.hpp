@@ -4,7 +4,7 @@
 // every stack is refused, each blocks a worker, of which there are three.
 #pragma once
 
-namespace faults::faces {
+namespace faults::features {
 
 bool fibers();
 bool fibers_with_attributes();
@@ -24,4 +24,4 @@ bool monitors();
 bool accepted_calls();
 bool coroutines();
 
-} // namespace faults::faces
+} // namespace faults::features

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waist: the few verbs on which every model of the library stands.
+// The core interface: the few verbs on which every model of the library stands.
 //
 // For the library's own models and for those who write new ones on top of the scheduler; programs use the faces
 // (`fork_join`, `scope`, …). Fork push and pop are in `sched/fork_stack.hpp`.

@@ -42,7 +42,7 @@ outcome& world::run(const std::function<void()>& scenario, strategy& by, limits 
     memory_.begin_execution();
     meeting_ = within.meeting;
     meeting_->begin_execution();
-    reset_ground();
+    reset_platform();
     plains_.clear();
     for (unsigned t = 0; t < count_; ++t) threads_[t] = thread{};
     count_ = 0;

@@ -3,7 +3,7 @@
 //
 // Every operation on an atomic word and every call that may wait is a choice point: there the strategy says who goes
 // on. What is seen on the way (a race, a deadlock, a failed check) ends the execution at once; its stacks are
-// abandoned. Scenarios use sim.hpp; the simulated atomics and the ground layer use this header.
+// abandoned. Scenarios use sim.hpp; the simulated atomics and the platform layer use this header.
 #pragma once
 
 #include "clock.hpp"
@@ -95,7 +95,7 @@ public:
     void plain_write(plain& data, place where);
     plain& plain_at(const void* address); // for memory that the library marks itself
 
-    // ---- for the ground layer
+    // ---- for the platform layer
     unsigned current() const noexcept { return current_; }
     unsigned start_thread(std::function<void()> body);
     void join_thread(unsigned other, place where);

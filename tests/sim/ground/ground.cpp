@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ground layer (src/sys) for simulated threads: what the library asks of the system, answered by the explorer.
+// The platform layer (src/sys) for simulated threads: what the library asks of the system, answered by the explorer.
 // Compiled instead of clock, futex, halt, hot_line, membarrier, overflow, spin_pause, stack, tasks, thread, topology
 // and check.
 #include "ground.hpp"
@@ -49,7 +49,7 @@ std::size_t process_wide = 0;
 
 } // namespace
 
-void reset_ground() noexcept {
+void reset_platform() noexcept {
     for (sys::worker_tls& one : worker_tls_of_threads) std::construct_at(&one);
     idle_stacks.clear();
     fresh = 0;

@@ -6,7 +6,7 @@
 
 namespace sennit::sim {
 
-void reset_ground() noexcept; // before each execution
+void reset_platform() noexcept; // before each execution
 // From here on whoever has made all threads pass a barrier gives its processor away: no preemption is used up.
 void barriers_yield() noexcept;
 // From here on the system refuses what it has granted until now.
