@@ -48,10 +48,10 @@ void arrivals::reset() {
 namespace {
 
 // In whoever waits for it.
-struct changing : sched::mail {
+struct changing : sched::message_node {
     changing(void (*change)(void*, receiving&), void* argument) noexcept
-        : mail(&changing::go), how(change), what(argument) {}
-    static void go(sched::mail& self, void* object) noexcept {
+        : message_node(&changing::go), how(change), what(argument) {}
+    static void go(sched::message_node& self, void* object) noexcept {
         auto& one = static_cast<changing&>(self);
         if ((one.there = object != nullptr)) {
             try {

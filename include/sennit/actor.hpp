@@ -93,15 +93,15 @@ protected:
 private:
     friend class actor_group;
     template <class M>
-    static sched::mail::function found(const void* message, bool asked) noexcept {
+    static sched::message_node::function found(const void* message, bool asked) noexcept {
         if (message != &detail::message_tag<M>) return nullptr;
         if constexpr (detail::has_reply<M>)
             if (asked) return &detail::handle_asked<Self, M>;
         return asked ? nullptr : &detail::handle_told<Self, M>;
     }
-    static sched::mail::function detail_find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
+    static sched::message_node::function detail_find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
         (detail::check_sendable<Ms>(), ...);
-        sched::mail::function how = nullptr;
+        sched::message_node::function how = nullptr;
         (void)(... || ((how = found<Ms>(message, asked)) != nullptr));
         return how;
     }

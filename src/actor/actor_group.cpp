@@ -95,7 +95,7 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
         try {
             box_ = &group.runtime_.mailboxes().take(home);
         } catch (...) {
-            if (news) detail::destroy_mail(*news);
+            if (news) detail::destroy_message(*news);
             throw;
         }
         if (news) hung->hang(*news);
@@ -129,7 +129,7 @@ actor_group::making::~making() {
 sched::address actor_group::making::end_unborn(exit_reason why, const std::exception_ptr& error) noexcept {
     sched::mailbox& box = *std::exchange(box_, nullptr);
     const sched::address unborn{box.self().slot, box.generation() + 1};
-    detail::mail_list nobodys;
+    detail::message_list nobodys;
     detail::drop_extra(box, unborn, why, error, &nobodys);
     group_.runtime_.mailboxes().give(box);
     nobodys.return_all(unborn.slot);
@@ -319,7 +319,7 @@ void actor_group::go_round() noexcept {
 }
 
 // In the turn of whom it was sent to; null: that one has ended.
-void actor_group::round::come(sched::mail& self, void* object) noexcept {
+void actor_group::round::come(sched::message_node& self, void* object) noexcept {
     if (object) {
         auto& me = *static_cast<actor_base*>(object);
         me.ending_ = true;

@@ -34,12 +34,12 @@ namespace detail {
 
 namespace {
 
-struct stop_mail : sched::mail {
-    explicit stop_mail(exit_reason why) noexcept : mail(&stop_mail::go), reason(why) {}
-    static void go(sched::mail& raw, void* object) noexcept {
-        auto& one = static_cast<stop_mail&>(raw);
+struct stop_message : sched::message_node {
+    explicit stop_message(exit_reason why) noexcept : message_node(&stop_message::go), reason(why) {}
+    static void go(sched::message_node& raw, void* object) noexcept {
+        auto& one = static_cast<stop_message&>(raw);
         const exit_reason why = one.reason;
-        destroy_mail(one);
+        destroy_message(one);
         if (!object) return; // it has ended already
         auto& me = *static_cast<actor_base*>(object);
         me.ending_ = true;
@@ -63,17 +63,17 @@ std::exception_ptr error_of(ask_error why) noexcept {
     }
 }
 
-send_status deliver(sched::address to, sched::mail& one) noexcept {
+send_status deliver(sched::address to, sched::message_node& one) noexcept {
     return status_of(sched::deliver(to, one));
 }
-std::optional<send_status> deliver_waiting(sched::address to, sched::mail& one) noexcept {
+std::optional<send_status> deliver_waiting(sched::address to, sched::message_node& one) noexcept {
     const auto done = sched::deliver_waiting(to, one);
     return done ? std::optional(status_of(*done)) : std::nullopt;
 }
 
 void stop_actor(sched::address whom, exit_reason why, bool at_once) {
     if (ended(whom)) return;
-    auto* one = make_mail<stop_mail>(why);
+    auto* one = make_message<stop_message>(why);
     one->urgent = at_once;
     (void)sched::deliver_uncounted(whom, *one);
 }

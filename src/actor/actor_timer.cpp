@@ -30,7 +30,7 @@
 namespace sennit::detail {
 
 namespace {
-constexpr std::int64_t birth_ns = 100'000; // until it is looked again whether a receiver's constructor has returned
+constexpr std::int64_t construction_poll_ns = 100'000; // until it is looked again whether a receiver's constructor has returned
 } // namespace
 
 struct timer_node : hung_timer {
@@ -38,22 +38,22 @@ struct timer_node : hung_timer {
     struct alarm : sched::timer {
         timer_node* of = nullptr;
     };
-    struct news : sched::mail {
-        explicit news(timer_node* node) noexcept : mail(&timer_node::come), of(node) {}
+    struct due_message : sched::message_node {
+        explicit due_message(timer_node* node) noexcept : message_node(&timer_node::run_due), of(node) {}
         timer_node* of;
     };
 
     timer_node(sched::address to, sched::runtime_core& runtime, std::int64_t period_ns, const timer_load& what) noexcept
-        : whom(to), where(runtime), period(period_ns), load(what), mail(this) {
+        : whom(to), where(runtime), period(period_ns), load(what), due(this) {
         bell.of = this;
-        bell.fire = &timer_node::ring;
+        bell.fire = &timer_node::expire;
     }
 
-    static void ring(sched::timer& raw) noexcept {
+    static void expire(sched::timer& raw) noexcept {
         timer_node& me = *static_cast<alarm&>(raw).of;
-        (void)sched::deliver_uncounted(me.whom, me.mail);
+        (void)sched::deliver_uncounted(me.whom, me.due);
     }
-    static void come(sched::mail& raw, void* object) noexcept;
+    static void run_due(sched::message_node& raw, void* object) noexcept;
     void once(void* object) noexcept;
     void again(void* object) noexcept;
     bool arm_for(std::int64_t deadline_ns) noexcept;
@@ -72,22 +72,22 @@ struct timer_node : hung_timer {
     sched::runtime_core& where;
     const std::int64_t period; // 0: once
     const timer_load load;
-    sched::mail* left = load.mail; // null: it is on its way
+    sched::message_node* left = load.node; // null: it is on its way
     alarm bell;
-    news mail;
+    due_message due;
     base::atomic<std::uint32_t> state{live};
     base::atomic<std::uint32_t> references{2};
 };
 
-void timer_node::come(sched::mail& raw, void* object) noexcept {
-    timer_node& me = *static_cast<news&>(raw).of;
+void timer_node::run_due(sched::message_node& raw, void* object) noexcept {
+    timer_node& me = *static_cast<due_message&>(raw).of;
     if (object) return me.period == 0 ? me.once(object) : me.again(object);
     const sched::mailbox& box = *sched::mailbox_table::find(me.whom.slot);
     // The receiver's constructor runs, or did so when the mail came.
     const bool yet_to_come = (box.generation() | 1) == me.whom.generation;
     if (yet_to_come && me.state.load() == live) {
         hold(me);
-        (void)me.arm_for(sched::now_ns() + birth_ns);
+        (void)me.arm_for(sched::now_ns() + construction_poll_ns);
         return let_go(me);
     }
     me.state.store(done);
@@ -106,14 +106,14 @@ bool timer_node::arm_for(std::int64_t deadline_ns) noexcept {
 void timer_node::once(void* object) noexcept {
     std::uint32_t expected = live;
     const bool mine = state.cas(expected, done);
-    sched::mail* message = mine ? std::exchange(left, nullptr) : nullptr;
+    sched::message_node* message = mine ? std::exchange(left, nullptr) : nullptr;
     end_of_way();
     if (message) message->run(*message, object);
 }
 
 void timer_node::again(void* object) noexcept {
     if (state.load() != live) return end_of_way();
-    sched::mail* message = nullptr;
+    sched::message_node* message = nullptr;
     try {
         message = load.copy(*left);
     } catch (...) {
@@ -135,17 +135,17 @@ void timer_node::again(void* object) noexcept {
 }
 
 timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int64_t period_ns, const timer_load& load) {
-    load.mail->sender = sched::current_receiver();
+    load.node->sender = sched::current_receiver();
     const sched::mailbox* box = whom ? sched::mailbox_table::find(whom.slot) : nullptr;
     if (!box) {
-        load.drop(*load.mail);
+        load.drop(*load.node);
         return nullptr;
     }
     timer_node* one = nullptr;
     try {
         one = ::new (sched::take_memory(sizeof(timer_node))) timer_node(whom, box->runtime(), period_ns, load);
     } catch (...) {
-        load.drop(*load.mail);
+        load.drop(*load.node);
         throw;
     }
     bool added = false;

@@ -144,7 +144,7 @@ const void* runtime_of(sched::address receiver) noexcept {
 
 } // namespace
 
-void detail::note_dead_letter(const sched::mail& which, const std::type_info& message,
+void detail::note_dead_letter(const sched::message_node& which, const std::type_info& message,
                               std::span<const std::byte> bytes) noexcept {
     const sched::address receiver = which.receiver();
     note(nullptr, runtime_of(receiver),

@@ -21,7 +21,7 @@
 namespace sennit::detail {
 
 // Tells `watcher` of the end of who has it in its list; made when the watch begins, so that an end allocates nothing.
-struct watch : sched::mail {
+struct watch : sched::message_node {
     watch(sched::address to, bool both_ways) noexcept;
     sched::address watcher;
     bool linked;
@@ -45,7 +45,7 @@ struct extra {
         one.after = std::exchange(watches, &one);
         ++watched_by;
     }
-    mail_list early; // that came while its constructor ran: messages, and news
+    message_list early; // that came while its constructor ran: messages, and news
     timer_list timers;
 };
 
@@ -84,7 +84,7 @@ void remove_watch(sched::address whom, sched::address watcher, bool linked) noex
 
 // Mail that reached nobody, because the constructor of its receiver runs: it is sent when that has returned. False:
 // that is not so, or there is no memory.
-bool keep_for_newborn(sched::mail& one) noexcept;
+bool keep_for_newborn(sched::message_node& one) noexcept;
 // Under the lock, just before the life begins: what was kept so comes before all that is sent to who lives.
 void send_early_mail(sched::mailbox& box) noexcept;
 
@@ -94,6 +94,6 @@ bool tell_watches(watch* first, const down& news) noexcept;
 // Ends the life, also one that has not begun, and tells those that watch `who`. True: somebody was told. `nobodys`:
 // gets the mail for one whose life does not begin.
 bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
-                mail_list* nobodys = nullptr) noexcept;
+                message_list* nobodys = nullptr) noexcept;
 
 } // namespace sennit::detail

@@ -3,33 +3,33 @@
 
 namespace sennit::detail {
 
-mail_list::~mail_list() {
-    while (sched::mail* one = pop_front()) one->run(*one, nullptr);
+message_list::~message_list() {
+    while (sched::message_node* one = pop_front()) one->run(*one, nullptr);
 }
 
-void mail_list::return_all(std::uint32_t slot) noexcept {
-    while (sched::mail* one = pop_front()) {
+void message_list::return_all(std::uint32_t slot) noexcept {
+    while (sched::message_node* one = pop_front()) {
         one->failed(slot, sched::delivery::dead);
         one->run(*one, nullptr);
     }
 }
 
-void mail_list::push_back(sched::mail& one) noexcept {
+void message_list::push_back(sched::message_node& one) noexcept {
     one.next = nullptr;
     (first_ ? last_->next : first_) = &one;
     last_ = &one;
     ++size_;
 }
 
-sched::mail* mail_list::pop_front() noexcept {
-    sched::mail* one = first_;
+sched::message_node* message_list::pop_front() noexcept {
+    sched::message_node* one = first_;
     if (!one) return nullptr;
     first_ = one->next;
     --size_;
     return one;
 }
 
-void mail_list::put_before(mail_list& more) noexcept {
+void message_list::put_before(message_list& more) noexcept {
     if (!more.first_) return;
     if (first_)
         more.last_->next = first_;

@@ -10,13 +10,13 @@ constexpr unsigned before_others = 64; // messages in a row that come back; as m
 } // namespace
 
 // What it did not come to are dead letters to who had put them aside.
-stashed_mail::~stashed_mail() {
+stashed_messages::~stashed_messages() {
     if (gone) *gone = true;
     due.put_before(kept);
     due.return_all(whose.slot);
 }
 
-void stashed_mail::keep(sched::mail& one, sched::address mine) {
+void stashed_messages::keep(sched::message_node& one, sched::address mine) {
     whose = mine;
     one.generation = mine.generation;
     if (kept.size() >= most) {
@@ -28,11 +28,11 @@ void stashed_mail::keep(sched::mail& one, sched::address mine) {
 }
 
 // Handlers may put more before what is left, and end the actor.
-void stashed_mail::handle(actor_base& me) noexcept {
+void stashed_messages::handle(actor_base& me) noexcept {
     bool ended = false;
     gone = &ended;
     for (unsigned count = 1; !me.ending_; ++count) {
-        sched::mail* one = due.pop_front();
+        sched::message_node* one = due.pop_front();
         if (!one) break;
         one->run(*one, &me);
         if (ended) return;

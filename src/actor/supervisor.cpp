@@ -155,7 +155,7 @@ void supervisor::on(end_supervision, reply_to<void> answer) {
 }
 
 void supervisor::end_as_child(const actor_ref<supervisor>& me) {
-    auto* const one = actor_ref<supervisor>::mail_of(end_supervision{});
+    auto* const one = actor_ref<supervisor>::make_told(end_supervision{});
     one->urgent = true;
     (void)sched::deliver_uncounted(me.address(), *one); // its own messages may have taken the room
 }

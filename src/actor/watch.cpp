@@ -17,24 +17,24 @@ namespace {
 constinit base::byte_lock nobodys_lock;
 const base::atfork_lock hold_nobodys(nobodys_lock);
 
-sched::mail::function handler_for_news(actor_base& me, bool linked) noexcept {
+sched::message_node::function handler_for_news(actor_base& me, bool linked) noexcept {
     if (me.type_->find) return me.type_->find(&message_tag<down>, false);
     const bool wanted = !linked || static_cast<open_base&>(me).has_handler_for(&message_tag<down>);
     return wanted ? &handle_open<down, false> : nullptr;
 }
 
-void take_news(sched::mail& raw, void* object) noexcept {
+void take_news(sched::message_node& raw, void* object) noexcept {
     auto& one = static_cast<watch&>(raw);
-    if (!object) return destroy_mail(one); // whoever watched has ended, too: not worth a dead letter
+    if (!object) return destroy_message(one); // whoever watched has ended, too: not worth a dead letter
     auto& me = *static_cast<actor_base*>(object);
     const bool abnormal = one.news.why != exit_reason::normal && one.news.why != exit_reason::shutdown;
     const auto handle = handler_for_news(me, one.linked);
     if (handle && (abnormal || !one.linked)) {
         down news = one.news;
         const sched::address from = one.news.who;
-        destroy_mail(one);
+        destroy_message(one);
         try {
-            auto* told_it = make_mail<told<down>>(handle, std::move(news));
+            auto* told_it = make_message<told<down>>(handle, std::move(news));
             told_it->sender = from;
             handle(*told_it, object);
         } catch (...) {
@@ -44,7 +44,7 @@ void take_news(sched::mail& raw, void* object) noexcept {
     }
     std::exception_ptr error = one.news.error;
     const bool ends = one.linked && abnormal;
-    destroy_mail(one);
+    destroy_message(one);
     if (!ends) return;
     me.ending_ = true;
     me.why_ = exit_reason::linked;
@@ -80,12 +80,12 @@ bool begin_watch(sched::address whom, sched::address watcher, bool linked) {
                     of.hang(*one);
                 });
     } catch (...) {
-        destroy_mail(*one);
+        destroy_message(*one);
         throw;
     }
     while (watch* const next = obsolete) {
         obsolete = next->after;
-        destroy_mail(*next);
+        destroy_message(*next);
     }
     if (!added) (void)tell_watches(one, {whom, exit_reason::unknown, nullptr});
     return added;
@@ -106,7 +106,7 @@ void remove_watch(sched::address whom, sched::address watcher, bool linked) noex
             --extra_of(*box)->watched_by;
         }
     }
-    if (found) destroy_mail(*found);
+    if (found) destroy_message(*found);
 }
 
 watch* make_watch(sched::address watcher, bool linked) {
@@ -118,7 +118,7 @@ base::byte_lock& extra_lock(std::uint32_t slot) noexcept {
     return box ? box->extra_lock : nobodys_lock;
 }
 
-watch::watch(sched::address to, bool both_ways) noexcept : mail(&take_news), watcher(to), linked(both_ways) {}
+watch::watch(sched::address to, bool both_ways) noexcept : message_node(&take_news), watcher(to), linked(both_ways) {}
 
 // Also to a full mailbox: an end is not told twice. Behind what the ended actor sent; but whom a link ends shall not
 // work on meanwhile.
@@ -135,12 +135,12 @@ bool tell_watches(watch* first, const down& news) noexcept {
 
 void send_early_mail(sched::mailbox& box) noexcept {
     if (!box.extra) return;
-    while (sched::mail* one = extra_of(box)->early.pop_front()) box.push_early(*one);
+    while (sched::message_node* one = extra_of(box)->early.pop_front()) box.push_early(*one);
 }
 
 // `early_` was set before anybody could have the address; so what comes before the life begins, which is under the same
 // lock then, is found by send_early_mail, and who comes later sees that it lives.
-bool keep_for_newborn(sched::mail& one) noexcept {
+bool keep_for_newborn(sched::message_node& one) noexcept {
     const sched::address whom = one.receiver();
     sched::mailbox* box =
         whom && one.fate == sched::delivery::dead && !one.kept ? sched::mailbox_table::find(whom.slot) : nullptr;
@@ -161,7 +161,7 @@ bool keep_for_newborn(sched::mail& one) noexcept {
 }
 
 bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
-                mail_list* nobodys) noexcept {
+                message_list* nobodys) noexcept {
     extra* hung = nullptr;
     {
         std::lock_guard guard(extra_lock(who.slot));

@@ -11,7 +11,7 @@
 // themselves its owner first put the piece there.
 //
 // State, one word. Closed: no turn runs in the worker's thread, or its handler has blocked. Open: it may take a piece.
-// Else that piece, which knows its receiver (mail::target).
+// Else that piece, which knows its receiver (message_node::target).
 //
 // Who writes. The owner makes closed open, at a turn's beginning, and open a piece, when a handler sends: outside of
 // its queue's lock. What follows on a piece is written inside that lock: by the owner when it sends another one, when
@@ -39,28 +39,28 @@ public:
     void close() noexcept { word_.store_rlx(nullptr); }                    // as above
     bool is_open() const noexcept { return word_.load_rlx() == &nothing; } // orders nothing, see above
     // It is open.
-    void put(mail& one, mailbox& to) noexcept {
+    void put(message_node& one, mailbox& to) noexcept {
         one.target = &to;
         word_.store_rel(&one); // pairs with held
     }
 
     // ---- inside the queue's lock, or by the owner
     // Null: no piece.
-    mail* held() const noexcept {
-        mail* one = word_.load_acq(); // pairs with put
+    message_node* held() const noexcept {
+        message_node* one = word_.load_acq(); // pairs with put
         return one == &nothing ? nullptr : one;
     }
     void emptied() noexcept { word_.store_rlx(&nothing); } // orders nothing, see above
 
     // ---- anybody; see local_queue::size
     bool holds_some() const noexcept {
-        const mail* one = word_.load();
+        const message_node* one = word_.load();
         return one && one != &nothing;
     }
 
 private:
-    static inline constinit mail nothing{nullptr};
-    base::atomic<mail*> word_{nullptr};
+    static inline constinit message_node nothing{nullptr};
+    base::atomic<message_node*> word_{nullptr};
 };
 
 } // namespace sennit::sched

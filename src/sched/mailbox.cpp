@@ -23,7 +23,7 @@ void disown(runnable& item) noexcept {
 // ---- delivery ------------------------------------------------------------------------------------------------------
 
 // False: this worker is not the owner.
-inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
+inline bool mailbox::deliver_here(message_node& one, worker& me) noexcept {
     if (owner_.load_rlx() != &me) return false; // a hint; decided inside the lock
     bool mine = true;
     const auto put = [&]() noexcept {
@@ -31,7 +31,7 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
             mine = false;
             return false;
         }
-        if (remote_.load_rlx() && !SENNIT_MUTANT("older mail goes first")) [[unlikely]] // take_remote acquires
+        if (remote_.load_rlx() && !SENNIT_MUTANT("older messages go first")) [[unlikely]] // take_remote acquires
             take_remote(inbox_);
         enqueue(one);
         return becomes_busy();
@@ -45,14 +45,14 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
 }
 
 // From a worker that is not the owner, or of another runtime.
-[[gnu::noinline]] void mailbox::deliver_elsewhere(mail& one, worker& me) noexcept {
+[[gnu::noinline]] void mailbox::deliver_elsewhere(message_node& one, worker& me) noexcept {
     worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
         runtime().idle().is_set(owner->index()) && move_here(one, me, *owner))
         return;
     from_.store_rlx(&me.runtime() == &runtime() && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
                                                                           : std::uint8_t{0}); // a hint
-    me.sent_afar().pass(one);
+    me.remote_prefetch_links().add(one);
     mailbox* const sender = me.self().serves();
     const std::uint32_t taken = taken_.load_rlx(); // a hint
     if (sender && &me.runtime() == &runtime() && me.outruns().note(*sender, *this, taken)) [[unlikely]]
@@ -60,13 +60,13 @@ inline bool mailbox::deliver_here(mail& one, worker& me) noexcept {
     deliver_from_afar(one);
 }
 
-void mailbox::deliver_from_afar(mail& one) noexcept {
+void mailbox::deliver_from_afar(message_node& one) noexcept {
     push_remote(one);
     tell_owner();
 }
 
-void mailbox::push_remote(mail& one) noexcept {
-    mail* newest = remote_.load_rlx(); // pairs with nothing: the CAS decides
+void mailbox::push_remote(message_node& one) noexcept {
+    message_node* newest = remote_.load_rlx(); // pairs with nothing: the CAS decides
     do {
         one.next = newest;
     } while (!remote_.cas(newest, &one));
@@ -82,7 +82,7 @@ void mailbox::tell_owner() noexcept {
 
 // For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
 // follows one message stays together. False: it could not be done, or need not.
-bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
+bool mailbox::move_here(message_node& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
     const auto let = owner.queue().with_remote_lock([&]() noexcept {
         take_from_hand(owner);
@@ -102,12 +102,12 @@ bool mailbox::move_here(mail& one, worker& me, worker& owner) noexcept {
 void mailbox::take_remote(list& into) noexcept {
     taken_.store_rlx(taken_.load_rlx() + 1); // a hint
     list usual, urgent;
-    mail_trail trail;
-    for (mail* newest = remote_.exchange(nullptr); newest;) {
-        if (trail.is_long()) mail_trail::look_ahead(*newest); // else it leads to what was taken before, and is reused
-        mail* const older = newest->next;
+    prefetch_links links;
+    for (message_node* newest = remote_.exchange(nullptr); newest;) {
+        if (links.is_long()) prefetch_links::prefetch_ahead(*newest); // else it leads to what was taken before, and is reused
+        message_node* const older = newest->next;
         (newest->urgent ? urgent : usual).prepend(*newest);
-        trail.pass(*newest);
+        links.add(*newest);
         newest = older;
     }
     if (urgent.first) overtake(into, urgent);
@@ -178,7 +178,7 @@ bool mailbox::wake_up_here(worker& me) noexcept {
 // ---- the hand ------------------------------------------------------------------------------------------------------
 
 // A handler's worker is the owner, and nothing else is ready there. False: that is not so.
-[[gnu::always_inline]] inline bool mailbox::hand_on(std::uint32_t generation, mail& one, worker& me) noexcept {
+[[gnu::always_inline]] inline bool mailbox::hand_on(std::uint32_t generation, message_node& one, worker& me) noexcept {
     local_queue& queue = me.queue();
     // all of these are hints: it is decided when the mail leaves the hand
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
@@ -193,7 +193,7 @@ bool mailbox::wake_up_here(worker& me) noexcept {
 
 // Inside the lock of `owner`'s queue: what lay in the hand goes before what others have sent since. True: it was idle,
 // and has to go into that queue.
-inline bool mailbox::receive(mail& one, worker& owner) noexcept {
+inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
     if (owner_.load_rlx() != &owner) [[unlikely]] { // under the lock
         deliver_from_afar(one);
         return false;
@@ -205,7 +205,7 @@ inline bool mailbox::receive(mail& one, worker& owner) noexcept {
 // No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only the sender's
 // handler has run there since. It is still the victim's, as all that change that come here first.
 bool mailbox::take_from_hand(worker& victim) noexcept {
-    mail* one = victim.queue().in_hand.held();
+    message_node* one = victim.queue().in_hand.held();
     if (!one) return false;
     mailbox& to = *one->target;
     const bool was_idle = to.receive(*one, victim);
@@ -230,8 +230,8 @@ void worker::let_go() noexcept {
 
 // At a turn's end, inside the lock. `at_once`: nothing else is ready. Null: there is nothing to begin at once; then
 // what was there lies in the queue.
-inline mailbox* mailbox::next_from_hand(worker& me, bool at_once, mail*& given) noexcept {
-    mail* one = me.queue().in_hand.held();
+inline mailbox* mailbox::next_from_hand(worker& me, bool at_once, message_node*& given) noexcept {
+    message_node* one = me.queue().in_hand.held();
     if (!one) return nullptr;
     mailbox& to = *one->target;
     if (!at_once || !to.may_begin_with_it(me)) [[unlikely]] {
@@ -293,7 +293,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
 // Handles `given`, then what that makes to be sent, and so on, as long as each handler sends to one that is idle and
 // nothing else is to be done: the same as `turn` and `end_turn` for all of these, in a few instructions for each.
 // Returns whose turn has not ended, which has handled its first piece.
-[[gnu::always_inline]] inline mailbox* mailbox::chain(mailbox* box, mail* given, worker*& me, context& here,
+[[gnu::always_inline]] inline mailbox* mailbox::chain(mailbox* box, message_node* given, worker*& me, context& here,
                                                       unsigned& left) noexcept {
     for (;;) {
         here.serve(box);
@@ -307,7 +307,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
         if (left <= 1 || me->fair_turn_is_asked_for()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
-            mail* one = me->queue().in_hand.held(); // a thief may have been there
+            message_node* one = me->queue().in_hand.held(); // a thief may have been there
             if (!one || me->queue().size() != 0 || box->marks_ != 0 || box->inbox_.first || box->remote_.load()) return;
             mailbox& next_one = *one->target;
             if (!next_one.may_begin_with_it(*me)) return;
@@ -333,7 +333,7 @@ void mailbox::turns(mailbox& first) noexcept {
     const std::uint16_t outer_home = here.home;
     const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
-    mail* given = nullptr;
+    message_node* given = nullptr;
     for (unsigned left = me->turns_in_a_pick(); box; --left) {
         if (!me->queue().always_contended()) [[likely]]
             me->queue().in_hand.open();
@@ -376,21 +376,21 @@ inline mailbox::list mailbox::take_all() noexcept {
     return all;
 }
 
-[[gnu::always_inline]] inline void mailbox::handle_usual(mail& one) noexcept {
+[[gnu::always_inline]] inline void mailbox::handle_usual(message_node& one) noexcept {
     if (one.counted && !count_out() && !one.urgent) [[unlikely]] // an urgent one comes first, but is not the oldest
-        return return_to_sender(one, delivery::full);
+        return reject(one, delivery::full);
     handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
     one.run(one, object);                      // of this life: see above
 }
 
-[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(mail& one, std::uint32_t life) noexcept {
+[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one, std::uint32_t life) noexcept {
     if ((marks_ & has_locals) != 0) forget_locals();
     if (one.generation == life && (marks_ & retired) == 0) return handle_usual(one);
     uncount(one);
-    return_to_sender(one, delivery::dead);
+    reject(one, delivery::dead);
 }
 
-[[gnu::always_inline]] inline void mailbox::handle(mail& one, std::uint32_t life) noexcept {
+[[gnu::always_inline]] inline void mailbox::handle(message_node& one, std::uint32_t life) noexcept {
     if (!is_usual(one, life)) [[unlikely]]
         return handle_unusual(one, life);
     handle_usual(one);
@@ -407,11 +407,11 @@ bool has_work_to_share(worker& me) noexcept {
 // life has made, which came too late: it stays for a turn that finds the life. (Other mail is sent to who lives, and
 // acquires that.) So the turn ends, and the next one comes behind what else is ready; whoever begins the life has a few
 // instructions to go.
-inline bool mailbox::is_early(const mail& one, std::uint32_t life) noexcept {
+inline bool mailbox::is_early(const message_node& one, std::uint32_t life) noexcept {
     return one.generation == life + 1 && !SENNIT_MUTANT("early mail waits for its life");
 }
 
-bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
+bool mailbox::ends_early(const message_node& one, std::uint32_t life) const noexcept {
     const bool early = is_early(one, life);
     if (early) yield_thread();
     return early || (marks_ & (outruns | retired)) == outruns;
@@ -421,7 +421,7 @@ bool mailbox::ends_early(const mail& one, std::uint32_t life) const noexcept {
 // the end of a chain, none.
 [[gnu::always_inline]] inline mailbox::list mailbox::turn(worker*& me) noexcept {
     list batch = take_all();
-    mail* const one = batch.first;
+    message_node* const one = batch.first;
     if (!one) return batch;
     worker* at = me; // the caller keeps its own in a register
     // The same until it ends, which is in a turn.
@@ -447,15 +447,15 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
     piece_clock::sample sample(handled);
     for (;; batch = take_all()) {
         const std::uint32_t life = generation_.load_rlx(); // orders nothing: as in `turn`
-        mail* const last_urgent = last_urgent_;            // the batch's; what comes meanwhile writes it anew
+        message_node* const last_urgent = last_urgent_;            // the batch's; what comes meanwhile writes it anew
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
-        while (mail* one = batch.first) {
+        while (message_node* one = batch.first) {
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
                 return left_over(batch, last_urgent);
             if (is_usual(*one, life)) [[likely]] {
                 batch.first = one->next;
-                mail_trail::look_ahead(*one);
+                prefetch_links::prefetch_ahead(*one);
                 handle_usual(*one);
             } else {
                 if (ends_early(*one, life)) return left_over(batch, last_urgent);
@@ -499,7 +499,7 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
 
 // Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null: the loop decides.
 // `given`: what that one has in hand.
-inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given) noexcept {
+inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, message_node*& given) noexcept {
     bool retire = false;
     if (rest.first && (marks_ & outruns) != 0) [[unlikely]] {
         marks_ &= retired; // and nothing else
@@ -534,7 +534,7 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, mail*& given
 namespace {
 constinit base::atomic<newborn_keeper> keeper{nullptr};
 
-[[gnu::noinline, gnu::cold]] delivery undeliverable(address to, mail& one, delivery why) noexcept {
+[[gnu::noinline, gnu::cold]] delivery undeliverable(address to, message_node& one, delivery why) noexcept {
     if (const address me = current_receiver(); me && !one.kept) one.sender = me;
     one.generation = to.generation;
     one.failed(to.slot, why);
@@ -548,7 +548,7 @@ void keep_early_mail_by(newborn_keeper how) noexcept {
     keeper.store_rlx(how); // orders nothing: it is a function
 }
 
-[[gnu::noinline]] delivery mailbox::accept(address to, mail& one) noexcept {
+[[gnu::noinline]] delivery mailbox::accept(address to, message_node& one) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
@@ -563,13 +563,13 @@ void keep_early_mail_by(newborn_keeper how) noexcept {
 }
 
 namespace {
-[[gnu::noinline]] delivery deliver_bounded(address to, mail& one, mailbox& box) noexcept {
+[[gnu::noinline]] delivery deliver_bounded(address to, message_node& one, mailbox& box) noexcept {
     const delivery may = box.admit(one);
     return may == delivery::sent ? box.accept(to, one) : undeliverable(to, one, may);
 }
 } // namespace
 
-delivery deliver(address to, mail& one) noexcept {
+delivery deliver(address to, message_node& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) [[unlikely]] {
         if (box) box->uncount(one);
@@ -581,7 +581,7 @@ delivery deliver(address to, mail& one) noexcept {
     return box->accept(to, one);
 }
 
-delivery deliver_uncounted(address to, mail& one) noexcept {
+delivery deliver_uncounted(address to, message_node& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) return undeliverable(to, one, delivery::dead);
     return box->accept(to, one);

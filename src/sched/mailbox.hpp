@@ -87,9 +87,9 @@ public:
     bool used_up() const noexcept; // its generations are
 
     // False: that is not for this worker's hand; nothing is done.
-    bool hand_on(std::uint32_t generation, mail& one, worker& me) noexcept;
+    bool hand_on(std::uint32_t generation, message_node& one, worker& me) noexcept;
     // Any thread.
-    delivery accept(address to, mail& one) noexcept;
+    delivery accept(address to, message_node& one) noexcept;
     // Pairs with begin_life: for who goes through all mailboxes, or has the address by a way that orders nothing.
     std::uint32_t generation() const noexcept { return generation_.load_acq(); }
     // The same, and never older than what the caller has stored sequentially consistently: see mailbox_room.cpp.
@@ -109,7 +109,7 @@ public:
     // Who has just taken it from the table; what the life needs was written before.
     void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
     // Before a life, and behind its beginning: mail that came when it was not there yet.
-    void push_early(mail& one) noexcept {
+    void push_early(message_node& one) noexcept {
         one.generation = generation_.load_rlx() + 1; // owner: nobody else changes it
         push_remote(one);
     }
@@ -121,9 +121,9 @@ public:
     bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // as said
     when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as said
     // Counts one more in, if it may: `dead` means no. See when_full.
-    delivery admit(mail& one) noexcept;
+    delivery admit(message_node& one) noexcept;
     // Of one that is not handled after all.
-    void uncount(mail& one) noexcept {
+    void uncount(message_node& one) noexcept {
         if (!one.counted) return;
         one.counted = false;
         (void)count_out();
@@ -147,15 +147,15 @@ private:
     friend class worker;
     friend void disown(runnable& mailbox) noexcept;
     struct list {
-        mail* first = nullptr;
-        mail* last = nullptr;
-        void append(mail& one) noexcept {
+        message_node* first = nullptr;
+        message_node* last = nullptr;
+        void append(message_node& one) noexcept {
             one.next = nullptr;
             (first ? last->next : first) = &one;
             last = &one;
         }
         bool begins_urgently() const noexcept { return first && first->urgent; }
-        void prepend(mail& one) noexcept {
+        void prepend(message_node& one) noexcept {
             one.next = first;
             if (!first) last = &one;
             first = &one;
@@ -176,30 +176,30 @@ private:
     static void begin_turns(runnable* self) noexcept;
     static mailbox& of(notice& mine) noexcept;
     static void read_notice(runnable* self) noexcept;
-    bool deliver_here(mail& one, worker& me) noexcept;
-    bool receive(mail& one, worker& owner) noexcept;
+    bool deliver_here(message_node& one, worker& me) noexcept;
+    bool receive(message_node& one, worker& owner) noexcept;
     static void empty_hand(worker& me) noexcept;
-    mailbox* next_from_hand(worker& me, bool at_once, mail*& given) noexcept;
-    void deliver_elsewhere(mail& one, worker& me) noexcept;
-    void deliver_from_afar(mail& one) noexcept;
-    void push_remote(mail& one) noexcept;
+    mailbox* next_from_hand(worker& me, bool at_once, message_node*& given) noexcept;
+    void deliver_elsewhere(message_node& one, worker& me) noexcept;
+    void deliver_from_afar(message_node& one) noexcept;
+    void push_remote(message_node& one) noexcept;
     void tell_owner() noexcept;
-    bool move_here(mail& one, worker& me, worker& owner) noexcept;
+    bool move_here(message_node& one, worker& me, worker& owner) noexcept;
     static void turns(mailbox& first) noexcept;
-    static mailbox* chain(mailbox* box, mail* given, worker*& me, context& here, unsigned& left) noexcept;
+    static mailbox* chain(mailbox* box, message_node* given, worker*& me, context& here, unsigned& left) noexcept;
     [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
     void forget_locals() noexcept;
-    void handle(mail& one, std::uint32_t life) noexcept;
-    void handle_usual(mail& one) noexcept;
-    void handle_unusual(mail& one, std::uint32_t life) noexcept;
-    bool is_usual(const mail& one, std::uint32_t life) const noexcept { return one.generation == life && marks_ == 0; }
-    bool ends_early(const mail& one, std::uint32_t life) const noexcept;
+    void handle(message_node& one, std::uint32_t life) noexcept;
+    void handle_usual(message_node& one) noexcept;
+    void handle_unusual(message_node& one, std::uint32_t life) noexcept;
+    bool is_usual(const message_node& one, std::uint32_t life) const noexcept { return one.generation == life && marks_ == 0; }
+    bool ends_early(const message_node& one, std::uint32_t life) const noexcept;
     list turn(worker*& me) noexcept;
     [[gnu::noinline]] list handle_several(list batch, worker*& me) noexcept;
     list take_all() noexcept;
     static unsigned go_on(bool more, std::int64_t& until) noexcept;
     [[gnu::noinline]] worker* moved() noexcept;
-    mailbox* end_turn(list rest, worker& me, bool more, mail*& given) noexcept;
+    mailbox* end_turn(list rest, worker& me, bool more, message_node*& given) noexcept;
     bool end_inside(list rest, bool& retire) noexcept;
     bool go_on_behind(mailbox& receiver, list rest, worker& me) noexcept;
     void turns_and_follow(worker& me) noexcept;
@@ -212,7 +212,7 @@ private:
     [[gnu::noinline, gnu::cold]] void send_notice_back(worker& owner) noexcept;
     bool runs_on(const worker& one) const noexcept;
     void bind_turn(context& here, const worker& me) const noexcept;
-    static bool is_early(const mail& one, std::uint32_t life) noexcept;
+    static bool is_early(const message_node& one, std::uint32_t life) noexcept;
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;
     // Inside the owner's lock.
@@ -229,15 +229,15 @@ private:
     }
     [[gnu::noinline]] void take_remote(list& into) noexcept;
     // Into `inbox_`.
-    void enqueue(mail& one) noexcept {
+    void enqueue(message_node& one) noexcept {
         if (one.urgent) [[unlikely]]
             overtake(inbox_, {&one, &one});
         else
             inbox_.append(one);
     }
     [[gnu::noinline]] void overtake(list& into, list urgent) noexcept;
-    [[gnu::noinline]] list left_over(list rest, mail* last_urgent) noexcept;
-    [[gnu::noinline, gnu::cold]] void return_to_sender(mail& one, delivery why) noexcept;
+    [[gnu::noinline]] list left_over(list rest, message_node* last_urgent) noexcept;
+    [[gnu::noinline, gnu::cold]] void reject(message_node& one, delivery why) noexcept;
 
     // A hop between two mailboxes of one worker touches the first two lines. The first is the turn's: here is all that
     // each piece changes. (The first two lie in what the runnable leaves of its last word.)
@@ -258,7 +258,7 @@ public:
 
 private:
     // The second is the senders': a turn looks here once for many pieces.
-    alignas(base::cache_line) base::atomic<mail*> remote_{nullptr};
+    alignas(base::cache_line) base::atomic<message_node*> remote_{nullptr};
     base::atomic<std::uint32_t> generation_{0}; // odd: alive
     const std::uint32_t slot_;
     base::atomic<worker*> owner_{nullptr};
@@ -285,7 +285,7 @@ public:
 private:
     // The third is for what is seldom.
     alignas(base::cache_line) notice notice_;
-    mail* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `inbox_` writes
+    message_node* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `inbox_` writes
 
 public:
     base::atomic<life_owner*> group{nullptr};
@@ -297,7 +297,7 @@ static_assert(sizeof(mailbox) <= 192);
 
 // The model's: takes mail for one whose life is about to begin; false: there is none. Set before anybody can have the
 // address of such a one.
-using newborn_keeper = bool (*)(mail& early) noexcept;
+using newborn_keeper = bool (*)(message_node& early) noexcept;
 void keep_early_mail_by(newborn_keeper how) noexcept;
 
 inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {

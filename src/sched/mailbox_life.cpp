@@ -71,7 +71,7 @@ void mailbox::begin_on(std::uint16_t wanted) noexcept {
         (void)owner->queue().with_remote_lock(change);
 }
 
-void mailbox::return_to_sender(mail& one, delivery why) noexcept {
+void mailbox::reject(message_node& one, delivery why) noexcept {
     one.failed(slot_, why);
     one.run(one, nullptr);
 }

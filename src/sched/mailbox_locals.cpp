@@ -26,7 +26,7 @@ void mailbox::forget_locals() noexcept {
 // perhaps on another worker.
 mailbox::list mailbox::end_locals(list rest) noexcept {
     worker* const me = this_worker();
-    mail* const last_urgent = last_urgent_;
+    message_node* const last_urgent = last_urgent_;
     rest.append(inbox_);
     inbox_.first = nullptr;
     forget_locals();

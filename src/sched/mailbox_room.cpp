@@ -35,7 +35,7 @@ crowd& crowd_of(std::uint32_t slot) noexcept {
 
 } // namespace
 
-delivery mailbox::admit(mail& one) noexcept {
+delivery mailbox::admit(message_node& one) noexcept {
     // pairs with begin_life: written before the life
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
@@ -65,7 +65,7 @@ void mailbox::room_made() noexcept {
     woken.take_all(mine.waiting);
 }
 
-std::optional<delivery> deliver_waiting(address to, mail& one) noexcept {
+std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept {
     mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
     // pairs with begin_life: written before the life
     if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait) // bounds: of one life

@@ -16,7 +16,7 @@ namespace sennit::sched {
 
 // `into`: the mailbox's list, or in a turn what was that. `urgent` are all so, and there are some.
 void mailbox::overtake(list& into, list urgent) noexcept {
-    mail*& place = into.begins_urgently() ? last_urgent_->next : into.first;
+    message_node*& place = into.begins_urgently() ? last_urgent_->next : into.first;
     if (!(urgent.last->next = place)) into.last = urgent.last;
     place = urgent.first;
     last_urgent_ = urgent.last;
@@ -24,9 +24,9 @@ void mailbox::overtake(list& into, list urgent) noexcept {
 
 // In a turn that leaves `rest`, of which that was the last urgent piece when it was taken. Returns what goes before
 // what is in the mailbox's list then.
-mailbox::list mailbox::left_over(list rest, mail* last_urgent) noexcept {
+mailbox::list mailbox::left_over(list rest, message_node* last_urgent) noexcept {
     if (!rest.first) return rest;
-    mail* const newest = last_urgent_;
+    message_node* const newest = last_urgent_;
     if (rest.begins_urgently()) last_urgent_ = last_urgent;
     if (!inbox_.begins_urgently()) return rest;
     const list urgent{inbox_.first, newest};

@@ -210,7 +210,7 @@ public:
     bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp
     void meet(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
     piece_clock& pieces() noexcept { return pieces_; }                      // own thread
-    mail_trail& sent_afar() noexcept { return sent_afar_; }                 // own thread
+    prefetch_links& remote_prefetch_links() noexcept { return remote_prefetch_links_; }                 // own thread
     outrun& outruns() noexcept { return outruns_; }                         // own thread
 
 private:
@@ -349,7 +349,7 @@ private:
     sys::thread thread_;
     pace pace_;            // whether the queue is worth sharing
     piece_clock pieces_;   // how long mail takes here
-    mail_trail sent_afar_; // what went to other workers' mailboxes
+    prefetch_links remote_prefetch_links_; // what went to other workers' mailboxes
     outrun outruns_;       // how much of it to one that has not got to it
     meetings met_;         // how often somebody was inside what was wanted here
 };

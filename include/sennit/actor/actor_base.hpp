@@ -62,7 +62,7 @@ struct actor_type {
     // Its hook, its destructor, its memory; returns what the hook threw.
     std::exception_ptr (*destroy)(actor_base& ended, exit_reason why) noexcept;
     // By message_tag; null: not in the protocol. Null itself: it is an open_base, whose handlers come and go.
-    sched::mail::function (*find)(const void* message, bool asked);
+    sched::message_node::function (*find)(const void* message, bool asked);
 };
 
 // Its address names a message type.
@@ -134,7 +134,7 @@ std::exception_ptr destroy_actor(actor_base& ended, exit_reason why) noexcept {
 }
 
 template <class Self>
-constexpr actor_type type_of_actor(sched::mail::function (*find)(const void* message, bool asked)) noexcept {
+constexpr actor_type type_of_actor(sched::message_node::function (*find)(const void* message, bool asked)) noexcept {
     return {&typeid(Self), &take_memory_for<Self, Self>, &give_memory_for<Self, Self>, &destroy_actor<Self>, find};
 }
 

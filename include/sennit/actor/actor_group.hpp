@@ -124,9 +124,9 @@ private:
         return actor_ref<A>(one.begin(*made));
     }
     // The piece of mail that ends, without memory, all that live, one after the other.
-    struct round : sched::mail {
-        explicit round(actor_group& whose) noexcept : mail(&round::come), group(whose) {}
-        static void come(sched::mail& self, void* object) noexcept;
+    struct round : sched::message_node {
+        explicit round(actor_group& whose) noexcept : message_node(&round::come), group(whose) {}
+        static void come(sched::message_node& self, void* object) noexcept;
         actor_group& group;
         std::uint64_t at = 0;  // where it looks next; its own
         bool out = false;      // lies with an actor, or looks for one; the group's lock guards this and the next

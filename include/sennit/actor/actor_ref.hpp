@@ -60,37 +60,37 @@ namespace detail {
 
 // A message on its way, with the duty to answer if it is asked.
 template <class M>
-struct told : sched::mail {
-    told(function what, M&& given) noexcept : mail(what), message(std::move(given)) {}
+struct told : sched::message_node {
+    told(function what, M&& given) noexcept : message_node(what), message(std::move(given)) {}
     M message;
 };
 template <class M>
-struct asked : sched::mail {
+struct asked : sched::message_node {
     asked(function what, M&& given, reply_to<reply_of<M>> whom) noexcept
-        : mail(what), message(std::move(given)), answer(std::move(whom)) {}
+        : message_node(what), message(std::move(given)), answer(std::move(whom)) {}
     M message;
     reply_to<reply_of<M>> answer;
 };
 
 // Mail without a message has no class that says where it lies.
-template <class Mail>
+template <class Node>
 struct carried {
     using type = void;
 };
-template <class Mail>
-    requires requires(Mail& one) { one.message; }
-struct carried<Mail> {
-    using type = decltype(Mail::message);
+template <class Node>
+    requires requires(Node& one) { one.message; }
+struct carried<Node> {
+    using type = decltype(Node::message);
 };
 
-template <class Mail>
-void destroy_mail(Mail& one) noexcept {
-    one.~Mail();
-    give_memory_for<typename carried<Mail>::type, Mail>(&one);
+template <class Node>
+void destroy_message(Node& one) noexcept {
+    one.~Node();
+    give_memory_for<typename carried<Node>::type, Node>(&one);
 }
-template <class Mail, class... Args>
-Mail* make_mail(Args&&... args) {
-    return ::new (take_memory_for<typename carried<Mail>::type, Mail>()) Mail(std::forward<Args>(args)...);
+template <class Node, class... Args>
+Node* make_message(Args&&... args) {
+    return ::new (take_memory_for<typename carried<Node>::type, Node>()) Node(std::forward<Args>(args)...);
 }
 
 template <class M>
@@ -98,13 +98,13 @@ std::span<const std::byte> bytes_of(const M& message) noexcept {
     return std::as_bytes(std::span(std::addressof(message), 1));
 }
 
-template <class Mail, class M>
-bool nobody(Mail& one, void* object) noexcept {
+template <class Node, class M>
+bool nobody(Node& one, void* object) noexcept {
     if (object) return false;
     note_dead_letter(one, typeid(M), bytes_of(one.message));
     if constexpr (requires { one.answer; })
         if (one.fate == sched::delivery::full) one.answer.fail(error_of(ask_error::full));
-    destroy_mail(one);
+    destroy_message(one);
     return true;
 }
 
@@ -127,13 +127,13 @@ auto nobody_asked() noexcept {
 inline constexpr std::size_t moved_out = 64; // bytes, at most
 
 template <class A, class M>
-void handle_told(sched::mail& raw, void* object) noexcept {
+void handle_told(sched::message_node& raw, void* object) noexcept {
     auto& one = static_cast<told<M>&>(raw);
     if (nobody<told<M>, M>(one, object)) return;
     A& self = static_cast<A&>(*static_cast<actor_base*>(object));
     if constexpr (sizeof(M) <= moved_out) {
         M message(std::move(one.message));
-        destroy_mail(one);
+        destroy_message(one);
         try {
             A::detail_invoke(self, std::move(message), nobody_asked<M>());
         } catch (...) {
@@ -146,20 +146,20 @@ void handle_told(sched::mail& raw, void* object) noexcept {
         } catch (...) {
             error = std::current_exception();
         }
-        destroy_mail(one);
+        destroy_message(one);
         if (error) return static_cast<actor_base&>(self).end(std::move(error));
     }
     self.detail_handled();
 }
 
 template <class A, class M>
-void handle_asked(sched::mail& raw, void* object) noexcept {
+void handle_asked(sched::message_node& raw, void* object) noexcept {
     auto& one = static_cast<asked<M>&>(raw);
     if (nobody<asked<M>, M>(one, object)) return;
     A& self = static_cast<A&>(*static_cast<actor_base*>(object));
     M message(std::move(one.message));
     reply_to<reply_of<M>> answer(std::move(one.answer));
-    destroy_mail(one);
+    destroy_message(one);
     try {
         A::detail_invoke(self, std::move(message), std::move(answer));
     } catch (...) {
@@ -170,10 +170,10 @@ void handle_asked(sched::mail& raw, void* object) noexcept {
 
 // For one whose handlers come and go.
 template <class M, bool Asked>
-void handle_open(sched::mail& raw, void* object) noexcept {
-    using mail_type = std::conditional_t<Asked, asked<M>, told<M>>;
-    auto& one = static_cast<mail_type&>(raw);
-    if (nobody<mail_type, M>(one, object)) return;
+void handle_open(sched::message_node& raw, void* object) noexcept {
+    using node_type = std::conditional_t<Asked, asked<M>, told<M>>;
+    auto& one = static_cast<node_type&>(raw);
+    if (nobody<node_type, M>(one, object)) return;
     auto& me = static_cast<open_base&>(*static_cast<actor_base*>(object));
     std::exception_ptr error;
     {
@@ -186,7 +186,7 @@ void handle_open(sched::mail& raw, void* object) noexcept {
                        &answer,
                        {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)}});
     }
-    destroy_mail(one);
+    destroy_message(one);
     if (error) return me.end(std::move(error));
     me.detail_handled();
 }
@@ -200,20 +200,20 @@ inline constexpr bool is_protocol<anything> = true;
 
 // For a receiver whose class is not known: finds its handler when the mail is there.
 template <class M, bool Asked>
-void handle_found(sched::mail& raw, void* object) noexcept {
-    using mail_type = std::conditional_t<Asked, asked<M>, told<M>>;
-    auto& one = static_cast<mail_type&>(raw);
-    if (nobody<mail_type, M>(one, object)) return;
+void handle_found(sched::message_node& raw, void* object) noexcept {
+    using node_type = std::conditional_t<Asked, asked<M>, told<M>>;
+    auto& one = static_cast<node_type&>(raw);
+    if (nobody<node_type, M>(one, object)) return;
     auto& me = *static_cast<actor_base*>(object);
     if (!me.type_->find) return handle_open<M, Asked>(raw, object);
     if (const auto handle = me.type_->find(&message_tag<M>, Asked)) return handle(raw, object);
     // An address that was given a wrong protocol.
     note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)});
-    destroy_mail(one);
+    destroy_message(one);
 }
 
 template <class A, class M, bool Asked>
-consteval sched::mail::function handler_of() {
+consteval sched::message_node::function handler_of() {
     if constexpr (is_protocol<A>)
         return &handle_found<M, Asked>;
     else if constexpr (std::is_base_of_v<open_base, A>)
@@ -224,8 +224,8 @@ consteval sched::mail::function handler_of() {
         return &handle_told<A, M>;
 }
 
-std::optional<send_status> deliver_waiting(sched::address to, sched::mail& one) noexcept; // nothing: cancelled
-send_status deliver(sched::address to, sched::mail& one) noexcept;
+std::optional<send_status> deliver_waiting(sched::address to, sched::message_node& one) noexcept; // nothing: cancelled
+send_status deliver(sched::address to, sched::message_node& one) noexcept;
 
 // The running handler waits for `whom` while this lives and there is no answer.
 class asking {
@@ -267,27 +267,27 @@ public:
     // Sends and forgets. If the actor is gone, or has no room, the message is a dead letter. Throws std::bad_alloc.
     template <class M>
     void tell(M message) const {
-        (void)detail::deliver(address_, *mail_of(std::move(message)));
+        (void)detail::deliver(address_, *make_told(std::move(message)));
     }
     // The same before all that is not urgent and not yet taken by a turn.
     template <class M>
     void tell_urgently(M message) const {
-        auto* one = mail_of(std::move(message));
+        auto* one = make_told(std::move(message));
         one->urgent = true;
         (void)detail::deliver(address_, *one);
     }
     // The same, and says what became of it. `sent` does not mean handled.
     template <class M>
     send_status try_tell(M message) const {
-        return detail::deliver(address_, *mail_of(std::move(message)));
+        return detail::deliver(address_, *make_told(std::move(message)));
     }
     // Waits while the mailbox is full and its overflow is `suspend`. Blocks the caller, which may be a handler. Throws
     // cancelled; then nothing was sent.
     template <class M>
     send_status send(M message) const {
-        detail::told<M>* const one = mail_of(std::move(message));
+        detail::told<M>* const one = make_told(std::move(message));
         if (const auto done = detail::deliver_waiting(address_, *one)) return *done;
-        detail::destroy_mail(*one);
+        detail::destroy_message(*one);
         throw cancelled();
     }
 
@@ -347,9 +347,9 @@ public:
     }
     // The mail that carries it; for timers and the like.
     template <class M>
-    static detail::told<M>* mail_of(M message) {
+    static detail::told<M>* make_told(M message) {
         check<M>();
-        return detail::make_mail<detail::told<M>>(detail::handler_of<A, M, false>(), std::move(message));
+        return detail::make_message<detail::told<M>>(detail::handler_of<A, M, false>(), std::move(message));
     }
 
 private:
@@ -357,7 +357,7 @@ private:
     void deliver_question(M message, reply_to<reply_of<M>> answer) const {
         check<M>();
         static_assert(detail::has_reply<M>, "sennit: only a message with a `reply` type can be asked");
-        (void)detail::deliver(address_, *detail::make_mail<detail::asked<M>>(detail::handler_of<A, M, true>(),
+        (void)detail::deliver(address_, *detail::make_message<detail::asked<M>>(detail::handler_of<A, M, true>(),
                                                                              std::move(message), std::move(answer)));
     }
     template <class M>
@@ -373,7 +373,7 @@ static_assert(sizeof(actor_ref<accepts<>>) == 8);
 // The same as `to.tell(message)`, for code that is no handler: as if `from` had sent it. In a handler its actor did.
 template <class A, class M>
 void tell_from(any_ref from, const actor_ref<A>& to, M message) {
-    auto* one = actor_ref<A>::mail_of(std::move(message));
+    auto* one = actor_ref<A>::make_told(std::move(message));
     one->sender = from.address();
     (void)detail::deliver(to.address(), *one);
 }

@@ -31,9 +31,9 @@ namespace detail {
 
 // What a timer sends. `copy` throws what the message's copy throws; null: it is sent once.
 struct timer_load {
-    sched::mail* mail;
-    sched::mail* (*copy)(const sched::mail&);
-    void (*drop)(sched::mail&) noexcept;
+    sched::message_node* node;
+    sched::message_node* (*copy)(const sched::message_node&);
+    void (*drop)(sched::message_node&) noexcept;
 };
 
 struct timer_node;
@@ -45,13 +45,13 @@ bool cancel(timer_node& one) noexcept;
 bool pending(const timer_node& one) noexcept;
 
 template <class M>
-void drop_told(sched::mail& raw) noexcept {
-    destroy_mail(static_cast<told<M>&>(raw));
+void drop_told(sched::message_node& raw) noexcept {
+    destroy_message(static_cast<told<M>&>(raw));
 }
 template <class M>
-sched::mail* copy_told(const sched::mail& raw) {
+sched::message_node* copy_told(const sched::message_node& raw) {
     M message(static_cast<const told<M>&>(raw).message);
-    return make_mail<told<M>>(raw.run, std::move(message));
+    return make_message<told<M>>(raw.run, std::move(message));
 }
 
 } // namespace detail
@@ -89,8 +89,8 @@ private:
 template <class A, class M, class Rep, class Period>
 actor_timer tell_after(const actor_ref<A>& whom, const std::chrono::duration<Rep, Period>& delay, M message) {
     const std::int64_t deadline = sched::deadline_in(delay);
-    sched::mail* mail = actor_ref<A>::mail_of(std::move(message));
-    return actor_timer(detail::begin_timer(whom.address(), deadline, 0, {mail, nullptr, &detail::drop_told<M>}));
+    sched::message_node* node = actor_ref<A>::make_told(std::move(message));
+    return actor_timer(detail::begin_timer(whom.address(), deadline, 0, {node, nullptr, &detail::drop_told<M>}));
 }
 
 // Tells `whom` a copy of `message` in `period`, and every `period` from then on. Throws std::invalid_argument when that
@@ -104,8 +104,8 @@ actor_timer tell_every(const actor_ref<A>& whom, const std::chrono::duration<Rep
     const std::int64_t deadline = sched::deadline_in(period);
     const std::int64_t ns =
         deadline == sched::never ? sched::never : std::chrono::ceil<std::chrono::nanoseconds>(period).count();
-    sched::mail* mail = actor_ref<A>::mail_of(std::move(message));
-    const detail::timer_load load{mail, &detail::copy_told<M>, &detail::drop_told<M>};
+    sched::message_node* node = actor_ref<A>::make_told(std::move(message));
+    const detail::timer_load load{node, &detail::copy_told<M>, &detail::drop_told<M>};
     return actor_timer(detail::begin_timer(whom.address(), deadline, ns, load));
 }
 

@@ -85,7 +85,7 @@ private:
 
 namespace detail {
 // `which` has failed, see sched::mail.
-void note_dead_letter(const sched::mail& which, const std::type_info& message,
+void note_dead_letter(const sched::message_node& which, const std::type_info& message,
                       std::span<const std::byte> bytes) noexcept;
 void note_unhandled(const actor_base& receiver, const dead_letter& what) noexcept;
 } // namespace detail

@@ -9,21 +9,21 @@
 namespace sennit::detail {
 
 // Mail in order. Its end returns what is left to nobody.
-class mail_list {
+class message_list {
 public:
-    mail_list() = default;
-    ~mail_list();
-    mail_list(const mail_list&) = delete;
-    mail_list& operator=(const mail_list&) = delete;
-    void push_back(sched::mail& one) noexcept;
-    sched::mail* pop_front() noexcept;
+    message_list() = default;
+    ~message_list();
+    message_list(const message_list&) = delete;
+    message_list& operator=(const message_list&) = delete;
+    void push_back(sched::message_node& one) noexcept;
+    sched::message_node* pop_front() noexcept;
     void return_all(std::uint32_t slot) noexcept; // all of it was for who has ended there
-    void put_before(mail_list& more) noexcept;    // `more` comes first here, and is empty then
+    void put_before(message_list& more) noexcept;    // `more` comes first here, and is empty then
     std::size_t size() const noexcept { return size_; }
 
 private:
-    sched::mail* first_ = nullptr;
-    sched::mail* last_ = nullptr;
+    sched::message_node* first_ = nullptr;
+    sched::message_node* last_ = nullptr;
     std::size_t size_ = 0;
 };
 

@@ -208,7 +208,7 @@ protected:
 
 private:
     friend class actor_group;
-    static constexpr sched::mail::function (*detail_find)(const void* message, bool asked) = nullptr;
+    static constexpr sched::message_node::function (*detail_find)(const void* message, bool asked) = nullptr;
 };
 
 } // namespace sennit

@@ -46,15 +46,15 @@ namespace detail {
 inline constexpr std::size_t stash_size = 1000;
 
 // Of a stashing actor.
-struct stashed_mail {
-    explicit stashed_mail(std::size_t at_most) noexcept : most(at_most) {}
-    ~stashed_mail();
-    void keep(sched::mail& one, sched::address mine); // throws stash_full; destroys it then
+struct stashed_messages {
+    explicit stashed_messages(std::size_t at_most) noexcept : most(at_most) {}
+    ~stashed_messages();
+    void keep(sched::message_node& one, sched::address mine); // throws stash_full; destroys it then
     void handle(actor_base& me) noexcept;
 
     const std::size_t most;
-    mail_list kept;
-    mail_list due;
+    message_list kept;
+    message_list due;
     sched::address whose; // of what is kept
     bool* gone = nullptr; // while `due` is handled: set when the actor ends meanwhile
 };
@@ -84,16 +84,16 @@ protected:
         check<M>();
         static_assert(!detail::has_reply<M>, "sennit: a question is put aside with the duty to answer it: take "
                                              "`reply_to` in the handler, and give it to `stash`");
-        keep(actor_ref<Self>::mail_of(std::move(message)));
+        keep(actor_ref<Self>::make_told(std::move(message)));
     }
     template <class M>
     void stash(M message, reply_to<reply_of<M>> answer) {
         check<M>();
         if (answer || !detail::has_reply<M>)
-            keep(detail::make_mail<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
+            keep(detail::make_message<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
                                                      std::move(answer)));
         else
-            keep(actor_ref<Self>::mail_of(std::move(message))); // it was told, not asked
+            keep(actor_ref<Self>::make_told(std::move(message))); // it was told, not asked
     }
     // Gets all back that was put aside: they are handled next, when this handler has returned.
     void unstash_all() noexcept { stash_.due.put_before(stash_.kept); }
@@ -101,13 +101,13 @@ protected:
     std::size_t stashed() const noexcept { return stash_.kept.size(); }
 
 private:
-    void keep(sched::mail* one) { stash_.keep(*one, static_cast<const actor_base&>(*this).address()); }
+    void keep(sched::message_node* one) { stash_.keep(*one, static_cast<const actor_base&>(*this).address()); }
     template <class M>
     static constexpr void check() {
         static_assert(actor<Self, Ms...>::protocol::template has<M>,
                       "sennit: only a message of the actor's own protocol can be put aside");
     }
-    detail::stashed_mail stash_;
+    detail::stashed_messages stash_;
 };
 
 template <class... Ss>

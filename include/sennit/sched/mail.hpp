@@ -36,13 +36,13 @@ struct address {
 enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
 
 // One piece, in front of what it carries. Its memory belongs to whoever has to call `run`, which gives it back.
-struct mail {
+struct message_node {
     // Handles it; `object` is what the receiver's life began with. Null: nobody can, it is only destroyed. Called once.
-    using function = void (*)(mail& self, void* object) noexcept;
-    constexpr explicit mail(function what) noexcept : run(what) {}
+    using function = void (*)(message_node& self, void* object) noexcept;
+    constexpr explicit message_node(function what) noexcept : run(what) {}
 
     union {
-        mail* next = nullptr;
+        message_node* next = nullptr;
         mailbox* target;    // the receiver, while it lies in a worker's hand: src/sched/hand.hpp
         std::uint32_t slot; // the receiver's, once `fate` is not `sent`
     };
@@ -53,7 +53,7 @@ struct mail {
     bool counted : 1 = false;           // the receiver's `room` counts it
     delivery fate : 2 = delivery::sent; // else: why nobody can handle it
     bool kept : 1 = false;              // it is sent again: `sender` stands
-    std::uint32_t ahead : 24 = 0;       // a hint: src/sched/mail_trail.hpp
+    std::uint32_t prefetch_offset : 24 = 0;       // a hint: src/sched/mail_trail.hpp
 
     // Before `run` with nobody.
     void failed(std::uint32_t whose, delivery why) noexcept {
@@ -67,19 +67,19 @@ struct mail {
 // What a mailbox does whose room is taken.
 enum class when_full : std::uint8_t { wait, refuse, drop_newest, drop_oldest };
 
-static_assert(sizeof(mail) == 32);
+static_assert(sizeof(message_node) == 32);
 
 // Sends. Mail from one sender to one receiver arrives in the order of the calls. `dead`: the receiver is gone, `full`:
 // it has no room; then the mail is destroyed. Thread-safe, never blocks, never allocates. On a worker of the receiver's
 // runtime, when the receiver's last turn was there: no locked instruction.
-delivery deliver(address to, mail& one) noexcept;
+delivery deliver(address to, message_node& one) noexcept;
 
 // The same, but where a full mailbox lets its senders wait, the caller does: blocks, until there is room, the receiver
 // is gone, or the caller's scope is cancelled: nothing then, and the mail is the caller's still.
-[[nodiscard]] std::optional<delivery> deliver_waiting(address to, mail& one) noexcept;
+[[nodiscard]] std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept;
 
 // The same as deliver, whether there is room or not.
-delivery deliver_uncounted(address to, mail& one) noexcept;
+delivery deliver_uncounted(address to, message_node& one) noexcept;
 
 // Whether that life has not ended. May be outdated when it returns.
 bool alive(address who) noexcept;

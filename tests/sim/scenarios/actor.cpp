@@ -130,7 +130,7 @@ SIM_SCENARIO_WITHIN(actor, a_worker_and_a_thread_send_to_one, .preemptions = 2, 
 }
 
 // What a thread has sent goes before what the owner's thread is asked to send after it.
-SIM_SCENARIO_WITHIN(actor, older_mail_goes_first, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(actor, older_messages_go_first, .preemptions = 2, .stale_reads = 0) {
     house all(1, 2);
     event sent;
     sim::thread other([&] {
@@ -156,7 +156,7 @@ SIM_SCENARIO_WITHIN(actor, a_full_mailbox_makes_room, .preemptions = 2, .stale_r
 }
 
 // A handler blocks; meanwhile the notice of more mail is read, and leaves that to the turn.
-SIM_SCENARIO_WITHIN(actor, mail_for_one_that_is_blocked, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(actor, messages_for_one_that_is_blocked, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     all.actor.tell(nap{});
     all.actor.tell(put{1});
@@ -426,7 +426,7 @@ SIM_SCENARIO_WITHIN(actor, what_follows_on_what_lies_in_a_hand, .preemptions = 2
 }
 
 // Mail meets the end of its receiver's constructor: it is kept, or it finds who lives, and what follows comes behind.
-SIM_SCENARIO_WITHIN(actor, mail_meets_a_birth, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(actor, message_meets_a_construction, .preemptions = 2, .stale_reads = 1) {
     house all(1, 2);
     event known;
     sennit::actor_ref<newborn> who;
@@ -443,7 +443,7 @@ SIM_SCENARIO_WITHIN(actor, mail_meets_a_birth, .preemptions = 2, .stale_reads = 
 
 // Mail that came too late for the last life of a slot makes a turn, which meets what the next life sends itself before
 // it has begun: that stays for the life.
-SIM_SCENARIO_WITHIN(actor, late_mail_meets_a_birth, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(actor, late_message_meets_a_construction, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     sennit::sched::address last;
     sim::calmly([&] {
@@ -454,7 +454,7 @@ SIM_SCENARIO_WITHIN(actor, late_mail_meets_a_birth, .preemptions = 2, .stale_rea
         }
     });
     sim::thread other([&] {
-        (void)sennit::sched::mailbox_table::find(last.slot)->accept(last, *sennit::actor_ref<newborn>::mail_of(put{9}));
+        (void)sennit::sched::mailbox_table::find(last.slot)->accept(last, *sennit::actor_ref<newborn>::make_told(put{9}));
     });
     (void)all.group->spawn<newborn>(all.what, 1);
     all.what.enough.wait();

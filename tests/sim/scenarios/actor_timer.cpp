@@ -9,7 +9,7 @@ static sennit::actor_timer timer_for(const sennit::actor_ref<keeper>& whom, put 
     using namespace sennit;
     return actor_timer(
         detail::begin_timer(whom.address(), 0, period_ns,
-                            {actor_ref<keeper>::mail_of(message), &detail::copy_told<put>, &detail::drop_told<put>}));
+                            {actor_ref<keeper>::make_told(message), &detail::copy_told<put>, &detail::drop_told<put>}));
 }
 
 // A cancel meets the timer that it is for, and the turn that handles its message.

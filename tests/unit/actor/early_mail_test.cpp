@@ -51,23 +51,23 @@ private:
     int seen_ = 0;
 };
 
-struct early_mail : testing::Test {
+struct early_messages : testing::Test {
     sennit::runtime runtime{{.workers = 2}};
     sennit::actor_group group{runtime};
     sennit::event done;
     actor_ref<greeter> whom = group.spawn<greeter>(done);
     sennit::dead_letter_handler silent = sennit::set_dead_letter_handler(nullptr);
-    ~early_mail() override { sennit::set_dead_letter_handler(silent); }
+    ~early_messages() override { sennit::set_dead_letter_handler(silent); }
 };
 
-TEST_F(early_mail, is_handled_in_order_when_the_constructor_has_returned) {
+TEST_F(early_messages, is_handled_in_order_when_the_constructor_has_returned) {
     const auto before = sennit::dead_letters();
     auto one = group.spawn<early_bird>(whom, done, false);
     EXPECT_EQ(one.ask(spoken{}).get(), 123);
     EXPECT_EQ(sennit::dead_letters(), before);
 }
 
-TEST_F(early_mail, is_a_dead_letter_when_the_constructor_throws) {
+TEST_F(early_messages, is_a_dead_letter_when_the_constructor_throws) {
     const auto before = sennit::dead_letters();
     EXPECT_THROW((void)group.spawn<early_bird>(whom, done, true), std::runtime_error);
     EXPECT_EQ(sennit::dead_letters() - before, 3u);
