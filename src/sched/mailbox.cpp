@@ -62,7 +62,7 @@ inline bool mailbox::deliver_here(message_node& one, worker& me) noexcept {
 
 void mailbox::deliver_from_afar(message_node& one) noexcept {
     push_remote(one);
-    tell_owner();
+    notify_owner();
 }
 
 void mailbox::push_remote(message_node& one) noexcept {
@@ -72,12 +72,12 @@ void mailbox::push_remote(message_node& one) noexcept {
     } while (!remote_.cas(newest, &one));
 }
 
-void mailbox::tell_owner() noexcept {
+void mailbox::notify_owner() noexcept {
     worker* const owner = owner_.load();
     if (!owner) return;
-    if (noticed_.load() != 0 || noticed_.exchange(1) != 0) return;
-    notice_.home = owner->home();
-    runtime().post(notice_);
+    if (wakeup_pending_.load() != 0 || wakeup_pending_.exchange(1) != 0) return;
+    wakeup_.home = owner->home();
+    runtime().post(wakeup_);
 }
 
 // For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
@@ -114,35 +114,35 @@ void mailbox::take_remote(list& into) noexcept {
     into.append(usual);
 }
 
-bool mailbox::is_in_vain(runnable& item) noexcept {
-    if (item.run != &mailbox::read_notice) return false;
-    notice& one = static_cast<notice&>(item);
-    return !one.brings_it && of(one).busy_.load_rlx(); // a hint
+bool mailbox::is_stale_wakeup(runnable& item) noexcept {
+    if (item.run != &mailbox::run_wakeup) return false;
+    wakeup& one = static_cast<wakeup&>(item);
+    return !one.carries_mailbox && of(one).busy_.load_rlx(); // a hint
 }
 
-void mailbox::read_notice(runnable* self) noexcept {
-    notice& mine = *static_cast<notice*>(self);
+void mailbox::run_wakeup(runnable* self) noexcept {
+    wakeup& mine = *static_cast<wakeup*>(self);
     mailbox& me = of(mine);
-    if (std::exchange(mine.sent_back, false)) [[unlikely]]
+    if (std::exchange(mine.owner_only, false)) [[unlikely]]
         mine.movable = true;
-    const bool brought = std::exchange(mine.brings_it, false);
-    const bool in_vain = SENNIT_MUTANT("notice is read before its mail is looked for") && !me.remote_.load();
-    if (!SENNIT_MUTANT("notice is read")) me.noticed_.store(0);
-    if (in_vain) return;
+    const bool carried = std::exchange(mine.carries_mailbox, false);
+    const bool stale = SENNIT_MUTANT("wakeup is taken before messages are looked for") && !me.remote_.load();
+    if (!SENNIT_MUTANT("wakeup is taken")) me.wakeup_pending_.store(0);
+    if (stale) return;
     worker& here = *this_worker();
-    if (!brought && (!me.remote_.load() || !me.wake_up_here(here))) return; // a turn has taken it; or is to do so
+    if (!carried && (!me.remote_.load() || !me.try_activate_here(here))) return; // a turn has taken it; or is to do so
     if (!me.runs_on(here)) return me.runtime().post(me);
     if (here.random_below(tuning::follows_one_in) == 0) return me.turns_and_follow(here);
     turns(me);
 }
 
-// This worker could not be let in. `noticed_` is 0: if somebody else changes it, another notice is on its way.
-void mailbox::send_notice_back(worker& owner) noexcept {
-    if (noticed_.exchange(1) != 0) return;
-    notice_.sent_back = notice_.movable;
-    notice_.movable = false;
-    notice_.home = owner.home();
-    runtime().post(notice_);
+// This worker could not be let in. `wakeup_pending_` is 0: if somebody else changes it, another notice is on its way.
+void mailbox::return_wakeup_to_owner(worker& owner) noexcept {
+    if (wakeup_pending_.exchange(1) != 0) return;
+    wakeup_.owner_only = wakeup_.movable;
+    wakeup_.movable = false;
+    wakeup_.home = owner.home();
+    runtime().post(wakeup_);
 }
 
 // Else it is bound to another one.
@@ -151,7 +151,7 @@ inline bool mailbox::runs_on(const worker& one) const noexcept {
 }
 
 // True: it was idle, and is busy and this worker's now; or on its way, if it is bound to another one.
-bool mailbox::wake_up_here(worker& me) noexcept {
+bool mailbox::try_activate_here(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
         if (!owner) return false;
@@ -165,8 +165,8 @@ bool mailbox::wake_up_here(worker& me) noexcept {
         };
         if (owner == &me) {
             me.queue().inside(change);
-        } else if (const auto let = owner->queue().with_remote_lock(change); let.refused && !SENNIT_MUTANT("notice goes back")) {
-            send_notice_back(*owner);
+        } else if (const auto let = owner->queue().with_remote_lock(change); let.refused && !SENNIT_MUTANT("wakeup is returned to the owner")) {
+            return_wakeup_to_owner(*owner);
             return false;
         } else if (!let) {
             yield_thread(); // another thief, or the owner, is inside

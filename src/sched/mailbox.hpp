@@ -4,16 +4,16 @@
 // State. `owner_`: the worker whose queue's lock guards `busy_` and `inbox_`; null: on its way from one worker to
 // another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
 // from the owner's thread, in order, what is urgent first (mailbox_urgent.cpp). `remote_`: mail from all others, newest
-// first. `noticed_`: `notice_` lies in a queue.
+// first. `wakeup_pending_`: `wakeup_` lies in a queue.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue's lock (biased_lock: no fence, no locked instruction): appends to
 //    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
 //    The first piece that a handler sends stays in its worker's hand instead, when nothing is ready there: hand.hpp.
 // 2. Everybody else pushes on `remote_`, then looks at `owner_`. Null: done, whoever has it begins a turn with it and
-//    looks after it has written `owner_`. Else sets `noticed_`, and who changed it sends the notice to the owner's
+//    looks after it has written `owner_`. Else sets `wakeup_pending_`, and who changed it sends the notice to the owner's
 //    inbox, from which an idle worker takes it if the owner does not get on.
-// 3. The notice clears `noticed_`, then looks: no mail on `remote_`: a turn has taken it. Idle: makes it busy, and
+// 3. The notice clears `wakeup_pending_`, then looks: no mail on `remote_`: a turn has taken it. Idle: makes it busy, and
 //    itself the owner, under that owner's lock, and runs a turn. Busy: leaves it.
 // 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
 //    with more waiting, some 100 us) or when nothing is left. Inside the owner's lock it looks once more: something
@@ -29,17 +29,17 @@
 // 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at (outrun.hpp) ends after
 //    that piece, and the sender's mailbox goes on behind the receiver. Inside its owner's lock the rest goes back
 //    before `inbox_`, and `owner_` becomes null; the mailbox stays busy. Where the receiver has an owner, and
-//    `noticed_` was 0 and is 1 now, the sender's notice takes it to that owner, as in (8). Else it goes into the shared
+//    `wakeup_pending_` was 0 and is 1 now, the sender's notice takes it to that owner, as in (8). Else it goes into the shared
 //    queue: a receiver without an owner lies there, too, most likely.
 //
 // 8. An idle one that was sent to from another worker goes there now and then (mailbox_follow.cpp): inside its owner's
-//    lock it becomes busy and `owner_` null, if `noticed_` was 0 and is 1 now; its notice takes it along, clears
-//    `noticed_` and begins a turn, as if it had lain in a queue.
+//    lock it becomes busy and `owner_` null, if `wakeup_pending_` was 0 and is 1 now; its notice takes it along, clears
+//    `wakeup_pending_` and begins a turn, as if it had lain in a queue.
 //
 // Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or makes it be started by
 // the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
 // another thread than the owner's, it does not.
-// Why nothing is lost: a push on `remote_` comes before the look at `noticed_`. If that says 1, the notice has yet to
+// Why nothing is lost: a push on `remote_` comes before the look at `wakeup_pending_`. If that says 1, the notice has yet to
 // clear it, and looks at `remote_` and `busy_` after that; so whatever happens, some notice looks there behind the
 // push, or a turn has taken what was pushed. If it finds busy, the turn's last look (4), in the same lock, comes later
 // and sees the push. If it finds `owner_` null, the turn writes `owner_` after that look, and takes `remote_` after it
@@ -102,7 +102,7 @@ public:
     runtime_core& runtime() const noexcept { return *runtime_or_null(); }
     runtime_core* runtime_or_null() const noexcept { return runtime_.load_rlx(); } // pairs with begin_life: older
     bool lives() const noexcept { return generation() % 2 != 0; }
-    bool bound() const noexcept { return notice_.bound; }
+    bool bound() const noexcept { return wakeup_.bound; }
 
     // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
     void begin_on(std::uint16_t wanted) noexcept;
@@ -113,7 +113,7 @@ public:
         one.generation = generation_.load_rlx() + 1; // owner: nobody else changes it
         push_remote(one);
     }
-    void tell_of_early() noexcept { tell_owner(); }
+    void tell_of_early() noexcept { notify_owner(); }
     // Inside its turn. Mail for the ended life goes to nobody. When the turn ends, and nothing is left of that, the
     // owner is told and the slot goes back to the table.
     void end_life() noexcept;
@@ -140,7 +140,7 @@ public:
 
     // It is the notice of one that is busy, which will look for its mail. A hint: that may have come to an end. Inside
     // the lock of the inbox where it lies.
-    static bool is_in_vain(runnable& item) noexcept;
+    static bool is_stale_wakeup(runnable& item) noexcept;
 
 private:
     friend class mailbox_table;
@@ -166,16 +166,16 @@ private:
             last = more.last;
         }
     };
-    struct notice : runnable {
-        notice() noexcept : runnable(&mailbox::read_notice) {}
-        bool sent_back = false; // for this once only the owner may read it
-        bool brings_it = false; // it is on its way, busy: the reader begins a turn
+    struct wakeup : runnable {
+        wakeup() noexcept : runnable(&mailbox::run_wakeup) {}
+        bool owner_only = false; // for this once only the owner may read it
+        bool carries_mailbox = false; // it is on its way, busy: the reader begins a turn
         bool bound = false;     // when it was made, to the worker of `home`; else that is what round_robin gave it
     };
 
     static void begin_turns(runnable* self) noexcept;
-    static mailbox& of(notice& mine) noexcept;
-    static void read_notice(runnable* self) noexcept;
+    static mailbox& of(wakeup& mine) noexcept;
+    static void run_wakeup(runnable* self) noexcept;
     bool deliver_here(message_node& one, worker& me) noexcept;
     bool receive(message_node& one, worker& owner) noexcept;
     static void empty_hand(worker& me) noexcept;
@@ -183,7 +183,7 @@ private:
     void deliver_elsewhere(message_node& one, worker& me) noexcept;
     void deliver_from_afar(message_node& one) noexcept;
     void push_remote(message_node& one) noexcept;
-    void tell_owner() noexcept;
+    void notify_owner() noexcept;
     bool move_here(message_node& one, worker& me, worker& owner) noexcept;
     static void turns(mailbox& first) noexcept;
     static mailbox* chain(mailbox* box, message_node* given, worker*& me, context& here, unsigned& left) noexcept;
@@ -208,8 +208,8 @@ private:
     bool take_over(worker& me) noexcept;
     [[gnu::noinline]] bool take_from_another(worker& me) noexcept;
     struct handover;
-    bool wake_up_here(worker& me) noexcept;
-    [[gnu::noinline, gnu::cold]] void send_notice_back(worker& owner) noexcept;
+    bool try_activate_here(worker& me) noexcept;
+    [[gnu::noinline, gnu::cold]] void return_wakeup_to_owner(worker& owner) noexcept;
     bool runs_on(const worker& one) const noexcept;
     void bind_turn(context& here, const worker& me) const noexcept;
     static bool is_early(const message_node& one, std::uint32_t life) noexcept;
@@ -274,7 +274,7 @@ public:
     std::uint8_t branch = 0;
 
 private:
-    base::atomic<std::uint8_t> noticed_{0};
+    base::atomic<std::uint8_t> wakeup_pending_{0};
     base::atomic<std::uint8_t> from_{0};   // home of the worker that sent last from afar, a hint; 0: not known
     base::atomic<std::uint32_t> taken_{0}; // how often mail from afar was taken; who may touch `inbox_` writes
     base::atomic<runtime_core*> runtime_{nullptr};
@@ -284,7 +284,7 @@ public:
 
 private:
     // The third is for what is seldom.
-    alignas(base::cache_line) notice notice_;
+    alignas(base::cache_line) wakeup wakeup_;
     message_node* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `inbox_` writes
 
 public:

@@ -24,15 +24,15 @@ void mailbox::follow_sender(worker& me) noexcept {
     bool goes = false;
     me.queue().inside([&]() noexcept {
         if (owner_.load_rlx() != &me || !idle() || !lives() || home != 0) return; // under the lock
-        if (noticed_.exchange(1) != 0) return;                                    // that notice has yet to look
+        if (wakeup_pending_.exchange(1) != 0) return;                                    // that notice has yet to look
         (void)becomes_busy();
         owner_.store(nullptr);
         goes = true;
     });
     if (!goes) return;
-    notice_.brings_it = true;
-    notice_.home = static_cast<std::uint16_t>(to);
-    if (!SENNIT_MUTANT("who follows its sender has a turn there")) runtime().post(notice_);
+    wakeup_.carries_mailbox = true;
+    wakeup_.home = static_cast<std::uint16_t>(to);
+    if (!SENNIT_MUTANT("who follows its sender has a turn there")) runtime().post(wakeup_);
 }
 
 } // namespace sennit::sched

@@ -15,18 +15,18 @@ void mailbox::join(runtime_core& runtime, worker& owner, std::uint16_t only) noe
     movable = false;
     order = UINT64_MAX;
     home = only;
-    notice_.order = UINT64_MAX;
-    notice_.home = 0;
-    notice_.in_order = false;
-    notice_.sent_back = false;
-    notice_.brings_it = false;
-    notice_.bound = only != 0;
-    notice_.movable = only == 0;
+    wakeup_.order = UINT64_MAX;
+    wakeup_.home = 0;
+    wakeup_.in_order = false;
+    wakeup_.owner_only = false;
+    wakeup_.carries_mailbox = false;
+    wakeup_.bound = only != 0;
+    wakeup_.movable = only == 0;
     busy_.store_rlx(false); // pairs with begin_life: written before the life, as all of these
     marks_ = 0;
     inbox_ = {};
     remote_.store_rlx(nullptr); // pairs with begin_life: as said
-    noticed_.store_rlx(0);      // pairs with begin_life: as said
+    wakeup_pending_.store_rlx(0);      // pairs with begin_life: as said
     queued.store_rlx(0);        // pairs with begin_life: as said
     bounds.store_rlx(0);        // pairs with begin_life: as said
     crowded.store_rlx(0);       // pairs with begin_life: as said

@@ -18,21 +18,21 @@ bool mailbox::go_on_behind(mailbox& receiver, list rest, worker& me) noexcept {
     worker* const owner = receiver.owner_.load();
     if (owner == &me || !me.is_local(*this) || home != 0) return false;
     if (!me.queue().in_hand.closed()) me.let_go();
-    bool by_notice = false;
+    bool by_wakeup = false;
     me.queue().inside([&]() noexcept {
         rest.append(inbox_);
         inbox_ = rest;
-        by_notice = owner && noticed_.exchange(1) == 0;
+        by_wakeup = owner && wakeup_pending_.exchange(1) == 0;
         owner_.store(nullptr);
     });
-    if (!by_notice) {
+    if (!by_wakeup) {
         if (!SENNIT_MUTANT("who goes on behind one that is on its way is queued")) runtime().post(*this);
         return true;
     }
     if (SENNIT_MUTANT("who goes on behind its receiver is told of")) return true;
-    notice_.brings_it = true;
-    notice_.home = owner->home();
-    runtime().post(notice_);
+    wakeup_.carries_mailbox = true;
+    wakeup_.home = owner->home();
+    runtime().post(wakeup_);
     return true;
 }
 

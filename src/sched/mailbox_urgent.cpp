@@ -39,8 +39,8 @@ mailbox::list mailbox::left_over(list rest, message_node* last_urgent) noexcept 
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 // SAFETY: a notice is made only as this part of a mailbox. offsetof in a class that is not of standard layout is
 // conditionally supported; g++ and clang support it for all without virtual bases.
-mailbox& mailbox::of(notice& mine) noexcept {
-    return *reinterpret_cast<mailbox*>(reinterpret_cast<std::byte*>(&mine) - offsetof(mailbox, notice_));
+mailbox& mailbox::of(wakeup& mine) noexcept {
+    return *reinterpret_cast<mailbox*>(reinterpret_cast<std::byte*>(&mine) - offsetof(mailbox, wakeup_));
 }
 #pragma GCC diagnostic pop
 

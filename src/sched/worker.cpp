@@ -348,7 +348,7 @@ void worker::show_loot(std::uint32_t queued) noexcept {
 // What had best run on a worker that does not get on. Without `even_in_vain` nothing that is likely to do nothing.
 bool worker::take_offer(worker& victim, bool even_in_vain) noexcept {
     runnable* item =
-        victim.inbox_.pop_movable([=](runnable& one) noexcept { return even_in_vain || !mailbox::is_in_vain(one); });
+        victim.inbox_.pop_movable([=](runnable& one) noexcept { return even_in_vain || !mailbox::is_stale_wakeup(one); });
     if (!item) return false;
     item->home = 0;
     counted.robbed.add();

@@ -246,7 +246,7 @@ SIM_SCENARIO_WITHIN(actor, a_turn_goes_on_elsewhere_without_barriers, .preemptio
 
 // The same for a notice that another worker than the owner has taken: it goes back. The owner is kept away until it
 // has been.
-SIM_SCENARIO_WITHIN(actor, a_notice_goes_back_without_barriers, .preemptions = 2, .stale_reads = 1,
+SIM_SCENARIO_WITHIN(actor, a_wakeup_is_returned_to_the_owner_without_barriers, .preemptions = 2, .stale_reads = 1,
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
     house all(2, 2);
     sim::refuse_barriers();
