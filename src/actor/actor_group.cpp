@@ -24,13 +24,13 @@ constexpr std::uint32_t most_room = (1u << 30) - 1; // bounds: the rest of the w
 // of its class may make others: so who puts one here puts back the one that was here.
 //
 // The context's, as what runs before may block and go on in another thread; a thread's own where there is none.
-sched::mailbox*& nascent() noexcept {
+sched::mailbox*& under_construction() noexcept {
     static thread_local sched::mailbox* box = nullptr;
     sched::worker* const me = sched::this_worker();
-    return me ? me->self().nascent : box;
+    return me ? me->self().under_construction : box;
 }
-[[gnu::noinline]] sched::mailbox* exchange_nascent(sched::mailbox* next) noexcept {
-    return std::exchange(nascent(), next);
+[[gnu::noinline]] sched::mailbox* exchange_under_construction(sched::mailbox* next) noexcept {
+    return std::exchange(under_construction(), next);
 }
 
 sched::runtime_core& runtime_here() {
@@ -42,17 +42,17 @@ sched::runtime_core& runtime_here() {
 
 // ---- an actor ------------------------------------------------------------------------------------------------------
 
-actor_base::actor_base() : box_(exchange_nascent(nullptr)) {
+actor_base::actor_base() : box_(exchange_under_construction(nullptr)) {
     if (!box_)
         throw std::logic_error("sennit: [SNT-501] an actor was constructed without actor_group::spawn; make it with "
                                "spawn, which gives it a mailbox");
 }
 
 sched::address actor_base::address() const noexcept {
-    if (box_->lives()) [[likely]]
+    if (box_->is_alive()) [[likely]]
         return box_->self();
-    early_ = true; // who is given it may send something
-    sched::keep_early_mail_by(&detail::keep_for_newborn);
+    address_escaped_ = true; // who is given it may send something
+    sched::set_early_message_store(&detail::store_early_message);
     return {box_->self().slot, box_->self().generation + 1};
 }
 
@@ -79,7 +79,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
 
 // ---- its birth -----------------------------------------------------------------------------------------------------
 
-actor_group::making::making(actor_group& group, const detail::actor_type& type, const spawn_options* how)
+actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_type& type, const spawn_options* how)
     : group_(group), type_(type), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
     group.runtime_.check_not_lost();
     std::uint16_t home = 0;
@@ -105,47 +105,47 @@ actor_group::making::making(actor_group& group, const detail::actor_type& type, 
     }
     if (const std::uint16_t wanted = home != 0 ? home : begin; wanted != 0) box_->begin_on(wanted);
     box_->extra = hung.release();
-    // pairs with begin_life: written before the life, read in it or behind `lives`
+    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->handled.store_rlx(0); // the life begins later; so for all of these
-    // pairs with begin_life: written before the life, read in it or behind `lives`
+    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->bounds.store_rlx(how && how->mailbox != 0
                                ? std::min(how->mailbox, most_room) << 2 | static_cast<std::uint32_t>(how->overflow)
                                : 0);
-    // pairs with begin_life: written before the life, read in it or behind `lives`
+    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->group.store_rlx(&group); // the constructor may make actors, too
     box_->branch = static_cast<std::uint8_t>(group.branch_here());
-    outer_ = exchange_nascent(box_);
+    outer_ = exchange_under_construction(box_);
 }
 
-actor_group::making::~making() {
+actor_group::spawn_guard::~spawn_guard() {
     if (!box_) return;
-    exchange_nascent(outer_);
+    exchange_under_construction(outer_);
     // whoever spawns it learns by the exception
     if (watcher_) detail::remove_watch({box_->self().slot, box_->generation() + 1}, watcher_, false);
     type_.give(memory_);
-    (void)end_unborn(exit_reason::error, nullptr);
+    (void)end_unstarted(exit_reason::error, nullptr);
 }
 
-sched::address actor_group::making::end_unborn(exit_reason why, const std::exception_ptr& error) noexcept {
+sched::address actor_group::spawn_guard::end_unstarted(exit_reason why, const std::exception_ptr& error) noexcept {
     sched::mailbox& box = *std::exchange(box_, nullptr);
-    const sched::address unborn{box.self().slot, box.generation() + 1};
+    const sched::address unstarted{box.self().slot, box.generation() + 1};
     detail::message_list nobodys;
-    detail::drop_extra(box, unborn, why, error, &nobodys);
+    detail::drop_extra(box, unstarted, why, error, &nobodys);
     group_.runtime_.mailboxes().give(box);
-    nobodys.return_all(unborn.slot);
-    return unborn;
+    nobodys.return_all(unstarted.slot);
+    return unstarted;
 }
 
-sched::address actor_group::making::begin(actor_base& made) noexcept {
+sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
     SENNIT_CHECK(
         made.box_ == box_,
         "[SNT-502] an actor's constructor constructed another actor without actor_group::spawn; make it with spawn");
-    exchange_nascent(outer_);
+    exchange_under_construction(outer_);
     if (made.ending_) { // already: nobody's turn, so right here
         std::exception_ptr error = type_.destroy(made, exit_reason::normal);
-        const sched::address unborn = end_unborn(error ? exit_reason::error : exit_reason::normal, error);
+        const sched::address unstarted = end_unstarted(error ? exit_reason::error : exit_reason::normal, error);
         if (error) group_.failed(std::move(error));
-        return unborn;
+        return unstarted;
     }
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type_;
@@ -156,11 +156,11 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
     box.object = &made;
     const sched::address who{box.self().slot, box.generation() + 1}; // it may have ended when it is begun
     bool stopped = false;
-    const bool early = made.early_; // it may end as soon as it lives
+    const bool address_escaped = made.address_escaped_; // it may end as soon as it lives
     std::unique_lock before_all_others(detail::extra_lock(box.self().slot), std::defer_lock);
-    if (early) {
+    if (address_escaped) {
         before_all_others.lock();
-        detail::send_early_mail(box);
+        detail::deliver_early_messages(box);
     }
     {
         branch& here = group_.branches_[box.branch];
@@ -170,11 +170,11 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
             ++group_.peopled_;
         }
         stopped = here.stopped;
-        box.begin_life(); // inside: either `stop` finds it, or it is found stopped
+        box.begin_incarnation(); // inside: either `stop` finds it, or it is found stopped
     }
-    if (early) {
+    if (address_escaped) {
         before_all_others.unlock();
-        box.tell_of_early(); // nothing hurts, as a slot is never gone
+        box.notify_of_early_messages(); // nothing hurts, as a slot is never gone
     }
     if (stopped) group_.stop_one(who);
     return who;
@@ -182,8 +182,8 @@ sched::address actor_group::making::begin(actor_base& made) noexcept {
 
 // ---- a group -------------------------------------------------------------------------------------------------------
 
-actor_group::actor_group() : life_owner{&left}, runtime_(runtime_here()) {}
-actor_group::actor_group(sennit::runtime& where) : life_owner{&left}, runtime_(where.core()) {
+actor_group::actor_group() : incarnation_owner{&member_ended}, runtime_(runtime_here()) {}
+actor_group::actor_group(sennit::runtime& where) : incarnation_owner{&member_ended}, runtime_(where.core()) {
     where.check_not_lost();
 }
 
@@ -205,7 +205,7 @@ void actor_group::failed(std::exception_ptr error) noexcept {
 
 // Whoever joins goes on only when this one is counted out, and is through with the lock that says so: the branch's lock
 // is left before that, the group's is the last that is touched.
-void actor_group::left(sched::life_owner& family, sched::mailbox& box) noexcept {
+void actor_group::member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept {
     auto& me = static_cast<actor_group&>(family);
     branch& mine = me.branches_[box.branch];
     {
@@ -218,9 +218,9 @@ void actor_group::left(sched::life_owner& family, sched::mailbox& box) noexcept 
     if (--me.peopled_ == 0) woken.take_all(me.joiners_);
 }
 
-// Of a life: in it, behind `lives`, or where its constructor runs.
+// Of a life: in it, behind `is_alive`, or where its constructor runs.
 actor_group* actor_group::of(const sched::mailbox& box) noexcept {
-    // pairs with begin_life: written before the life, read in it or behind `lives`
+    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     return static_cast<actor_group*>(box.group.load_rlx());
 }
 
@@ -264,9 +264,9 @@ void actor_group::stop() noexcept {
 
 // Its address, if it lives and is one of this group. If it ends meanwhile that is nobody's, whoever comes next.
 sched::address actor_group::member(const sched::mailbox& box) const noexcept {
-    const std::uint32_t life = box.generation();
-    const bool mine = life % 2 != 0 && of(box) == this; // `generation` has acquired it
-    return mine ? sched::address{box.self().slot, life} : sched::address();
+    const std::uint32_t incarnation = box.generation();
+    const bool mine = incarnation % 2 != 0 && of(box) == this; // `generation` has acquired it
+    return mine ? sched::address{box.self().slot, incarnation} : sched::address();
 }
 
 void actor_group::stop_one(sched::address who) noexcept {
@@ -347,7 +347,7 @@ std::uint64_t actor_group::handled() const {
         sum += one.handled;
     }
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (box.lives() && of(box) == this) sum += box.handled.load_rlx(); // pairs with nothing: a metric
+        if (box.is_alive() && of(box) == this) sum += box.handled.load_rlx(); // pairs with nothing: a metric
     });
     return sum;
 }
@@ -355,9 +355,9 @@ std::uint64_t actor_group::handled() const {
 sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (found || !box.lives() || of(box) != this) return; // `lives` has acquired it; again under the lock
+        if (found || !box.is_alive() || of(box) != this) return; // `is_alive` has acquired it; again under the lock
         std::lock_guard guard(detail::extra_lock(box.self().slot));
-        if (!box.lives() || of(box) != this || !box.extra || detail::extra_of(box)->name != name) return;
+        if (!box.is_alive() || of(box) != this || !box.extra || detail::extra_of(box)->name != name) return;
         if (detail::extra_of(box)->type == type) found = box.self(); // its memory may be gone already
     });
     return found;

@@ -12,7 +12,7 @@ namespace sennit {
 namespace {
 
 std::optional<std::uint32_t> waiting_in(const sched::mailbox& box) noexcept {
-    // pairs with begin_life: written before the life
+    // pairs with begin_incarnation: written before the life
     if (box.bounds.load_rlx() == 0) return std::nullopt;
     return box.queued.load();
 }

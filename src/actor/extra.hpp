@@ -45,7 +45,7 @@ struct extra {
         one.after = std::exchange(watches, &one);
         ++watched_by;
     }
-    message_list early; // that came while its constructor ran: messages, and news
+    message_list early_messages; // that came while its constructor ran: messages, and news
     timer_list timers;
 };
 
@@ -84,9 +84,9 @@ void remove_watch(sched::address whom, sched::address watcher, bool linked) noex
 
 // Mail that reached nobody, because the constructor of its receiver runs: it is sent when that has returned. False:
 // that is not so, or there is no memory.
-bool keep_for_newborn(sched::message_node& one) noexcept;
+bool store_early_message(sched::message_node& one) noexcept;
 // Under the lock, just before the life begins: what was kept so comes before all that is sent to who lives.
-void send_early_mail(sched::mailbox& box) noexcept;
+void deliver_early_messages(sched::mailbox& box) noexcept;
 
 // Tells those in the list. False: none of them was there any more.
 bool tell_watches(watch* first, const down& news) noexcept;

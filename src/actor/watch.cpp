@@ -133,14 +133,14 @@ bool tell_watches(watch* first, const down& news) noexcept {
     return somebody;
 }
 
-void send_early_mail(sched::mailbox& box) noexcept {
+void deliver_early_messages(sched::mailbox& box) noexcept {
     if (!box.extra) return;
-    while (sched::message_node* one = extra_of(box)->early.pop_front()) box.push_early(*one);
+    while (sched::message_node* one = extra_of(box)->early_messages.pop_front()) box.push_early_message(*one);
 }
 
-// `early_` was set before anybody could have the address; so what comes before the life begins, which is under the same
-// lock then, is found by send_early_mail, and who comes later sees that it lives.
-bool keep_for_newborn(sched::message_node& one) noexcept {
+// `address_escaped_` was set before anybody could have the address; so what comes before the life begins, which is under the same
+// lock then, is found by deliver_early_messages, and who comes later sees that it lives.
+bool store_early_message(sched::message_node& one) noexcept {
     const sched::address whom = one.receiver();
     sched::mailbox* box =
         whom && one.fate == sched::delivery::dead && !one.kept ? sched::mailbox_table::find(whom.slot) : nullptr;
@@ -150,13 +150,13 @@ bool keep_for_newborn(sched::message_node& one) noexcept {
         there = hang_on(whom, [&](extra& of) {
             one.fate = sched::delivery::sent;
             one.kept = true;
-            born = box->lives();
-            if (!born) of.early.push_back(one);
+            born = box->is_alive();
+            if (!born) of.early_messages.push_back(one);
         });
     } catch (const std::bad_alloc&) {
         return false;
     }
-    if (born) (void)sched::deliver_uncounted(whom, one); // as send_early_mail does
+    if (born) (void)sched::deliver_uncounted(whom, one); // as deliver_early_messages does
     return there;
 }
 
@@ -167,16 +167,16 @@ bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const 
         std::lock_guard guard(extra_lock(who.slot));
         hung = extra_of(box);
         box.extra = nullptr;
-        if (box.lives())
-            box.end_life();
+        if (box.is_alive())
+            box.end_incarnation();
         else
-            box.skip_life();
+            box.skip_incarnation();
         if (hung) take_timers_off(hung->timers);
     }
     if (!hung) return false;
     cancel_timers(hung->timers);
     const bool told = tell_watches(hung->watches, {who, why, error});
-    if (nobodys) nobodys->put_before(hung->early);
+    if (nobodys) nobodys->put_before(hung->early_messages);
     delete hung;
     return told;
 }
@@ -185,7 +185,7 @@ bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const 
 
 // News that comes before the life begins is kept for it, which then takes no memory.
 void actor_base::expect_news() {
-    if (!box_->lives()) (void)detail::hang_on(address(), [](detail::extra&) {});
+    if (!box_->is_alive()) (void)detail::hang_on(address(), [](detail::extra&) {});
 }
 
 void actor_base::watch_end(sched::address whom) {

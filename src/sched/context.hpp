@@ -89,7 +89,7 @@ private:
     base::atomic<mailbox*> serves_{nullptr};
 
 public:
-    mailbox* nascent = nullptr; // of the actor whose constructor is about to run here: src/actor/actor_group.cpp
+    mailbox* under_construction = nullptr; // of the actor whose constructor is about to run here: src/actor/actor_group.cpp
     bool lent = false;          // blocked, while a blocking call uses the activity on another thread
     std::int64_t left_ns = 0;   // about when it was left last; by who left it
     runtime_core& runtime;

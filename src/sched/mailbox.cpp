@@ -184,7 +184,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.in_hand.is_open()) return false;
     one.generation = generation;
-    one.sender = me.self().serves()->in_turn(); // a turn runs, or the hand would be closed
+    one.sender = me.self().serves()->batch_address(); // a turn runs, or the hand would be closed
     queue.in_hand.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().watched()) [[unlikely]]
         me.posted_slowly(1);
@@ -383,16 +383,16 @@ inline mailbox::list mailbox::take_all() noexcept {
     one.run(one, object);                      // of this life: see above
 }
 
-[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one, std::uint32_t life) noexcept {
+[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one, std::uint32_t incarnation) noexcept {
     if ((marks_ & has_locals) != 0) forget_locals();
-    if (one.generation == life && (marks_ & retired) == 0) return handle_usual(one);
+    if (one.generation == incarnation && (marks_ & retired) == 0) return handle_usual(one);
     uncount(one);
     reject(one, delivery::dead);
 }
 
-[[gnu::always_inline]] inline void mailbox::handle(message_node& one, std::uint32_t life) noexcept {
-    if (!is_usual(one, life)) [[unlikely]]
-        return handle_unusual(one, life);
+[[gnu::always_inline]] inline void mailbox::handle(message_node& one, std::uint32_t incarnation) noexcept {
+    if (!is_usual(one, incarnation)) [[unlikely]]
+        return handle_unusual(one, incarnation);
     handle_usual(one);
 }
 
@@ -403,16 +403,16 @@ bool has_work_to_share(worker& me) noexcept {
 }
 } // namespace
 
-// Mail for a life that is about to begin, pushed before it has (push_early), meets a turn that only mail for the last
+// Mail for a life that is about to begin, pushed before it has (push_early_message), meets a turn that only mail for the last
 // life has made, which came too late: it stays for a turn that finds the life. (Other mail is sent to who lives, and
 // acquires that.) So the turn ends, and the next one comes behind what else is ready; whoever begins the life has a few
 // instructions to go.
-inline bool mailbox::is_early(const message_node& one, std::uint32_t life) noexcept {
-    return one.generation == life + 1 && !SENNIT_MUTANT("early mail waits for its life");
+inline bool mailbox::is_for_next_incarnation(const message_node& one, std::uint32_t incarnation) noexcept {
+    return one.generation == incarnation + 1 && !SENNIT_MUTANT("early message waits for its incarnation");
 }
 
-bool mailbox::ends_early(const message_node& one, std::uint32_t life) const noexcept {
-    const bool early = is_early(one, life);
+bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) const noexcept {
+    const bool early = is_for_next_incarnation(one, incarnation);
     if (early) yield_thread();
     return early || (marks_ & (outruns | retired)) == outruns;
 }
@@ -425,9 +425,9 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t life) const noex
     if (!one) return batch;
     worker* at = me; // the caller keeps its own in a register
     // The same until it ends, which is in a turn.
-    const std::uint32_t life = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
-    if (!one->next && !is_early(*one, life)) [[likely]] {
-        handle(*one, life);
+    const std::uint32_t incarnation = generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
+    if (!one->next && !is_for_next_incarnation(*one, incarnation)) [[likely]] {
+        handle(*one, incarnation);
         if (this_worker() != at) [[unlikely]]
             me = at = moved();
         if (!inbox_.first) return {};
@@ -446,21 +446,21 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
     std::int64_t until = 0;
     piece_clock::sample sample(handled);
     for (;; batch = take_all()) {
-        const std::uint32_t life = generation_.load_rlx(); // orders nothing: as in `turn`
+        const std::uint32_t incarnation = generation_.load_rlx(); // orders nothing: as in `turn`
         message_node* const last_urgent = last_urgent_;            // the batch's; what comes meanwhile writes it anew
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->pieces());
         while (message_node* one = batch.first) {
             if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
                 return left_over(batch, last_urgent);
-            if (is_usual(*one, life)) [[likely]] {
+            if (is_usual(*one, incarnation)) [[likely]] {
                 batch.first = one->next;
                 prefetch_links::prefetch_ahead(*one);
                 handle_usual(*one);
             } else {
-                if (ends_early(*one, life)) return left_over(batch, last_urgent);
+                if (ends_early(*one, incarnation)) return left_over(batch, last_urgent);
                 batch.first = one->next;
-                handle_unusual(*one, life);
+                handle_unusual(*one, incarnation);
             }
             if (this_worker() != me) [[unlikely]] {
                 me = moved();
@@ -532,27 +532,27 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, message_node
 // ---- the core interface --------------------------------------------------------------------------------------------
 
 namespace {
-constinit base::atomic<newborn_keeper> keeper{nullptr};
+constinit base::atomic<early_message_store> early_store{nullptr};
 
 [[gnu::noinline, gnu::cold]] delivery undeliverable(address to, message_node& one, delivery why) noexcept {
     if (const address me = current_receiver(); me && !one.kept) one.sender = me;
     one.generation = to.generation;
     one.failed(to.slot, why);
-    if (const newborn_keeper keep = keeper.load_rlx(); keep && keep(one)) return delivery::sent; // orders nothing
+    if (const early_message_store store = early_store.load_rlx(); store && store(one)) return delivery::sent; // orders nothing
     one.run(one, nullptr);
     return why;
 }
 } // namespace
 
-void keep_early_mail_by(newborn_keeper how) noexcept {
-    keeper.store_rlx(how); // orders nothing: it is a function
+void set_early_message_store(early_message_store how) noexcept {
+    early_store.store_rlx(how); // orders nothing: it is a function
 }
 
 [[gnu::noinline]] delivery mailbox::accept(address to, message_node& one) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
-        if (mailbox* sender = me->self().serves(); sender && !one.kept) one.sender = sender->in_turn();
+        if (mailbox* sender = me->self().serves(); sender && !one.kept) one.sender = sender->batch_address();
         if (me->queue().in_hand.held()) [[unlikely]]
             empty_hand(*me);
         if (!deliver_here(one, *me)) deliver_elsewhere(one, *me);
@@ -575,7 +575,7 @@ delivery deliver(address to, message_node& one) noexcept {
         if (box) box->uncount(one);
         return undeliverable(to, one, delivery::dead);
     }
-    if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_life: older
+    if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_incarnation: older
         return deliver_bounded(to, one, *box);
     if (worker* me = this_worker(); me && box->hand_on(to.generation, one, *me)) return delivery::sent;
     return box->accept(to, one);
@@ -595,7 +595,7 @@ bool alive(address who) noexcept {
 address current_receiver() noexcept {
     worker* me = this_worker();
     mailbox* box = me ? me->self().serves() : nullptr;
-    return box ? box->in_turn() : address();
+    return box ? box->batch_address() : address();
 }
 
 } // namespace sennit::sched

@@ -82,42 +82,42 @@ public:
 
     // Nobody's, as a new one is, it is this runtime's from now on; and nobody's again. `home`: of the only worker that
     // may run it; 0: any. Who has an old address may be looking.
-    void join(runtime_core& runtime, worker& owner, std::uint16_t home) noexcept;
-    void leave() noexcept;
-    bool used_up() const noexcept; // its generations are
+    void attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t home) noexcept;
+    void detach_from_runtime() noexcept;
+    bool generations_exhausted() const noexcept; // its generations are
 
     // False: that is not for this worker's hand; nothing is done.
     bool hand_on(std::uint32_t generation, message_node& one, worker& me) noexcept;
     // Any thread.
     delivery accept(address to, message_node& one) noexcept;
-    // Pairs with begin_life: for who goes through all mailboxes, or has the address by a way that orders nothing.
+    // Pairs with begin_incarnation: for who goes through all mailboxes, or has the address by a way that orders nothing.
     std::uint32_t generation() const noexcept { return generation_.load_acq(); }
     // The same, and never older than what the caller has stored sequentially consistently: see mailbox_room.cpp.
-    bool ended(address life) const noexcept { return generation_.load() != life.generation; }
+    bool ended(address incarnation) const noexcept { return generation_.load() != incarnation.generation; }
     address self() const noexcept { return {slot_, generation_.load_rlx()}; } // orders nothing: own life
     // Whose turn runs: the life, or, once that has ended in this turn, that one still; never the one to come. Own
     // turn's.
-    address in_turn() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; } // orders nothing: own turn's
+    address batch_address() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; } // orders nothing: own turn's
     // Of who lives, or is somebody's slot; null: nobody's.
     runtime_core& runtime() const noexcept { return *runtime_or_null(); }
-    runtime_core* runtime_or_null() const noexcept { return runtime_.load_rlx(); } // pairs with begin_life: older
-    bool lives() const noexcept { return generation() % 2 != 0; }
+    runtime_core* runtime_or_null() const noexcept { return runtime_.load_rlx(); } // pairs with begin_incarnation: older
+    bool is_alive() const noexcept { return generation() % 2 != 0; }
     bool bound() const noexcept { return wakeup_.bound; }
 
     // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
     void begin_on(std::uint16_t wanted) noexcept;
     // Who has just taken it from the table; what the life needs was written before.
-    void begin_life() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
+    void begin_incarnation() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
     // Before a life, and behind its beginning: mail that came when it was not there yet.
-    void push_early(message_node& one) noexcept {
+    void push_early_message(message_node& one) noexcept {
         one.generation = generation_.load_rlx() + 1; // owner: nobody else changes it
         push_remote(one);
     }
-    void tell_of_early() noexcept { notify_owner(); }
+    void notify_of_early_messages() noexcept { notify_owner(); }
     // Inside its turn. Mail for the ended life goes to nobody. When the turn ends, and nothing is left of that, the
     // owner is told and the slot goes back to the table.
-    void end_life() noexcept;
-    // Both pair with begin_life: written before the life.
+    void end_incarnation() noexcept;
+    // Both pair with begin_incarnation: written before the life.
     bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // as said
     when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as said
     // Counts one more in, if it may: `dead` means no. See when_full.
@@ -129,7 +129,7 @@ public:
         (void)count_out();
     }
     // Taken from the table, but no life begins: whose address was given to others is nobody's from then on.
-    void skip_life() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
+    void skip_incarnation() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
 
     // The running activity has fiber_local values. If a turn runs here, they end with it.
     static void note_locals() noexcept;
@@ -189,11 +189,11 @@ private:
     static mailbox* chain(mailbox* box, message_node* given, worker*& me, context& here, unsigned& left) noexcept;
     [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
     void forget_locals() noexcept;
-    void handle(message_node& one, std::uint32_t life) noexcept;
+    void handle(message_node& one, std::uint32_t incarnation) noexcept;
     void handle_usual(message_node& one) noexcept;
-    void handle_unusual(message_node& one, std::uint32_t life) noexcept;
-    bool is_usual(const message_node& one, std::uint32_t life) const noexcept { return one.generation == life && marks_ == 0; }
-    bool ends_early(const message_node& one, std::uint32_t life) const noexcept;
+    void handle_unusual(message_node& one, std::uint32_t incarnation) noexcept;
+    bool is_usual(const message_node& one, std::uint32_t incarnation) const noexcept { return one.generation == incarnation && marks_ == 0; }
+    bool ends_early(const message_node& one, std::uint32_t incarnation) const noexcept;
     list turn(worker*& me) noexcept;
     [[gnu::noinline]] list handle_several(list batch, worker*& me) noexcept;
     list take_all() noexcept;
@@ -212,7 +212,7 @@ private:
     [[gnu::noinline, gnu::cold]] void return_wakeup_to_owner(worker& owner) noexcept;
     bool runs_on(const worker& one) const noexcept;
     void bind_turn(context& here, const worker& me) const noexcept;
-    static bool is_early(const message_node& one, std::uint32_t life) noexcept;
+    static bool is_for_next_incarnation(const message_node& one, std::uint32_t incarnation) noexcept;
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;
     // Inside the owner's lock.
@@ -288,7 +288,7 @@ private:
     message_node* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `inbox_` writes
 
 public:
-    base::atomic<life_owner*> group{nullptr};
+    base::atomic<incarnation_owner*> group{nullptr};
     base::atomic<std::uint64_t> asks{0}; // whom the handler waits for: an address as one word, 0: nobody
 };
 
@@ -297,8 +297,8 @@ static_assert(sizeof(mailbox) <= 192);
 
 // The model's: takes mail for one whose life is about to begin; false: there is none. Set before anybody can have the
 // address of such a one.
-using newborn_keeper = bool (*)(message_node& early) noexcept;
-void keep_early_mail_by(newborn_keeper how) noexcept;
+using early_message_store = bool (*)(message_node& early) noexcept;
+void set_early_message_store(early_message_store how) noexcept;
 
 inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
     // Orders nothing: slots are made after their chunk is entered, which stays, so it is the address that must come

@@ -23,7 +23,7 @@ void mailbox::follow_sender(worker& me) noexcept {
     if (to == 0 || to == me.home() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
-        if (owner_.load_rlx() != &me || !idle() || !lives() || home != 0) return; // under the lock
+        if (owner_.load_rlx() != &me || !idle() || !is_alive() || home != 0) return; // under the lock
         if (wakeup_pending_.exchange(1) != 0) return;                                    // that notice has yet to look
         (void)becomes_busy();
         owner_.store(nullptr);

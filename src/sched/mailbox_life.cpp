@@ -9,7 +9,7 @@ namespace sennit::sched {
 
 // As a new one, but for its generation, and the lock that whoever has an old address may hold. Between two runtimes no
 // turn runs, and the lock of the directory orders the one before the other.
-void mailbox::join(runtime_core& runtime, worker& owner, std::uint16_t only) noexcept {
+void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t only) noexcept {
     owned = true;
     in_order = false;
     movable = false;
@@ -22,39 +22,39 @@ void mailbox::join(runtime_core& runtime, worker& owner, std::uint16_t only) noe
     wakeup_.carries_mailbox = false;
     wakeup_.bound = only != 0;
     wakeup_.movable = only == 0;
-    busy_.store_rlx(false); // pairs with begin_life: written before the life, as all of these
+    busy_.store_rlx(false); // pairs with begin_incarnation: written before the life, as all of these
     marks_ = 0;
     inbox_ = {};
-    remote_.store_rlx(nullptr); // pairs with begin_life: as said
-    wakeup_pending_.store_rlx(0);      // pairs with begin_life: as said
-    queued.store_rlx(0);        // pairs with begin_life: as said
-    bounds.store_rlx(0);        // pairs with begin_life: as said
-    crowded.store_rlx(0);       // pairs with begin_life: as said
-    handled.store_rlx(0);       // pairs with begin_life: as said
-    from_.store_rlx(0);         // pairs with begin_life: as said; a number of its workers
-    taken_.store_rlx(0);        // pairs with begin_life: as said
-    asks.store_rlx(0);          // pairs with begin_life: as said
-    group.store_rlx(nullptr);   // pairs with begin_life: as said
+    remote_.store_rlx(nullptr); // pairs with begin_incarnation: as said
+    wakeup_pending_.store_rlx(0);      // pairs with begin_incarnation: as said
+    queued.store_rlx(0);        // pairs with begin_incarnation: as said
+    bounds.store_rlx(0);        // pairs with begin_incarnation: as said
+    crowded.store_rlx(0);       // pairs with begin_incarnation: as said
+    handled.store_rlx(0);       // pairs with begin_incarnation: as said
+    from_.store_rlx(0);         // pairs with begin_incarnation: as said; a number of its workers
+    taken_.store_rlx(0);        // pairs with begin_incarnation: as said
+    asks.store_rlx(0);          // pairs with begin_incarnation: as said
+    group.store_rlx(nullptr);   // pairs with begin_incarnation: as said
     object = nullptr;
     extra = nullptr;
-    owner_.store_rlx(&owner);     // pairs with begin_life: as said
-    runtime_.store_rlx(&runtime); // pairs with begin_life: as said
+    owner_.store_rlx(&owner);     // pairs with begin_incarnation: as said
+    runtime_.store_rlx(&runtime); // pairs with begin_incarnation: as said
 }
 
 // A life that has not ended ends: where a child of fork() leaves a runtime alone.
-void mailbox::leave() noexcept {
-    const std::uint32_t life = generation_.load_rlx(); // owner: nobody else is here any more
-    if (life % 2 != 0) generation_.store(life + 1);
+void mailbox::detach_from_runtime() noexcept {
+    const std::uint32_t incarnation = generation_.load_rlx(); // owner: nobody else is here any more
+    if (incarnation % 2 != 0) generation_.store(incarnation + 1);
     runtime_.store_rlx(nullptr); // orders nothing: null tells nothing
 }
 
-bool mailbox::used_up() const noexcept {
+bool mailbox::generations_exhausted() const noexcept {
     return generation() >= UINT32_MAX - 2;
 }
 
 void mailbox::retire_slot() noexcept {
-    // pairs with begin_life: written before the life
-    if (life_owner* const whose = group.load_rlx()) whose->life_over(*whose, *this); // as said
+    // pairs with begin_incarnation: written before the life
+    if (incarnation_owner* const whose = group.load_rlx()) whose->incarnation_ended(*whose, *this); // as said
     runtime().mailboxes().give(*this);
 }
 
@@ -76,7 +76,7 @@ void mailbox::reject(message_node& one, delivery why) noexcept {
     one.run(one, nullptr);
 }
 
-void mailbox::end_life() noexcept {
+void mailbox::end_incarnation() noexcept {
     // owner: the turn alone changes it while it lives
     generation_.store(generation_.load_rlx() + 1); // own turn's; before the looks at `crowded`
     marks_ |= retired;

@@ -36,7 +36,7 @@ crowd& crowd_of(std::uint32_t slot) noexcept {
 } // namespace
 
 delivery mailbox::admit(message_node& one) noexcept {
-    // pairs with begin_life: written before the life
+    // pairs with begin_incarnation: written before the life
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
     // Only the turn can drop the oldest. Where senders outrun even that, memory must not grow.
@@ -53,7 +53,7 @@ delivery mailbox::admit(message_node& one) noexcept {
 bool mailbox::count_out() noexcept {
     const std::uint32_t before = queued.fetch_sub(1);
     if (crowded.load() && !SENNIT_MUTANT("room is told of")) room_made();
-    // pairs with begin_life: written before the life
+    // pairs with begin_incarnation: written before the life
     return full() != when_full::drop_oldest || before <= bounds.load_rlx() >> 2; // bounds: of one life
 }
 
@@ -67,7 +67,7 @@ void mailbox::room_made() noexcept {
 
 std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept {
     mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
-    // pairs with begin_life: written before the life
+    // pairs with begin_incarnation: written before the life
     if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait) // bounds: of one life
         return deliver(to, one);
     for (;;) {

@@ -69,7 +69,7 @@ mailbox_table::~mailbox_table() {
         const std::uint32_t number = chunks_[i];
         mailbox* first = directory[number].load_rlx(); // owner: this table, for now
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
-        for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k) first[k].leave(); // slot 0 is nobody
+        for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k) first[k].detach_from_runtime(); // slot 0 is nobody
         std::lock_guard guard(directory_lock);
         made[number] = std::max(made[number], count);
         next_kept[number] = std::exchange(first_kept, number);
@@ -90,8 +90,8 @@ mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
         mailbox* const where = directory[number].load_rlx() + k; // owner: this table, for now
         if (k >= made_) ::new (where) mailbox((number << chunk_bits) + k);
         ++carved_;
-        if (where->used_up()) continue;
-        where->join(runtime_, owner, home);
+        if (where->generations_exhausted()) continue;
+        where->attach_to_runtime(runtime_, owner, home);
         return *where;
     }
 }
@@ -126,7 +126,7 @@ mailbox& mailbox_table::take(std::uint16_t home) {
 }
 
 void mailbox_table::give(mailbox& free) noexcept {
-    if (free.used_up()) return;
+    if (free.generations_exhausted()) return;
     worker* me = this_worker();
     if (free.bound() || !me || &me->runtime() != &runtime_) {
         std::lock_guard guard(lock_);

@@ -40,7 +40,7 @@ struct throws_at : sennit::actor<throws_at, says_farewell, ping> {
     void on(const says_farewell&) { throw 1; }
     void on(ping) { ADD_FAILURE() << "nobody lives here"; }
 };
-TEST(regress, what_an_ending_actor_sends_is_from_the_life_that_ends) {
+TEST(regress, what_an_ending_actor_sends_is_from_the_incarnation_that_ends) {
     sennit::runtime runtime({.workers = 1});
     sennit::receiver hears(runtime);
     sennit::any_ref from;

@@ -83,7 +83,7 @@ public:
     // For the library.
     const detail::actor_type* type_ = nullptr;
     bool ending_ = false;
-    mutable bool early_ = false; // its constructor watched somebody, or asked for its address
+    mutable bool address_escaped_ = false; // its constructor watched somebody, or asked for its address
     exit_reason why_ = exit_reason::normal;
 
     // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.

@@ -44,7 +44,7 @@ template <class First, class... Rest>
 inline constexpr bool begins_with_options<First, Rest...> = std::is_same_v<std::remove_cvref_t<First>, spawn_options>;
 } // namespace detail
 
-class actor_group : private sched::life_owner {
+class actor_group : private sched::incarnation_owner {
 public:
     // In the runtime of the caller; the default one if that is none.
     actor_group();
@@ -92,17 +92,17 @@ public:
 private:
     friend class actor_base;
     friend std::vector<actor_metrics> metrics_of(const actor_group&);
-    struct nascent; // a slot that is taken, until the actor is made
-    class making {
+    struct under_construction; // a slot that is taken, until the actor is made
+    class spawn_guard {
     public:
-        making(actor_group& group, const detail::actor_type& type, const spawn_options* how);
-        ~making(); // gives all back, unless it was begun
-        making(const making&) = delete;
+        spawn_guard(actor_group& group, const detail::actor_type& type, const spawn_options* how);
+        ~spawn_guard(); // gives all back, unless it was begun
+        spawn_guard(const spawn_guard&) = delete;
         void* memory() const noexcept { return memory_; }
         sched::address begin(actor_base& made) noexcept;
 
     private:
-        sched::address end_unborn(exit_reason why, const std::exception_ptr& error) noexcept;
+        sched::address end_unstarted(exit_reason why, const std::exception_ptr& error) noexcept;
         actor_group& group_;
         const detail::actor_type& type_;
         sched::mailbox* box_ = nullptr;
@@ -119,7 +119,7 @@ private:
     actor_ref<A> spawn_with(const spawn_options* how, Args&&... args) {
         static_assert(std::derived_from<A, actor_base>, "sennit: spawn makes classes that derive from sennit::actor");
         static_assert(std::is_constructible_v<A, Args...>, "sennit: the actor has no constructor for these arguments");
-        making one(*this, type_of<A>, how);
+        spawn_guard one(*this, type_of<A>, how);
         A* made = ::new (one.memory()) A(std::forward<Args>(args)...);
         return actor_ref<A>(one.begin(*made));
     }
@@ -133,7 +133,7 @@ private:
         bool once_more = true; // from the start
     };
 
-    static void left(sched::life_owner& family, sched::mailbox& box) noexcept;
+    static void member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept;
     static actor_group* of(const sched::mailbox& box) noexcept;
     sched::address member(const sched::mailbox& box) const noexcept;
     void stop_one(sched::address who) noexcept;

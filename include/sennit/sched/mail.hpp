@@ -18,9 +18,9 @@ class mailbox;
 class runtime_core;
 
 // Whom a life belongs to.
-struct life_owner {
+struct incarnation_owner {
     // The life's last turn is over, and its mail gone. The owner may be gone when it returns.
-    void (*const life_over)(life_owner& me, mailbox& box) noexcept;
+    void (*const incarnation_ended)(incarnation_owner& me, mailbox& box) noexcept;
 };
 
 // Names a mailbox and one life of it: a value, that keeps nothing alive. Later lives have other generations.

@@ -198,7 +198,7 @@ SIM_SCENARIO_WITHIN(actor, one_is_refused_beside_one_that_waits_for_room, .preem
 
 // Who meets the end of a life, in the next life of that mailbox: what it has sent is returned, and that one has all its
 // room.
-SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_life, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_incarnation, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox_room.cpp mailbox.cpp") {
     const sennit::spawn_options small{.mailbox = 1};
     house all(1, 9, small);
