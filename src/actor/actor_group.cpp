@@ -103,7 +103,7 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
         type.give(memory_);
         throw;
     }
-    if (const std::uint16_t wanted = home != 0 ? home : begin; wanted != 0) box_->begin_on(wanted);
+    if (const std::uint16_t wanted = home != 0 ? home : begin; wanted != 0) box_->set_initial_owner(wanted);
     box_->extra = hung.release();
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->handled.store_rlx(0); // the life begins later; so for all of these

@@ -7,7 +7,7 @@
 // State (worker.hpp; all the worker's own, but for `fair_at_`, which the watchdog may make 0)
 //   fair_at_             as many picks: the next one is a fair turn
 //   fair_period_         picks from one fair turn to the next; mailboxes that one pick may run
-//   messages_in_a_turn_  messages that one mailbox may handle in one turn
+//   max_messages_per_batch_  messages that one mailbox may handle in one turn
 //   own_first_           the next fair turn looks into the own queue before it looks outside
 //   began_oldest_ns_, began_given_ns_, helped_ns_  about when a fair turn last did so
 //
@@ -63,9 +63,9 @@ void worker::begin_fair_turn() noexcept {
     if (too_long && fair_period_ > tuning::least_fair_period)
         fair_period_ = std::max(tuning::least_fair_period, scaled(fair_period_));
     else if (too_long)
-        messages_in_a_turn_ = std::max(1u, scaled(messages_in_a_turn_));
-    else if (past == 0 && messages_in_a_turn_ < tuning::mail_in_a_turn)
-        messages_in_a_turn_ = std::min(2 * messages_in_a_turn_, tuning::mail_in_a_turn);
+        max_messages_per_batch_ = std::max(1u, scaled(max_messages_per_batch_));
+    else if (past == 0 && max_messages_per_batch_ < tuning::messages_per_batch)
+        max_messages_per_batch_ = std::min(2 * max_messages_per_batch_, tuning::messages_per_batch);
     else if (past == 0)
         fair_period_ = std::min(2 * fair_period_, tuning::fair_period);
     fair_at_.store_rlx(counted.turns.read() + fair_period_); // orders nothing

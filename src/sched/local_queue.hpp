@@ -42,7 +42,7 @@
 
 namespace sennit::sched {
 
-void disown(runnable& mailbox) noexcept; // src/sched/mailbox.cpp
+void clear_owner(runnable& mailbox) noexcept; // src/sched/mailbox.cpp
 
 class alignas(base::destructive_distance) local_queue {
 public:
@@ -278,7 +278,7 @@ private:
             if (!item) break;
             item->order = ready ? began_elsewhere : never_spawned_here; // the number was this queue's
             if (item->owned) [[unlikely]]
-                disown(*item);
+                clear_owner(*item);
             (ready ? out.ready : out.spawned).push_back(*item);
         }
         out.count = taken;

@@ -16,14 +16,14 @@
 namespace sennit::sched {
 
 // On its way: whoever has it next begins a turn, and writes itself down as the owner.
-void disown(runnable& item) noexcept {
+void clear_owner(runnable& item) noexcept {
     static_cast<mailbox&>(item).owner_.store_rlx(nullptr); // who still sees the old owner comes by that one's lock
 }
 
 // ---- delivery ------------------------------------------------------------------------------------------------------
 
 // False: this worker is not the owner.
-inline bool mailbox::deliver_here(message_node& one, worker& me) noexcept {
+inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     if (owner_.load_rlx() != &me) return false; // a hint; decided inside the lock
     bool mine = true;
     const auto put = [&]() noexcept {
@@ -32,7 +32,7 @@ inline bool mailbox::deliver_here(message_node& one, worker& me) noexcept {
             return false;
         }
         if (remote_.load_rlx() && !SENNIT_MUTANT("older messages go first")) [[unlikely]] // take_remote acquires
-            take_remote(inbox_);
+            take_remote(local_messages_);
         enqueue(one);
         return becomes_busy();
     };
@@ -45,22 +45,22 @@ inline bool mailbox::deliver_here(message_node& one, worker& me) noexcept {
 }
 
 // From a worker that is not the owner, or of another runtime.
-[[gnu::noinline]] void mailbox::deliver_elsewhere(message_node& one, worker& me) noexcept {
+[[gnu::noinline]] void mailbox::deliver_as_other_worker(message_node& one, worker& me) noexcept {
     worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
-        runtime().idle().is_set(owner->index()) && move_here(one, me, *owner))
+        runtime().idle().is_set(owner->index()) && pull_to_this_worker(one, me, *owner))
         return;
-    from_.store_rlx(&me.runtime() == &runtime() && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
+    last_remote_sender_.store_rlx(&me.runtime() == &runtime() && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
                                                                           : std::uint8_t{0}); // a hint
     me.remote_prefetch_links().add(one);
     mailbox* const sender = me.self().serves();
-    const std::uint32_t taken = taken_.load_rlx(); // a hint
-    if (sender && &me.runtime() == &runtime() && me.outruns().note(*sender, *this, taken)) [[unlikely]]
-        sender->marks_ |= outruns; // we are in its turn
-    deliver_from_afar(one);
+    const std::uint32_t taken = remote_takes_.load_rlx(); // a hint
+    if (sender && &me.runtime() == &runtime() && me.floods().note(*sender, *this, taken)) [[unlikely]]
+        sender->marks_ |= floods_receiver; // we are in its turn
+    deliver_remote(one);
 }
 
-void mailbox::deliver_from_afar(message_node& one) noexcept {
+void mailbox::deliver_remote(message_node& one) noexcept {
     push_remote(one);
     notify_owner();
 }
@@ -82,12 +82,12 @@ void mailbox::notify_owner() noexcept {
 
 // For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
 // follows one message stays together. False: it could not be done, or need not.
-bool mailbox::move_here(message_node& one, worker& me, worker& owner) noexcept {
+bool mailbox::pull_to_this_worker(message_node& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
     const auto let = owner.queue().with_remote_lock([&]() noexcept {
-        take_from_hand(owner);
+        deliver_from_lifo_slot(owner);
         if (owner_.load_rlx() != &owner || busy_.load_rlx()) return; // under the lock
-        if (remote_.load()) take_remote(inbox_);
+        if (remote_.load()) take_remote(local_messages_);
         enqueue(one);
         busy_.store_rlx(true); // under the lock
         owner_.store(&me);
@@ -100,7 +100,7 @@ bool mailbox::move_here(message_node& one, worker& me, worker& owner) noexcept {
 
 // Newest first, as they lie there, becomes oldest first.
 void mailbox::take_remote(list& into) noexcept {
-    taken_.store_rlx(taken_.load_rlx() + 1); // a hint
+    remote_takes_.store_rlx(remote_takes_.load_rlx() + 1); // a hint
     list usual, urgent;
     prefetch_links links;
     for (message_node* newest = remote_.exchange(nullptr); newest;) {
@@ -132,8 +132,8 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     worker& here = *this_worker();
     if (!carried && (!me.remote_.load() || !me.try_activate_here(here))) return; // a turn has taken it; or is to do so
     if (!me.runs_on(here)) return me.runtime().post(me);
-    if (here.random_below(tuning::follows_one_in) == 0) return me.turns_and_follow(here);
-    turns(me);
+    if (here.random_below(tuning::migration_odds) == 0) return me.run_batches_and_migrate(here);
+    run_batches(me);
 }
 
 // This worker could not be let in. `wakeup_pending_` is 0: if somebody else changes it, another notice is on its way.
@@ -157,7 +157,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
         if (!owner) return false;
         bool idle = false, same = false;
         const auto change = [&]() noexcept {
-            if (owner != &me) take_from_hand(*owner); // or what lies there would come too late
+            if (owner != &me) deliver_from_lifo_slot(*owner); // or what lies there would come too late
             same = owner_.load_rlx() == owner;        // under the lock
             if (!same) return;
             idle = becomes_busy();
@@ -178,7 +178,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
 // ---- the hand ------------------------------------------------------------------------------------------------------
 
 // A handler's worker is the owner, and nothing else is ready there. False: that is not so.
-[[gnu::always_inline]] inline bool mailbox::hand_on(std::uint32_t generation, message_node& one, worker& me) noexcept {
+[[gnu::always_inline]] inline bool mailbox::try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept {
     local_queue& queue = me.queue();
     // all of these are hints: it is decided when the mail leaves the hand
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
@@ -195,7 +195,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
 // and has to go into that queue.
 inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
     if (owner_.load_rlx() != &owner) [[unlikely]] { // under the lock
-        deliver_from_afar(one);
+        deliver_remote(one);
         return false;
     }
     enqueue(one);
@@ -204,7 +204,7 @@ inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
 
 // No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only the sender's
 // handler has run there since. It is still the victim's, as all that change that come here first.
-bool mailbox::take_from_hand(worker& victim) noexcept {
+bool mailbox::deliver_from_lifo_slot(worker& victim) noexcept {
     message_node* one = victim.queue().in_hand.held();
     if (!one) return false;
     mailbox& to = *one->target;
@@ -219,7 +219,7 @@ bool mailbox::take_from_hand(worker& victim) noexcept {
 [[gnu::noinline]] void mailbox::empty_hand(worker& me) noexcept {
     local_queue& queue = me.queue();
     bool pushed = false;
-    queue.inside([&]() noexcept { pushed = take_from_hand(me); }); // where a thief may have been
+    queue.inside([&]() noexcept { pushed = deliver_from_lifo_slot(me); }); // where a thief may have been
     if (pushed) me.posted(queue.size());
 }
 
@@ -235,7 +235,7 @@ inline mailbox* mailbox::next_from_hand(worker& me, bool at_once, message_node*&
     if (!one) return nullptr;
     mailbox& to = *one->target;
     if (!at_once || !to.may_begin_with_it(me)) [[unlikely]] {
-        (void)take_from_hand(me);
+        (void)deliver_from_lifo_slot(me);
         return nullptr;
     }
     me.queue().in_hand.emptied();
@@ -246,22 +246,22 @@ inline mailbox* mailbox::next_from_hand(worker& me, bool at_once, message_node*&
 
 // ---- a turn --------------------------------------------------------------------------------------------------------
 
-void mailbox::begin_turns(runnable* self) noexcept {
-    turns(static_cast<mailbox&>(*self));
+void mailbox::run_queued(runnable* self) noexcept {
+    run_batches(static_cast<mailbox&>(*self));
 }
 
 // False: it had to wait for that, so who calls may be in another worker's thread.
-inline bool mailbox::take_over(worker& me) noexcept {
+inline bool mailbox::acquire_ownership(worker& me) noexcept {
     if (owner_.load_rlx() == &me) [[likely]] // only the owner's thread, or who has it in hand, changes it
         return true;
-    return take_from_another(me);
+    return acquire_ownership_slow(me);
 }
 
 // What the owner does for a turn that goes on elsewhere and was not let in.
-struct mailbox::handover : runnable {
-    handover(mailbox& which, worker& owner) noexcept : runnable(&handover::give), box(which) { home = owner.home(); }
+struct mailbox::ownership_request : runnable {
+    ownership_request(mailbox& which, worker& owner) noexcept : runnable(&ownership_request::give), box(which) { home = owner.home(); }
     static void give(runnable* self) noexcept {
-        auto& me = *static_cast<handover*>(self);
+        auto& me = *static_cast<ownership_request*>(self);
         this_worker()->queue().inside([&]() noexcept { me.box.owner_.store(nullptr); });
         me.done.finish();
     }
@@ -270,7 +270,7 @@ struct mailbox::handover : runnable {
 };
 
 // From the worker that ran the turn's beginning, or, in transit, from nobody.
-bool mailbox::take_from_another(worker& me) noexcept {
+bool mailbox::acquire_ownership_slow(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
         if (owner == &me) return true;
@@ -281,7 +281,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
         const auto let = owner->queue().with_remote_lock([&]() noexcept { owner_.store(&me); });
         if (let) return true;
         if (let.refused && !SENNIT_MUTANT("owner is asked to hand over")) {
-            handover wanted(*this, *owner);
+            ownership_request wanted(*this, *owner);
             runtime().post(wanted);
             wanted.done.wait("its actor's worker");
             return false;
@@ -291,9 +291,9 @@ bool mailbox::take_from_another(worker& me) noexcept {
 }
 
 // Handles `given`, then what that makes to be sent, and so on, as long as each handler sends to one that is idle and
-// nothing else is to be done: the same as `turn` and `end_turn` for all of these, in a few instructions for each.
+// nothing else is to be done: the same as `run_batch` and `end_batch` for all of these, in a few instructions for each.
 // Returns whose turn has not ended, which has handled its first piece.
-[[gnu::always_inline]] inline mailbox* mailbox::chain(mailbox* box, message_node* given, worker*& me, context& here,
+[[gnu::always_inline]] inline mailbox* mailbox::run_hand_off_chain(mailbox* box, message_node* given, worker*& me, context& here,
                                                       unsigned& left) noexcept {
     for (;;) {
         here.serve(box);
@@ -301,14 +301,14 @@ bool mailbox::take_from_another(worker& me) noexcept {
         // owner: the turn alone changes it while it lives
         box->handle(*given, box->generation_.load_rlx()); // own turn's
         if (this_worker() != me) [[unlikely]] {
-            me = box->moved();
+            me = box->reacquire_after_move();
             return box;
         }
         if (left <= 1 || me->fair_turn_is_asked_for()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
             message_node* one = me->queue().in_hand.held(); // a thief may have been there
-            if (!one || me->queue().size() != 0 || box->marks_ != 0 || box->inbox_.first || box->remote_.load()) return;
+            if (!one || me->queue().size() != 0 || box->marks_ != 0 || box->local_messages_.first || box->remote_.load()) return;
             mailbox& next_one = *one->target;
             if (!next_one.may_begin_with_it(*me)) return;
             me->queue().in_hand.emptied();
@@ -326,7 +326,7 @@ bool mailbox::take_from_another(worker& me) noexcept {
 
 // The loop's way from one turn to the next costs as much as a turn: so the next mailbox is taken here, as long as the
 // loop would take just that.
-void mailbox::turns(mailbox& first) noexcept {
+void mailbox::run_batches(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
     mailbox* const outer = here.serves();
@@ -334,24 +334,24 @@ void mailbox::turns(mailbox& first) noexcept {
     const bool outer_movable = std::exchange(here.movable, false);
     mailbox* box = &first;
     message_node* given = nullptr;
-    for (unsigned left = me->turns_in_a_pick(); box; --left) {
+    for (unsigned left = me->batches_per_pick(); box; --left) {
         if (!me->queue().always_contended()) [[likely]]
             me->queue().in_hand.open();
         if (given) {
-            box = chain(box, given, me, here, left);
+            box = run_hand_off_chain(box, given, me, here, left);
         } else {
-            while (!box->take_over(*me)) me = this_worker();
+            while (!box->acquire_ownership(*me)) me = this_worker();
             here.serve(box);
             here.home = box->home;
         }
-        list rest = box->turn(me);
+        list rest = box->run_batch(me);
         if ((box->marks_ & has_locals) != 0) [[unlikely]] {
             rest = box->end_locals(rest);
             me = this_worker();
         }
         given = nullptr;
         here.movable = false;
-        box = box->end_turn(rest, *me, left > 1 && !me->fair_turn_is_asked_for(), given);
+        box = box->end_batch(rest, *me, left > 1 && !me->fair_turn_is_asked_for(), given);
     }
     here.serve(outer);
     here.home = outer_home;
@@ -360,19 +360,19 @@ void mailbox::turns(mailbox& first) noexcept {
 
 // How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it would else fall
 // behind.
-[[gnu::noinline]] unsigned mailbox::go_on(bool more, std::int64_t& until) noexcept {
+[[gnu::noinline]] unsigned mailbox::extend_batch(bool more, std::int64_t& until) noexcept {
     if (tuning::simulated || !more) return 0;
     const std::int64_t now = sys::now_ns();
-    if (until == 0) until = now + tuning::longest_turn_ns;
-    return now < until ? tuning::mail_in_a_turn : 0;
+    if (until == 0) until = now + tuning::max_batch_ns;
+    return now < until ? tuning::messages_per_batch : 0;
 }
 
 // In its own turn. `last` means something only where there is a first one.
 inline mailbox::list mailbox::take_all() noexcept {
     if (remote_.load()) [[unlikely]]
-        take_remote(inbox_);
-    const list all = inbox_;
-    inbox_.first = nullptr;
+        take_remote(local_messages_);
+    const list all = local_messages_;
+    local_messages_.first = nullptr;
     return all;
 }
 
@@ -414,12 +414,12 @@ inline bool mailbox::is_for_next_incarnation(const message_node& one, std::uint3
 bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) const noexcept {
     const bool early = is_for_next_incarnation(one, incarnation);
     if (early) yield_thread();
-    return early || (marks_ & (outruns | retired)) == outruns;
+    return early || (marks_ & (floods_receiver | retired)) == floods_receiver;
 }
 
 // Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
 // the end of a chain, none.
-[[gnu::always_inline]] inline mailbox::list mailbox::turn(worker*& me) noexcept {
+[[gnu::always_inline]] inline mailbox::list mailbox::run_batch(worker*& me) noexcept {
     list batch = take_all();
     message_node* const one = batch.first;
     if (!one) return batch;
@@ -429,11 +429,11 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     if (!one->next && !is_for_next_incarnation(*one, incarnation)) [[likely]] {
         handle(*one, incarnation);
         if (this_worker() != at) [[unlikely]]
-            me = at = moved();
-        if (!inbox_.first) return {};
+            me = at = reacquire_after_move();
+        if (!local_messages_.first) return {};
         batch = take_all();
     }
-    batch = handle_several(batch, at);
+    batch = run_long_batch(batch, at);
     me = at;
     return batch;
 }
@@ -441,17 +441,17 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
 // Where pieces take long, the last one of several waits for its next turn if others are ready. Else messages that go
 // the same way would catch up with each other and travel as one heap: each mailbox would get all of them in one turn,
 // and one worker would do everything. While a piece takes less than a hand-over, such a heap is cheaper, and may last.
-mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
-    unsigned left = me->messages_in_a_turn();
+mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
+    unsigned left = me->max_messages_per_batch();
     std::int64_t until = 0;
-    piece_clock::sample sample(handled);
+    message_cost_sampler::sample sample(handled);
     for (;; batch = take_all()) {
-        const std::uint32_t incarnation = generation_.load_rlx(); // orders nothing: as in `turn`
+        const std::uint32_t incarnation = generation_.load_rlx(); // orders nothing: as in `run_batch`
         message_node* const last_urgent = last_urgent_;            // the batch's; what comes meanwhile writes it anew
         const bool several = batch.first && batch.first->next;
-        if (several) sample.begin(me->pieces());
+        if (several) sample.begin(me->message_costs());
         while (message_node* one = batch.first) {
-            if (several && !one->next && me->pieces().take_long() && has_work_to_share(*me)) [[unlikely]]
+            if (several && !one->next && me->message_costs().messages_are_slow() && has_work_to_share(*me)) [[unlikely]]
                 return left_over(batch, last_urgent);
             if (is_usual(*one, incarnation)) [[likely]] {
                 batch.first = one->next;
@@ -463,32 +463,32 @@ mailbox::list mailbox::handle_several(list batch, worker*& me) noexcept {
                 handle_unusual(*one, incarnation);
             }
             if (this_worker() != me) [[unlikely]] {
-                me = moved();
+                me = reacquire_after_move();
                 sample.drop();
             }
-            const bool last = --left == 0 && (me->messages_in_a_turn() < tuning::mail_in_a_turn ||
-                                              (left = go_on(batch.first, until)) == 0);
+            const bool last = --left == 0 && (me->max_messages_per_batch() < tuning::messages_per_batch ||
+                                              (left = extend_batch(batch.first, until)) == 0);
             if (last || me->fair_turn_is_asked_for()) return left_over(batch, last_urgent);
         }
-        if (!inbox_.first) return batch;
+        if (!local_messages_.first) return batch;
     }
 }
 
-worker* mailbox::moved() noexcept {
+worker* mailbox::reacquire_after_move() noexcept {
     worker* me = this_worker();
-    while (!take_over(*me)) me = this_worker();
-    bind_turn(me->self(), *me);
+    while (!acquire_ownership(*me)) me = this_worker();
+    bind_batch(me->self(), *me);
     return me;
 }
 
 // In the owner's lock. True: there is more.
-inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
+inline bool mailbox::end_batch_locked(list rest, bool& retire) noexcept {
     if (rest.first) [[unlikely]] {
-        rest.append(inbox_);
-        inbox_ = rest;
+        rest.append(local_messages_);
+        local_messages_ = rest;
     }
-    if (inbox_.first) return true;
-    if (remote_.load() && !SENNIT_MUTANT("last look of a turn")) return true;
+    if (local_messages_.first) return true;
+    if (remote_.load() && !SENNIT_MUTANT("last look of a batch")) return true;
     busy_.store_rlx(false); // under the lock
     retire = (marks_ & retired) != 0;
     if (retire) [[unlikely]]
@@ -499,19 +499,19 @@ inline bool mailbox::end_inside(list rest, bool& retire) noexcept {
 
 // Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null: the loop decides.
 // `given`: what that one has in hand.
-inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, message_node*& given) noexcept {
+inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_node*& given) noexcept {
     bool retire = false;
-    if (rest.first && (marks_ & outruns) != 0) [[unlikely]] {
+    if (rest.first && (marks_ & floods_receiver) != 0) [[unlikely]] {
         marks_ &= retired; // and nothing else
-        mailbox* const receiver = me.outruns().receiver_of(*this);
-        if (receiver && go_on_behind(*receiver, rest, me)) return nullptr;
+        mailbox* const receiver = me.floods().flooded_receiver(*this);
+        if (receiver && reschedule_behind(*receiver, rest, me)) return nullptr;
     }
     if (me.is_local(*this) && more && !me.asked_for_half()) [[likely]] {
         runnable* chosen = nullptr;
         const std::uint32_t ready = me.queue().end_and_pop(
-            *this, [&]() noexcept { return end_inside(rest, retire); },
+            *this, [&]() noexcept { return end_batch_locked(rest, retire); },
             [&](bool at_once) noexcept -> runnable* { return next_from_hand(me, at_once, given); },
-            &mailbox::begin_turns, chosen);
+            &mailbox::run_queued, chosen);
         if (ready > 1) [[unlikely]]
             me.posted(ready);
         if (retire) [[unlikely]]
@@ -524,7 +524,7 @@ inline mailbox* mailbox::end_turn(list rest, worker& me, bool more, message_node
         return static_cast<mailbox*>(chosen);
     }
     if (!me.queue().in_hand.closed()) me.let_go();
-    (void)me.post_ready_if(*this, [&]() noexcept { return end_inside(rest, retire); });
+    (void)me.post_ready_if(*this, [&]() noexcept { return end_batch_locked(rest, retire); });
     if (retire) retire_slot();
     return nullptr;
 }
@@ -555,9 +555,9 @@ void set_early_message_store(early_message_store how) noexcept {
         if (mailbox* sender = me->self().serves(); sender && !one.kept) one.sender = sender->batch_address();
         if (me->queue().in_hand.held()) [[unlikely]]
             empty_hand(*me);
-        if (!deliver_here(one, *me)) deliver_elsewhere(one, *me);
+        if (!deliver_as_owner(one, *me)) deliver_as_other_worker(one, *me);
     } else {
-        deliver_from_afar(one);
+        deliver_remote(one);
     }
     return delivery::sent;
 }
@@ -577,7 +577,7 @@ delivery deliver(address to, message_node& one) noexcept {
     }
     if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_incarnation: older
         return deliver_bounded(to, one, *box);
-    if (worker* me = this_worker(); me && box->hand_on(to.generation, one, *me)) return delivery::sent;
+    if (worker* me = this_worker(); me && box->try_put_in_lifo_slot(to.generation, one, *me)) return delivery::sent;
     return box->accept(to, one);
 }
 

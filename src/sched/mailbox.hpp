@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mailbox: a runnable that has mail, and handles it one piece at a time.
 //
-// State. `owner_`: the worker whose queue's lock guards `busy_` and `inbox_`; null: on its way from one worker to
-// another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `inbox_`: mail
+// State. `owner_`: the worker whose queue's lock guards `busy_` and `local_messages_`; null: on its way from one worker to
+// another. `busy_`: it lies in a queue, or a turn of it runs or is suspended; if not, it is idle. `local_messages_`: mail
 // from the owner's thread, in order, what is urgent first (mailbox_urgent.cpp). `remote_`: mail from all others, newest
 // first. `wakeup_pending_`: `wakeup_` lies in a queue.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue's lock (biased_lock: no fence, no locked instruction): appends to
-//    `inbox_`, behind what has come from others; if idle: busy, and into the queue.
+//    `local_messages_`, behind what has come from others; if idle: busy, and into the queue.
 //    The first piece that a handler sends stays in its worker's hand instead, when nothing is ready there: hand.hpp.
 // 2. Everybody else pushes on `remote_`, then looks at `owner_`. Null: done, whoever has it begins a turn with it and
 //    looks after it has written `owner_`. Else sets `wakeup_pending_`, and who changed it sends the notice to the owner's
 //    inbox, from which an idle worker takes it if the owner does not get on.
 // 3. The notice clears `wakeup_pending_`, then looks: no mail on `remote_`: a turn has taken it. Idle: makes it busy, and
 //    itself the owner, under that owner's lock, and runs a turn. Busy: leaves it.
-// 4. A turn makes its worker the owner, then takes all mail: `inbox_`, then `remote_`. It ends after 64 pieces (or,
+// 4. A turn makes its worker the owner, then takes all mail: `local_messages_`, then `remote_`. It ends after 64 pieces (or,
 //    with more waiting, some 100 us) or when nothing is left. Inside the owner's lock it looks once more: something
 //    there: back into the queue; else idle.
 // 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another worker's thread, that one
@@ -24,11 +24,11 @@
 //    be done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes on elsewhere has it
 //    write null to `owner_`, as for a mailbox on its way, and waits until it has; a notice goes back to it; the first
 //    notice of one that is bound to another worker sends it on its way there. What need not be done is not:
-//    `move_here`, `begin_on`.
+//    `pull_to_this_worker`, `set_initial_owner`.
 //
 // 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at (outrun.hpp) ends after
 //    that piece, and the sender's mailbox goes on behind the receiver. Inside its owner's lock the rest goes back
-//    before `inbox_`, and `owner_` becomes null; the mailbox stays busy. Where the receiver has an owner, and
+//    before `local_messages_`, and `owner_` becomes null; the mailbox stays busy. Where the receiver has an owner, and
 //    `wakeup_pending_` was 0 and is 1 now, the sender's notice takes it to that owner, as in (8). Else it goes into the shared
 //    queue: a receiver without an owner lies there, too, most likely.
 //
@@ -37,14 +37,14 @@
 //    `wakeup_pending_` and begins a turn, as if it had lain in a queue.
 //
 // Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or makes it be started by
-// the queue; and busy ends with the turn. Only the owner's thread and the turn touch `inbox_`; while a turn runs in
+// the queue; and busy ends with the turn. Only the owner's thread and the turn touch `local_messages_`; while a turn runs in
 // another thread than the owner's, it does not.
 // Why nothing is lost: a push on `remote_` comes before the look at `wakeup_pending_`. If that says 1, the notice has yet to
 // clear it, and looks at `remote_` and `busy_` after that; so whatever happens, some notice looks there behind the
 // push, or a turn has taken what was pushed. If it finds busy, the turn's last look (4), in the same lock, comes later
 // and sees the push. If it finds `owner_` null, the turn writes `owner_` after that look, and takes `remote_` after it
 // wrote: all four are sequentially consistent. Why mail of one pair stays in order: what came by `remote_` before is in
-// `inbox_` or taken before a local delivery appends behind it; and a turn takes `inbox_` first, in the thread that
+// `local_messages_` or taken before a local delivery appends behind it; and a turn takes `local_messages_` first, in the thread that
 // alone adds to it.
 // Why (6) is no exception. The owner's half of its lock needs no barrier of others, so what it does inside is as good
 // as what a claim does. Only the turn changes `owner_` of one that is busy and in no queue, so the owner that was asked
@@ -77,7 +77,7 @@ class runtime_core;
 
 class alignas(base::cache_line) mailbox : public runnable {
 public:
-    explicit mailbox(std::uint32_t slot) noexcept : runnable(&mailbox::begin_turns), slot_(slot) {}
+    explicit mailbox(std::uint32_t slot) noexcept : runnable(&mailbox::run_queued), slot_(slot) {}
     mailbox(const mailbox&) = delete;
 
     // Nobody's, as a new one is, it is this runtime's from now on; and nobody's again. `home`: of the only worker that
@@ -87,7 +87,7 @@ public:
     bool generations_exhausted() const noexcept; // its generations are
 
     // False: that is not for this worker's hand; nothing is done.
-    bool hand_on(std::uint32_t generation, message_node& one, worker& me) noexcept;
+    bool try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept;
     // Any thread.
     delivery accept(address to, message_node& one) noexcept;
     // Pairs with begin_incarnation: for who goes through all mailboxes, or has the address by a way that orders nothing.
@@ -105,7 +105,7 @@ public:
     bool bound() const noexcept { return wakeup_.bound; }
 
     // Before a life: the worker of this home shall be the owner. Left out when that cannot be had at once.
-    void begin_on(std::uint16_t wanted) noexcept;
+    void set_initial_owner(std::uint16_t wanted) noexcept;
     // Who has just taken it from the table; what the life needs was written before.
     void begin_incarnation() noexcept { generation_.store_rel(generation_.load_rlx() + 1); } // pairs with generation
     // Before a life, and behind its beginning: mail that came when it was not there yet.
@@ -136,7 +136,7 @@ public:
 
     // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes where its receiver
     // finds it. True: that was idle, and lies in that queue now.
-    static bool take_from_hand(worker& victim) noexcept;
+    static bool deliver_from_lifo_slot(worker& victim) noexcept;
 
     // It is the notice of one that is busy, which will look for its mail. A hint: that may have come to an end. Inside
     // the lock of the inbox where it lies.
@@ -145,7 +145,7 @@ public:
 private:
     friend class mailbox_table;
     friend class worker;
-    friend void disown(runnable& mailbox) noexcept;
+    friend void clear_owner(runnable& mailbox) noexcept;
     struct list {
         message_node* first = nullptr;
         message_node* last = nullptr;
@@ -173,20 +173,20 @@ private:
         bool bound = false;     // when it was made, to the worker of `home`; else that is what round_robin gave it
     };
 
-    static void begin_turns(runnable* self) noexcept;
+    static void run_queued(runnable* self) noexcept;
     static mailbox& of(wakeup& mine) noexcept;
     static void run_wakeup(runnable* self) noexcept;
-    bool deliver_here(message_node& one, worker& me) noexcept;
+    bool deliver_as_owner(message_node& one, worker& me) noexcept;
     bool receive(message_node& one, worker& owner) noexcept;
     static void empty_hand(worker& me) noexcept;
     mailbox* next_from_hand(worker& me, bool at_once, message_node*& given) noexcept;
-    void deliver_elsewhere(message_node& one, worker& me) noexcept;
-    void deliver_from_afar(message_node& one) noexcept;
+    void deliver_as_other_worker(message_node& one, worker& me) noexcept;
+    void deliver_remote(message_node& one) noexcept;
     void push_remote(message_node& one) noexcept;
     void notify_owner() noexcept;
-    bool move_here(message_node& one, worker& me, worker& owner) noexcept;
-    static void turns(mailbox& first) noexcept;
-    static mailbox* chain(mailbox* box, message_node* given, worker*& me, context& here, unsigned& left) noexcept;
+    bool pull_to_this_worker(message_node& one, worker& me, worker& owner) noexcept;
+    static void run_batches(mailbox& first) noexcept;
+    static mailbox* run_hand_off_chain(mailbox* box, message_node* given, worker*& me, context& here, unsigned& left) noexcept;
     [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
     void forget_locals() noexcept;
     void handle(message_node& one, std::uint32_t incarnation) noexcept;
@@ -194,24 +194,24 @@ private:
     void handle_unusual(message_node& one, std::uint32_t incarnation) noexcept;
     bool is_usual(const message_node& one, std::uint32_t incarnation) const noexcept { return one.generation == incarnation && marks_ == 0; }
     bool ends_early(const message_node& one, std::uint32_t incarnation) const noexcept;
-    list turn(worker*& me) noexcept;
-    [[gnu::noinline]] list handle_several(list batch, worker*& me) noexcept;
+    list run_batch(worker*& me) noexcept;
+    [[gnu::noinline]] list run_long_batch(list batch, worker*& me) noexcept;
     list take_all() noexcept;
-    static unsigned go_on(bool more, std::int64_t& until) noexcept;
-    [[gnu::noinline]] worker* moved() noexcept;
-    mailbox* end_turn(list rest, worker& me, bool more, message_node*& given) noexcept;
-    bool end_inside(list rest, bool& retire) noexcept;
-    bool go_on_behind(mailbox& receiver, list rest, worker& me) noexcept;
-    void turns_and_follow(worker& me) noexcept;
-    void follow_sender(worker& me) noexcept;
+    static unsigned extend_batch(bool more, std::int64_t& until) noexcept;
+    [[gnu::noinline]] worker* reacquire_after_move() noexcept;
+    mailbox* end_batch(list rest, worker& me, bool more, message_node*& given) noexcept;
+    bool end_batch_locked(list rest, bool& retire) noexcept;
+    bool reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept;
+    void run_batches_and_migrate(worker& me) noexcept;
+    void migrate_to_sender(worker& me) noexcept;
     [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
-    bool take_over(worker& me) noexcept;
-    [[gnu::noinline]] bool take_from_another(worker& me) noexcept;
-    struct handover;
+    bool acquire_ownership(worker& me) noexcept;
+    [[gnu::noinline]] bool acquire_ownership_slow(worker& me) noexcept;
+    struct ownership_request;
     bool try_activate_here(worker& me) noexcept;
     [[gnu::noinline, gnu::cold]] void return_wakeup_to_owner(worker& owner) noexcept;
     bool runs_on(const worker& one) const noexcept;
-    void bind_turn(context& here, const worker& me) const noexcept;
+    void bind_batch(context& here, const worker& me) const noexcept;
     static bool is_for_next_incarnation(const message_node& one, std::uint32_t incarnation) noexcept;
     bool count_out() noexcept;
     [[gnu::noinline, gnu::cold]] void room_made() noexcept;
@@ -228,12 +228,12 @@ private:
         return true;
     }
     [[gnu::noinline]] void take_remote(list& into) noexcept;
-    // Into `inbox_`.
+    // Into `local_messages_`.
     void enqueue(message_node& one) noexcept {
         if (one.urgent) [[unlikely]]
-            overtake(inbox_, {&one, &one});
+            overtake(local_messages_, {&one, &one});
         else
-            inbox_.append(one);
+            local_messages_.append(one);
     }
     [[gnu::noinline]] void overtake(list& into, list urgent) noexcept;
     [[gnu::noinline]] list left_over(list rest, message_node* last_urgent) noexcept;
@@ -244,14 +244,14 @@ private:
     base::atomic<bool> busy_{false};
     // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a receiver, and ends early;
     // its handlers have made fiber_local values.
-    enum mark : std::uint8_t { retired = 1, outruns = 2, has_locals = 4 };
+    enum mark : std::uint8_t { retired = 1, floods_receiver = 2, has_locals = 4 };
     std::uint8_t marks_ = 0;
 
 public:
     base::byte_lock extra_lock; // the model's: guards what `extra` leads to
 
 private:
-    list inbox_;
+    list local_messages_;
 
 public:
     base::atomic<std::uint64_t> handled{0}; // pieces, in this life; its turn writes
@@ -275,8 +275,8 @@ public:
 
 private:
     base::atomic<std::uint8_t> wakeup_pending_{0};
-    base::atomic<std::uint8_t> from_{0};   // home of the worker that sent last from afar, a hint; 0: not known
-    base::atomic<std::uint32_t> taken_{0}; // how often mail from afar was taken; who may touch `inbox_` writes
+    base::atomic<std::uint8_t> last_remote_sender_{0};   // home of the worker that sent last from afar, a hint; 0: not known
+    base::atomic<std::uint32_t> remote_takes_{0}; // how often mail from afar was taken; who may touch `local_messages_` writes
     base::atomic<runtime_core*> runtime_{nullptr};
 
 public:
@@ -285,7 +285,7 @@ public:
 private:
     // The third is for what is seldom.
     alignas(base::cache_line) wakeup wakeup_;
-    message_node* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `inbox_` writes
+    message_node* last_urgent_ = nullptr; // see mailbox_urgent.cpp; who may touch `local_messages_` writes
 
 public:
     base::atomic<incarnation_owner*> group{nullptr};

@@ -12,14 +12,14 @@
 
 namespace sennit::sched {
 
-void mailbox::turns_and_follow(worker& me) noexcept {
-    turns(*this);
-    if (this_worker() == &me && me.only_talks()) follow_sender(me); // else a handler has blocked, or works
+void mailbox::run_batches_and_migrate(worker& me) noexcept {
+    run_batches(*this);
+    if (this_worker() == &me && me.only_talks()) migrate_to_sender(me); // else a handler has blocked, or works
 }
 
 // It has had its turn here. While it is idle and lives, it has no home but that of its life.
-void mailbox::follow_sender(worker& me) noexcept {
-    const unsigned to = from_.load_rlx(); // a hint
+void mailbox::migrate_to_sender(worker& me) noexcept {
+    const unsigned to = last_remote_sender_.load_rlx(); // a hint
     if (to == 0 || to == me.home() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
@@ -32,7 +32,7 @@ void mailbox::follow_sender(worker& me) noexcept {
     if (!goes) return;
     wakeup_.carries_mailbox = true;
     wakeup_.home = static_cast<std::uint16_t>(to);
-    if (!SENNIT_MUTANT("who follows its sender has a turn there")) runtime().post(wakeup_);
+    if (!SENNIT_MUTANT("mailbox that migrates to its sender runs there")) runtime().post(wakeup_);
 }
 
 } // namespace sennit::sched

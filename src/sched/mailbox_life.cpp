@@ -24,15 +24,15 @@ void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint1
     wakeup_.movable = only == 0;
     busy_.store_rlx(false); // pairs with begin_incarnation: written before the life, as all of these
     marks_ = 0;
-    inbox_ = {};
+    local_messages_ = {};
     remote_.store_rlx(nullptr); // pairs with begin_incarnation: as said
     wakeup_pending_.store_rlx(0);      // pairs with begin_incarnation: as said
     queued.store_rlx(0);        // pairs with begin_incarnation: as said
     bounds.store_rlx(0);        // pairs with begin_incarnation: as said
     crowded.store_rlx(0);       // pairs with begin_incarnation: as said
     handled.store_rlx(0);       // pairs with begin_incarnation: as said
-    from_.store_rlx(0);         // pairs with begin_incarnation: as said; a number of its workers
-    taken_.store_rlx(0);        // pairs with begin_incarnation: as said
+    last_remote_sender_.store_rlx(0);         // pairs with begin_incarnation: as said; a number of its workers
+    remote_takes_.store_rlx(0);        // pairs with begin_incarnation: as said
     asks.store_rlx(0);          // pairs with begin_incarnation: as said
     group.store_rlx(nullptr);   // pairs with begin_incarnation: as said
     object = nullptr;
@@ -58,7 +58,7 @@ void mailbox::retire_slot() noexcept {
     runtime().mailboxes().give(*this);
 }
 
-void mailbox::begin_on(std::uint16_t wanted) noexcept {
+void mailbox::set_initial_owner(std::uint16_t wanted) noexcept {
     worker* const owner = owner_.load();
     worker& chosen = runtime().worker_at(wanted - 1u);
     if (owner == &chosen || !owner) return;
@@ -84,12 +84,12 @@ void mailbox::end_incarnation() noexcept {
 
 void worker::let_go_of_handler() noexcept {
     let_go();
-    if (mailbox* box = self().serves()) box->bind_turn(self(), *this);
+    if (mailbox* box = self().serves()) box->bind_batch(self(), *this);
 }
 
 // Of an unbound one. A handler that goes on in another worker's thread takes the mailbox with it, which costs a claim:
 // some 10 us where the old owner is awake. So who wakes it sends it back to `me`, if that is awake.
-void mailbox::bind_turn(context& here, const worker& me) const noexcept {
+void mailbox::bind_batch(context& here, const worker& me) const noexcept {
     if (home != 0 || !me.is_local(*this)) return;
     here.home = me.home();
     here.movable = true;

@@ -27,10 +27,10 @@ void mailbox::forget_locals() noexcept {
 mailbox::list mailbox::end_locals(list rest) noexcept {
     worker* const me = this_worker();
     message_node* const last_urgent = last_urgent_;
-    rest.append(inbox_);
-    inbox_.first = nullptr;
+    rest.append(local_messages_);
+    local_messages_.first = nullptr;
     forget_locals();
-    if (this_worker() != me) (void)moved();
+    if (this_worker() != me) (void)reacquire_after_move();
     return left_over(rest, last_urgent);
 }
 

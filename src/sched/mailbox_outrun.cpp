@@ -14,22 +14,22 @@ namespace sennit::sched {
 // Ends a turn that leaves `rest`. False, and nothing is done: the receiver is here by now, or this may not go there.
 // The mailbox travels busy, with its mail as it lies: by its notice to the receiver's owner, as one that follows its
 // sender; by the shared queue where the receiver has no owner, or where the notice is under way for another reason.
-bool mailbox::go_on_behind(mailbox& receiver, list rest, worker& me) noexcept {
+bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept {
     worker* const owner = receiver.owner_.load();
     if (owner == &me || !me.is_local(*this) || home != 0) return false;
     if (!me.queue().in_hand.closed()) me.let_go();
     bool by_wakeup = false;
     me.queue().inside([&]() noexcept {
-        rest.append(inbox_);
-        inbox_ = rest;
+        rest.append(local_messages_);
+        local_messages_ = rest;
         by_wakeup = owner && wakeup_pending_.exchange(1) == 0;
         owner_.store(nullptr);
     });
     if (!by_wakeup) {
-        if (!SENNIT_MUTANT("who goes on behind one that is on its way is queued")) runtime().post(*this);
+        if (!SENNIT_MUTANT("mailbox rescheduled behind one in transit is queued")) runtime().post(*this);
         return true;
     }
-    if (SENNIT_MUTANT("who goes on behind its receiver is told of")) return true;
+    if (SENNIT_MUTANT("mailbox rescheduled behind its receiver is posted")) return true;
     wakeup_.carries_mailbox = true;
     wakeup_.home = owner->home();
     runtime().post(wakeup_);

@@ -28,9 +28,9 @@ mailbox::list mailbox::left_over(list rest, message_node* last_urgent) noexcept 
     if (!rest.first) return rest;
     message_node* const newest = last_urgent_;
     if (rest.begins_urgently()) last_urgent_ = last_urgent;
-    if (!inbox_.begins_urgently()) return rest;
-    const list urgent{inbox_.first, newest};
-    inbox_.first = newest->next;
+    if (!local_messages_.begins_urgently()) return rest;
+    const list urgent{local_messages_.first, newest};
+    local_messages_.first = newest->next;
     overtake(rest, urgent);
     return rest;
 }

@@ -14,7 +14,7 @@ namespace sennit::sched {
 
 class mailbox;
 
-class outrun {
+class flood_detector {
 public:
     // `from` sends to `to`, whose mail was taken so many times. True: one too many.
     bool note(const mailbox& from, mailbox& to, std::uint32_t taken) noexcept {
@@ -23,12 +23,12 @@ public:
             taken_ = taken;
             count_ = 0;
         }
-        if (++count_ < tuning::untaken_pieces) return false;
+        if (++count_ < tuning::max_unreceived_messages) return false;
         from_ = &from;
         return true;
     }
     // Whom it outruns; null: not known here.
-    mailbox* receiver_of(const mailbox& sender) const noexcept { return from_ == &sender ? to_ : nullptr; }
+    mailbox* flooded_receiver(const mailbox& sender) const noexcept { return from_ == &sender ? to_ : nullptr; }
 
 private:
     const mailbox* from_ = nullptr; // who sent the piece that was one too many; only compared

@@ -13,9 +13,9 @@
 
 namespace sennit::sched {
 
-class piece_clock {
+class message_cost_sampler {
 public:
-    bool take_long() const noexcept { return tuning::stressed || long_; }
+    bool messages_are_slow() const noexcept { return tuning::stressed || slow_; }
 
     // Of one turn: from `begin` to its own end.
     class sample {
@@ -28,16 +28,16 @@ public:
         sample(const sample&) = delete;
 
         // Starts it if one is due and none runs. The turn is about to handle several pieces.
-        void begin(piece_clock& of) noexcept {
-            if (!tuning::stressed && !of_ && of.turns_left_-- == 0) [[unlikely]]
+        void begin(message_cost_sampler& of) noexcept {
+            if (!tuning::stressed && !of_ && of.batches_left_-- == 0) [[unlikely]]
                 start(of);
         }
         // A handler has blocked.
         void drop() noexcept { of_ = nullptr; }
 
     private:
-        [[gnu::noinline, gnu::cold]] void start(piece_clock& of) noexcept {
-            of.turns_left_ = tuning::turns_to_a_sample - 1;
+        [[gnu::noinline, gnu::cold]] void start(message_cost_sampler& of) noexcept {
+            of.batches_left_ = tuning::batches_per_sample - 1;
             of_ = &of;
             before_ = handled_.load_rlx(); // a metric, written by the turn only
             since_ = sys::now_ns();
@@ -46,18 +46,18 @@ public:
             of_->note(sys::now_ns() - since_, handled_.load_rlx() - before_); // a metric, as above
         }
         const base::atomic<std::uint64_t>& handled_; // how many pieces so far
-        piece_clock* of_ = nullptr;
+        message_cost_sampler* of_ = nullptr;
         std::uint64_t before_ = 0;
         std::int64_t since_ = 0;
     };
 
 private:
-    void note(std::int64_t ns, std::uint64_t pieces) noexcept {
-        long_ = ns > static_cast<std::int64_t>(pieces) * tuning::long_piece_ns;
+    void note(std::int64_t ns, std::uint64_t messages) noexcept {
+        slow_ = ns > static_cast<std::int64_t>(messages) * tuning::slow_message_ns;
     }
 
-    unsigned turns_left_ = 0;
-    bool long_ = false;
+    unsigned batches_left_ = 0;
+    bool slow_ = false;
 };
 
 } // namespace sennit::sched

@@ -88,18 +88,18 @@ inline constexpr unsigned quiet_looks = 20;
 inline constexpr std::int64_t starvation_ns = 1'000'000'000;
 
 // Pieces of mail that one mailbox handles before others have their turn.
-inline constexpr unsigned mail_in_a_turn = simulated ? 2 : 64;
+inline constexpr unsigned messages_per_batch = simulated ? 2 : 64;
 // A piece of mail takes long if it takes more than a hand-over to another worker, roughly; one turn in so many is
 // timed.
-inline constexpr std::int64_t long_piece_ns = 400;
-inline constexpr unsigned turns_to_a_sample = 16;
+inline constexpr std::int64_t slow_message_ns = 400;
+inline constexpr unsigned batches_per_sample = 16;
 // How much longer a turn may take while more mail waits: some thousand pieces, so that one to which
 // many send keeps up with them.
-inline constexpr std::int64_t longest_turn_ns = 100'000;
+inline constexpr std::int64_t max_batch_ns = 100'000;
 
 // What handlers of one worker send to a mailbox of another one before it gets to its mail: more than it gets in a turn
 // where nobody is outrun, unless pieces are so short that one worker had best do it all.
-inline constexpr unsigned untaken_pieces = stressed ? 2 : 256;
+inline constexpr unsigned max_unreceived_messages = stressed ? 2 : 256;
 
 // Of the handlers that one worker wakes for another one, so many stay where they were woken, which costs ten times as
 // much as to send them back, once.
@@ -107,7 +107,7 @@ inline constexpr unsigned moves_one_in = simulated ? 2 : 32;
 
 // Of the turns that mail from another worker has made, so many may end with a move there: it costs as much as one such
 // message, or two.
-inline constexpr unsigned follows_one_in = simulated ? 1 : 16;
+inline constexpr unsigned migration_odds = simulated ? 1 : 16;
 // It moves from a worker that runs a piece in less time than this: several times what such messages take.
 inline constexpr std::int64_t talk_ns = 2'000;
 

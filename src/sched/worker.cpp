@@ -267,8 +267,8 @@ bool worker::run_timers() noexcept {
 
 std::uint64_t worker::pulse() const noexcept {
     const context* here = running();
-    const mailbox* turn = here ? here->seen_to_serve() : nullptr;
-    return counted.runs() + (turn ? turn->handled.load_rlx() : 0); // metrics, both
+    const mailbox* running = here ? here->seen_to_serve() : nullptr;
+    return counted.runs() + (running ? running->handled.load_rlx() : 0); // metrics, both
 }
 
 // ---- the own queue -------------------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ void worker::meet(const void* place, std::uint64_t values) noexcept {
 
 bool worker::rob(worker& victim) noexcept {
     local_queue::batch loot;
-    const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::take_from_hand(victim); });
+    const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::emit(trace_kind::steals, nullptr, "from a queue");

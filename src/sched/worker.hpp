@@ -79,7 +79,7 @@ public:
         if (item.home != local_home_) [[unlikely]] {
             bool in = false;
             queue_.inside([&] {
-                if ((in = wanted()) && item.owned) disown(item);
+                if ((in = wanted()) && item.owned) clear_owner(item);
             });
             if (in) post_by_policy(item);
             return in;
@@ -178,8 +178,8 @@ public:
     bool fair_turn_is_asked_for() const noexcept { return fair_at_.load_rlx() == 0; } // orders nothing
     // Own thread: how many mailboxes may have a turn in one pick, and how many messages they may handle in one turn.
     // Fewer than usual where fair turns would be far apart.
-    unsigned turns_in_a_pick() const noexcept { return fair_period_; }
-    unsigned messages_in_a_turn() const noexcept { return messages_in_a_turn_; }
+    unsigned batches_per_pick() const noexcept { return fair_period_; }
+    unsigned max_messages_per_batch() const noexcept { return max_messages_per_batch_; }
 
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
 
@@ -209,9 +209,9 @@ public:
     sys::thread_suspender suspender;
     bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp
     void meet(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
-    piece_clock& pieces() noexcept { return pieces_; }                      // own thread
+    message_cost_sampler& message_costs() noexcept { return message_costs_; }                      // own thread
     prefetch_links& remote_prefetch_links() noexcept { return remote_prefetch_links_; }                 // own thread
-    outrun& outruns() noexcept { return outruns_; }                         // own thread
+    flood_detector& floods() noexcept { return floods_; }                         // own thread
 
 private:
     friend class snapshot;
@@ -306,7 +306,7 @@ private:
     context* spares_ = nullptr;
     base::atomic<std::size_t> spare_count_{0};   // owner writes
     unsigned fair_period_ = tuning::fair_period; // picks from one fair turn to the next
-    unsigned messages_in_a_turn_ = tuning::mail_in_a_turn;
+    unsigned max_messages_per_batch_ = tuning::messages_per_batch;
     // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at once.
     base::atomic<std::uint64_t> fair_at_{tuning::fair_period - 1};
     std::uint64_t look_aside_at_ = 0; // as many runnables run aside: the next child looks at the clock
@@ -348,9 +348,9 @@ private:
     } noted_;                          // the watchdog's
     sys::thread thread_;
     pace pace_;            // whether the queue is worth sharing
-    piece_clock pieces_;   // how long mail takes here
+    message_cost_sampler message_costs_;   // how long mail takes here
     prefetch_links remote_prefetch_links_; // what went to other workers' mailboxes
-    outrun outruns_;       // how much of it to one that has not got to it
+    flood_detector floods_;       // how much of it to one that has not got to it
     meetings met_;         // how often somebody was inside what was wanted here
 };
 

@@ -18,7 +18,7 @@ struct runnable : base::list_node {
     std::uint64_t order = UINT64_MAX; // the worker's queue's; see src/sched/local_queue.hpp
     std::uint16_t home = 0;           // 0: any worker may run it; else number `home - 1` only
     bool in_order = false;            // it lies in a scheduling_order; under the shared queue's lock
-    bool owned = false;               // a mailbox: `disown` is told when it leaves its worker's queue
+    bool owned = false;               // a mailbox: `clear_owner` is told when it leaves its worker's queue
     bool movable = false;             // `home` is where it had best run: others take it if that worker does not get on
 };
 

@@ -112,7 +112,7 @@ SIM_SCENARIO_WITHIN(actor, two_threads_wake_an_idle_one, .preemptions = 2, .stal
 }
 
 // A message meets the end of the turn of the one before.
-SIM_SCENARIO_WITHIN(actor, a_message_meets_the_end_of_a_turn, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(actor, a_message_meets_the_end_of_a_batch, .preemptions = 2, .stale_reads = 1) {
     house all(1, 2);
     all.actor.tell(put{1});
     all.actor.tell(put{2});
@@ -231,7 +231,7 @@ SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_rea
 // The system refuses membarriers from a moment on at which the actor's handler is blocked (src/sched/mailbox.hpp, 6).
 // If that goes on in the other worker's thread, which has woken it while the owner slept, the owner is asked to hand
 // the actor over; what is sent meanwhile, to the owner or to nobody, comes after what was sent before.
-SIM_SCENARIO_WITHIN(actor, a_turn_goes_on_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
+SIM_SCENARIO_WITHIN(actor, a_batch_continues_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp one_shot.cpp") {
     house all(2, 2);
     sim::calmly([&] { all.actor.tell(nap{}); });
@@ -276,7 +276,7 @@ SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 
 
 // One outruns a receiver that is bound to the other worker, and goes on behind it (src/sched/mailbox.hpp, 7): by its
 // notice, with what it has sent to itself, or what a thread sends to it meanwhile.
-SIM_SCENARIO_WITHIN(actor, who_outruns_its_receiver_goes_on_behind_it, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, who_floods_its_receiver_is_rescheduled_behind_it, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
     house all(2, 4, {.worker = 0});
     auto from = all.group->spawn<talker>(all.actor, 4);
@@ -284,7 +284,7 @@ SIM_SCENARIO_WITHIN(actor, who_outruns_its_receiver_goes_on_behind_it, .preempti
     all.what.enough.wait();
     sim::check(all.what.sum == 1234, "in the order in which they were sent");
 }
-SIM_SCENARIO_WITHIN(actor, what_is_sent_to_who_goes_on_behind_its_receiver, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, what_is_sent_to_who_is_rescheduled_behind_its_receiver, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
     house all(2, 6, {.worker = 0});
     auto from = all.group->spawn<talker>(all.actor, 0);
@@ -294,7 +294,7 @@ SIM_SCENARIO_WITHIN(actor, what_is_sent_to_who_goes_on_behind_its_receiver, .pre
 }
 
 // The receiver is on its way, in a thief's hands: the sender goes where that will most likely come to lie.
-SIM_SCENARIO_WITHIN(actor, who_outruns_a_stolen_receiver_goes_on_behind_it, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     house all(1, 6);
     auto from = all.group->spawn<talker>(all.actor, 6);
@@ -307,7 +307,7 @@ SIM_SCENARIO_WITHIN(actor, who_outruns_a_stolen_receiver_goes_on_behind_it, .pre
 
 // One that is sent to from the other worker goes there (src/sched/mailbox.hpp, 8), while that one sends on, or a thread
 // does; and it ends before, on its way, or there.
-SIM_SCENARIO_WITHIN(actor, who_is_sent_to_follows_its_sender, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, who_is_sent_to_migrates_to_its_sender, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
     house all(2, 4, {.begins_on = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
@@ -319,7 +319,7 @@ SIM_SCENARIO_WITHIN(actor, who_is_sent_to_follows_its_sender, .preemptions = 2, 
     sim::check(sum == 1256 || sum == 1526 || sum == 1562 || sum == 5126 || sum == 5162 || sum == 5612,
                "each in the order in which they were sent");
 }
-SIM_SCENARIO_WITHIN(actor, who_follows_its_sender_ends, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, who_migrates_to_its_sender_ends, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
     house all(2, 9, {.begins_on = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);

@@ -73,7 +73,7 @@ struct house {
     void rob_first_worker() {
         sennit::sched::worker& victim = one->core().worker_at(0);
         sennit::sched::local_queue::batch loot;
-        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::take_from_hand(victim); });
+        (void)victim.queue().steal(loot, [&]() noexcept { sennit::sched::mailbox::deliver_from_lifo_slot(victim); });
         while (sennit::sched::runnable* item = loot.ready.pop_front()) one->core().post(*item);
         while (sennit::sched::runnable* item = loot.spawned.pop_front()) one->core().post(*item);
     }

@@ -119,7 +119,7 @@ private:
 
 // Several that are sent to, by an actor and by a thread, flood one: they go on behind it (src/sched/outrun.hpp), and
 // nothing is lost or comes too early, neither what they send nor what is sent to them.
-TEST_P(on_many_workers, who_outruns_its_receiver_stays_in_order) {
+TEST_P(on_many_workers, who_floods_its_receiver_stays_in_order) {
     constexpr int echoes = 4, pieces = rounds / 10;
     actor_group group(runtime);
     const auto to = group.spawn<sink>(0);
