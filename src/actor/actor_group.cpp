@@ -113,7 +113,7 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
                                : 0);
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->group.store_rlx(&group); // the constructor may make actors, too
-    box_->branch = static_cast<std::uint8_t>(group.branch_here());
+    box_->shard = static_cast<std::uint8_t>(group.shard_here());
     outer_ = exchange_under_construction(box_);
 }
 
@@ -163,11 +163,11 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
         detail::deliver_early_messages(box);
     }
     {
-        branch& here = group_.branches_[box.branch];
+        shard& here = group_.shards_[box.shard];
         std::lock_guard guard(here.lock);
         if (here.living++ == 0) {
             std::lock_guard inner(group_.lock_);
-            ++group_.peopled_;
+            ++group_.populated_shards_;
         }
         stopped = here.stopped;
         box.begin_incarnation(); // inside: either `stop` finds it, or it is found stopped
@@ -193,9 +193,9 @@ actor_group::~actor_group() {
     (void)wait_for_all(true);
 }
 
-unsigned actor_group::branch_here() const noexcept {
+unsigned actor_group::shard_here() const noexcept {
     const sched::worker* me = sched::this_worker();
-    return me ? me->index() % branch_count : 0;
+    return me ? me->index() % shard_count : 0;
 }
 
 void actor_group::failed(std::exception_ptr error) noexcept {
@@ -207,7 +207,7 @@ void actor_group::failed(std::exception_ptr error) noexcept {
 // is left before that, the group's is the last that is touched.
 void actor_group::member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept {
     auto& me = static_cast<actor_group&>(family);
-    branch& mine = me.branches_[box.branch];
+    shard& mine = me.shards_[box.shard];
     {
         std::lock_guard guard(mine.lock);
         mine.handled += box.handled.load_rlx(); // pairs with nothing: a metric of this life, written by its turns
@@ -215,7 +215,7 @@ void actor_group::member_ended(sched::incarnation_owner& family, sched::mailbox&
     }
     sched::wake_ups woken;
     std::lock_guard guard(me.lock_);
-    if (--me.peopled_ == 0) woken.take_all(me.joiners_);
+    if (--me.populated_shards_ == 0) woken.take_all(me.joiners_);
 }
 
 // Of a life: in it, behind `is_alive`, or where its constructor runs.
@@ -228,7 +228,7 @@ actor_group* actor_group::of(const sched::mailbox& box) noexcept {
 bool actor_group::wait_for_all(bool at_the_end) noexcept {
     for (;;) {
         lock_.lock();
-        if (peopled_ == 0 && !(at_the_end && round_.out)) {
+        if (populated_shards_ == 0 && !(at_the_end && stop_visitor_.under_way)) {
             lock_.unlock();
             return true;
         }
@@ -251,7 +251,7 @@ void actor_group::join() {
 
 void actor_group::stop() noexcept {
     bool somebody = false;
-    for (branch& one : branches_) {
+    for (shard& one : shards_) {
         std::lock_guard guard(one.lock);
         one.stopped = true;
         somebody |= one.living != 0;
@@ -273,7 +273,7 @@ void actor_group::stop_one(sched::address who) noexcept {
     try {
         detail::stop_actor(who, exit_reason::shutdown, true);
     } catch (const std::bad_alloc&) {
-        begin_round();
+        send_stop_visitor();
     }
 }
 
@@ -285,55 +285,55 @@ void actor_group::stop_one(sched::address who) noexcept {
 // destructor waits until it is home, as it may still lie with one that has ended otherwise; which takes as long as that
 // one's turn.
 
-void actor_group::begin_round() noexcept {
+void actor_group::send_stop_visitor() noexcept {
     {
         std::lock_guard guard(lock_);
-        round_.once_more = true;
-        if (std::exchange(round_.out, true)) return;
+        stop_visitor_.once_more = true;
+        if (std::exchange(stop_visitor_.under_way, true)) return;
     }
-    go_round();
+    forward_stop_visitor();
 }
 
 // By who has it in hand. It is gone when this returns, and the group may be.
-void actor_group::go_round() noexcept {
+void actor_group::forward_stop_visitor() noexcept {
     for (;;) {
         sched::address next;
-        (void)runtime_.mailboxes().find_from(round_.at, [&](sched::mailbox& box) {
+        (void)runtime_.mailboxes().find_from(stop_visitor_.at, [&](sched::mailbox& box) {
             next = member(box);
             return static_cast<bool>(next);
         });
         if (next) {
-            round_.fate = sched::delivery::sent;
-            round_.urgent = true;
-            (void)sched::deliver_uncounted(next, round_);
+            stop_visitor_.fate = sched::delivery::sent;
+            stop_visitor_.urgent = true;
+            (void)sched::deliver_uncounted(next, stop_visitor_);
             return;
         }
         sched::wake_ups woken;
         std::lock_guard guard(lock_);
-        round_.at = 0;
-        if (std::exchange(round_.once_more, false)) continue;
-        round_.out = false;
+        stop_visitor_.at = 0;
+        if (std::exchange(stop_visitor_.once_more, false)) continue;
+        stop_visitor_.under_way = false;
         woken.take_all(joiners_);
         return;
     }
 }
 
 // In the turn of whom it was sent to; null: that one has ended.
-void actor_group::round::come(sched::message_node& self, void* object) noexcept {
+void actor_group::stop_visitor::visit(sched::message_node& self, void* object) noexcept {
     if (object) {
         auto& me = *static_cast<actor_base*>(object);
         me.ending_ = true;
         me.why_ = exit_reason::shutdown;
         me.end(nullptr);
     }
-    static_cast<round&>(self).group.go_round();
+    static_cast<stop_visitor&>(self).group.forward_stop_visitor();
 }
 
 // ---- what there is -------------------------------------------------------------------------------------------------
 
 std::size_t actor_group::size() const noexcept {
     std::size_t sum = 0;
-    for (const branch& one : branches_) {
+    for (const shard& one : shards_) {
         std::lock_guard guard(one.lock);
         sum += one.living;
     }
@@ -342,7 +342,7 @@ std::size_t actor_group::size() const noexcept {
 
 std::uint64_t actor_group::handled() const {
     std::uint64_t sum = 0;
-    for (const branch& one : branches_) {
+    for (const shard& one : shards_) {
         std::lock_guard guard(one.lock);
         sum += one.handled;
     }

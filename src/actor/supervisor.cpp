@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Supervision: what happens when a child ends.
 //
-// A child is down (not started yet), running, ending (it was asked to end) or waiting (for its restart). `goes` marks
-// those that shall end: one after the other, the last first; `go_on` asks the next one when the one before is gone.
+// A child is down (not started yet), running, ending (it was asked to end) or waiting (for its restart). `must_end` marks
+// those that shall end: one after the other, the last first; `advance` asks the next one when the one before is gone.
 // When none goes any more, what waits is restarted, after its delay, or the supervisor ends. With one_for_one each
 // waiting child has a timer of its own; with the other two all that wait are restarted together, and a failure
 // meanwhile begins the delay anew.
@@ -178,19 +178,19 @@ void supervisor::on(const down& m) {
     });
     if (found == children_.end()) return; // its constructor failed, or it is a watch that was not ours
     entry& one = **found;
-    const bool asked = one.state == state::ending || one.goes;
+    const bool asked = one.state == state::ending || one.must_end;
     const bool by_error = m.why == exit_reason::error || m.why == exit_reason::linked;
     one.state = state::waiting;
-    one.goes = false;
+    one.must_end = false;
     one.cell->ended();
-    if (ends_) return go_on();
+    if (ends_) return advance();
     const restart kind = one.cell->restart();
     if (kind == restart::temporary || (kind == restart::transient && !by_error && !asked)) {
         remove(one);
-        if (asked && !ends_) go_on();
+        if (asked && !ends_) advance();
         return;
     }
-    if (asked) return go_on();
+    if (asked) return advance();
     if (m.why == exit_reason::shutdown) return end_all(nullptr); // the group ends
     failed(one, m.error);
 }
@@ -211,11 +211,11 @@ void supervisor::failed(entry& one, std::exception_ptr error) {
     }
     const std::uint64_t from = how_.strategy == strategy::one_for_all ? 0 : one.number;
     for (const auto& other : children_)
-        if (other->state == state::running && other->number > from) other->goes = true;
+        if (other->state == state::running && other->number > from) other->must_end = true;
     timer_.cancel();
     restarting_ = true;
     delay_ = std::max(delay_, delay);
-    go_on();
+    advance();
 }
 
 void supervisor::on(detail::restart_due m) {
@@ -237,17 +237,17 @@ void supervisor::end_all(std::exception_ptr error) {
     timer_.cancel();
     for (const auto& one : children_) {
         one->timer.cancel();
-        one->goes = one->state == state::running || one->state == state::ending;
+        one->must_end = one->state == state::running || one->state == state::ending;
     }
-    go_on();
+    advance();
 }
 
 // The next of those that shall end; when there is none, what comes behind that.
-void supervisor::go_on() {
+void supervisor::advance() {
     for (auto one = children_.rbegin(); one != children_.rend(); ++one) {
         entry& last = **one;
         if (last.state == state::ending) return; // it is not gone yet
-        if (!last.goes) continue;
+        if (!last.must_end) continue;
         last.state = state::ending;
         return last.cell->end(last.who);
     }

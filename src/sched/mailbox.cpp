@@ -377,7 +377,7 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::always_inline]] inline void mailbox::handle_usual(message_node& one) noexcept {
-    if (one.counted && !count_out() && !one.urgent) [[unlikely]] // an urgent one comes first, but is not the oldest
+    if (one.counted && !release_room() && !one.urgent) [[unlikely]] // an urgent one comes first, but is not the oldest
         return reject(one, delivery::full);
     handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
     one.run(one, object);                      // of this life: see above
@@ -386,7 +386,7 @@ inline mailbox::list mailbox::take_all() noexcept {
 [[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one, std::uint32_t incarnation) noexcept {
     if ((marks_ & has_locals) != 0) forget_locals();
     if (one.generation == incarnation && (marks_ & retired) == 0) return handle_usual(one);
-    uncount(one);
+    unreserve_room(one);
     reject(one, delivery::dead);
 }
 
@@ -564,7 +564,7 @@ void set_early_message_store(early_message_store how) noexcept {
 
 namespace {
 [[gnu::noinline]] delivery deliver_bounded(address to, message_node& one, mailbox& box) noexcept {
-    const delivery may = box.admit(one);
+    const delivery may = box.reserve_room(one);
     return may == delivery::sent ? box.accept(to, one) : undeliverable(to, one, may);
 }
 } // namespace
@@ -572,7 +572,7 @@ namespace {
 delivery deliver(address to, message_node& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
     if (!to || !box || box->generation() != to.generation) [[unlikely]] {
-        if (box) box->uncount(one);
+        if (box) box->unreserve_room(one);
         return undeliverable(to, one, delivery::dead);
     }
     if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_incarnation: older

@@ -121,12 +121,12 @@ public:
     bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }         // as said
     when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); } // as said
     // Counts one more in, if it may: `dead` means no. See when_full.
-    delivery admit(message_node& one) noexcept;
+    delivery reserve_room(message_node& one) noexcept;
     // Of one that is not handled after all.
-    void uncount(message_node& one) noexcept {
+    void unreserve_room(message_node& one) noexcept {
         if (!one.counted) return;
         one.counted = false;
-        (void)count_out();
+        (void)release_room();
     }
     // Taken from the table, but no life begins: whose address was given to others is nobody's from then on.
     void skip_incarnation() noexcept { generation_.store(generation_.load_rlx() + 2); } // owner: nobody else changes it
@@ -213,8 +213,8 @@ private:
     bool runs_on(const worker& one) const noexcept;
     void bind_batch(context& here, const worker& me) const noexcept;
     static bool is_for_next_incarnation(const message_node& one, std::uint32_t incarnation) noexcept;
-    bool count_out() noexcept;
-    [[gnu::noinline, gnu::cold]] void room_made() noexcept;
+    bool release_room() noexcept;
+    [[gnu::noinline, gnu::cold]] void wake_senders() noexcept;
     // Inside the owner's lock.
     bool idle() const noexcept { return !busy_.load_rlx(); } // under the lock
     // Its turn may begin with what `me` has in hand for it: nothing else has come.
@@ -270,8 +270,8 @@ public:
     // late for the last life takes of this one's room, until a turn has returned it.
     base::atomic<std::uint32_t> bounds{0};
     base::atomic<std::uint32_t> queued{0};
-    base::atomic<std::uint8_t> crowded{0}; // senders wait for room
-    std::uint8_t branch = 0;
+    base::atomic<std::uint8_t> senders_waiting{0}; // senders wait for room
+    std::uint8_t shard = 0;
 
 private:
     base::atomic<std::uint8_t> wakeup_pending_{0};
@@ -280,7 +280,7 @@ private:
     base::atomic<runtime_core*> runtime_{nullptr};
 
 public:
-    void* extra = nullptr; // the model's, for one life; as the next two, and `branch`
+    void* extra = nullptr; // the model's, for one life; as the next two, and `shard`
 
 private:
     // The third is for what is seldom.

@@ -29,7 +29,7 @@ void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint1
     wakeup_pending_.store_rlx(0);      // pairs with begin_incarnation: as said
     queued.store_rlx(0);        // pairs with begin_incarnation: as said
     bounds.store_rlx(0);        // pairs with begin_incarnation: as said
-    crowded.store_rlx(0);       // pairs with begin_incarnation: as said
+    senders_waiting.store_rlx(0);       // pairs with begin_incarnation: as said
     handled.store_rlx(0);       // pairs with begin_incarnation: as said
     last_remote_sender_.store_rlx(0);         // pairs with begin_incarnation: as said; a number of its workers
     remote_takes_.store_rlx(0);        // pairs with begin_incarnation: as said
@@ -78,7 +78,7 @@ void mailbox::reject(message_node& one, delivery why) noexcept {
 
 void mailbox::end_incarnation() noexcept {
     // owner: the turn alone changes it while it lives
-    generation_.store(generation_.load_rlx() + 1); // own turn's; before the looks at `crowded`
+    generation_.store(generation_.load_rlx() + 1); // own turn's; before the looks at `senders_waiting`
     marks_ |= retired;
 }
 

@@ -20,22 +20,22 @@ namespace sennit::sched {
 
 namespace {
 
-struct crowd {
+struct sender_waitlist {
     base::spin_lock lock;
     wait_list waiting;
 };
-constexpr std::size_t crowd_count = 64;
+constexpr std::size_t waitlist_count = 64;
 constexpr std::uint32_t behind_at_most = 4; // times the room, where the oldest are to be dropped
-constinit crowd crowds[crowd_count];
-const base::atfork_lock hold_crowds(crowds, crowds[0].lock);
+constinit sender_waitlist sender_waitlists[waitlist_count];
+const base::atfork_lock hold_waitlists(sender_waitlists, sender_waitlists[0].lock);
 
-crowd& crowd_of(std::uint32_t slot) noexcept {
-    return crowds[slot % crowd_count];
+sender_waitlist& waitlist_of(std::uint32_t slot) noexcept {
+    return sender_waitlists[slot % waitlist_count];
 }
 
 } // namespace
 
-delivery mailbox::admit(message_node& one) noexcept {
+delivery mailbox::reserve_room(message_node& one) noexcept {
     // pairs with begin_incarnation: written before the life
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
@@ -50,18 +50,18 @@ delivery mailbox::admit(message_node& one) noexcept {
 }
 
 // False: there are too many; this one, the oldest, is dropped.
-bool mailbox::count_out() noexcept {
+bool mailbox::release_room() noexcept {
     const std::uint32_t before = queued.fetch_sub(1);
-    if (crowded.load() && !SENNIT_MUTANT("room is told of")) room_made();
+    if (senders_waiting.load() && !SENNIT_MUTANT("senders are woken")) wake_senders();
     // pairs with begin_incarnation: written before the life
     return full() != when_full::drop_oldest || before <= bounds.load_rlx() >> 2; // bounds: of one life
 }
 
-void mailbox::room_made() noexcept {
+void mailbox::wake_senders() noexcept {
     wake_ups woken;
-    crowd& mine = crowd_of(slot_);
+    sender_waitlist& mine = waitlist_of(slot_);
     std::lock_guard guard(mine.lock);
-    crowded.store(0);
+    senders_waiting.store(0);
     woken.take_all(mine.waiting);
 }
 
@@ -72,10 +72,10 @@ std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept 
         return deliver(to, one);
     for (;;) {
         // Counted in already, it is not counted by `deliver`; and where the life has ended, nobody counts any more.
-        if (!alive(to) || box->admit(one) == delivery::sent) return deliver(to, one);
-        crowd& all = crowd_of(to.slot);
+        if (!alive(to) || box->reserve_room(one) == delivery::sent) return deliver(to, one);
+        sender_waitlist& all = waitlist_of(to.slot);
         all.lock.lock();
-        box->crowded.store(1);
+        box->senders_waiting.store(1);
         if (!SENNIT_MUTANT("second look for room") && (box->has_room() || box->ended(to))) {
             all.lock.unlock();
             continue;

@@ -124,12 +124,12 @@ private:
         return actor_ref<A>(one.begin(*made));
     }
     // The piece of mail that ends, without memory, all that live, one after the other.
-    struct round : sched::message_node {
-        explicit round(actor_group& whose) noexcept : message_node(&round::come), group(whose) {}
-        static void come(sched::message_node& self, void* object) noexcept;
+    struct stop_visitor : sched::message_node {
+        explicit stop_visitor(actor_group& whose) noexcept : message_node(&stop_visitor::visit), group(whose) {}
+        static void visit(sched::message_node& self, void* object) noexcept;
         actor_group& group;
         std::uint64_t at = 0;  // where it looks next; its own
-        bool out = false;      // lies with an actor, or looks for one; the group's lock guards this and the next
+        bool under_way = false;      // lies with an actor, or looks for one; the group's lock guards this and the next
         bool once_more = true; // from the start
     };
 
@@ -137,28 +137,28 @@ private:
     static actor_group* of(const sched::mailbox& box) noexcept;
     sched::address member(const sched::mailbox& box) const noexcept;
     void stop_one(sched::address who) noexcept;
-    void begin_round() noexcept;
-    void go_round() noexcept;
+    void send_stop_visitor() noexcept;
+    void forward_stop_visitor() noexcept;
     sched::address find_named(std::string_view name, const detail::actor_type* type) const;
     bool wait_for_all(bool at_the_end) noexcept;
 
     // The living are counted apart for every few workers, by where they were spawned: else all births and ends would
-    // meet in one cache line. Each branch with living ones counts as one in `peopled_`, from before its first one lives
+    // meet in one cache line. Each branch with living ones counts as one in `populated_shards_`, from before its first one lives
     // until after its last one has ended; so that is 0 when nobody lives, and only then.
-    struct alignas(base::cache_line) branch {
+    struct alignas(base::cache_line) shard {
         mutable base::spin_lock lock; // guards all below; lock_ may be taken inside it, not the other way
         std::size_t living = 0;
         std::uint64_t handled = 0; // by those that have ended
         bool stopped = false;
     };
-    static constexpr unsigned branch_count = 8;
-    unsigned branch_here() const noexcept;
+    static constexpr unsigned shard_count = 8;
+    unsigned shard_here() const noexcept;
 
     sched::runtime_core& runtime_;
-    std::array<branch, branch_count> branches_;
+    std::array<shard, shard_count> shards_;
     mutable base::spin_lock lock_; // guards all below
-    unsigned peopled_ = 0;
-    round round_{*this};
+    unsigned populated_shards_ = 0;
+    stop_visitor stop_visitor_{*this};
     sched::wait_list joiners_;
     std::exception_ptr error_;
 };

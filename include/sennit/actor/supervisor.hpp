@@ -132,7 +132,7 @@ private:
         std::uint64_t number = 0;
         std::shared_ptr<detail::child_cell> cell;
         enum state state = state::down;
-        bool goes = false; // is to be ended
+        bool must_end = false; // is to be ended
         sched::address who{};
         unsigned failures = 0; // in a row
         std::chrono::steady_clock::time_point started{};
@@ -145,7 +145,7 @@ private:
     void remove(entry& one);
     void failed(entry& one, std::exception_ptr error);
     void end_all(std::exception_ptr error);
-    void go_on();
+    void advance();
 
     const supervision how_;
     entries children_;
