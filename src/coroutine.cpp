@@ -6,7 +6,7 @@
 
 namespace sennit::detail {
 
-coroutine_extra::coroutine_extra(std::string_view called, std::size_t stack) : stack_size(stack) {
+coroutine_settings::coroutine_settings(std::string_view called, std::size_t stack) : stack_size(stack) {
     if (stack > sched::most_side_stack)
         throw std::invalid_argument("sennit: [SNT-312] a coroutine's stack must be at most 1 GiB, not " +
                                     std::to_string(stack) + " bytes");
@@ -18,7 +18,7 @@ void coroutine_frame::begin() {
     SENNIT_CHECK(phase_ != phase::ended, "[SNT-304] a coroutine was resumed after its end; ask done() first");
     SENNIT_CHECK(phase_ != phase::running, "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine "
                                            "that it resumed; resume it after it has suspended");
-    stack_ = extra_ ? &sched::side_stack::take(&coroutine_frame::run, this, extra_->stack_size, extra_->name.data())
+    stack_ = settings_ ? &sched::side_stack::take(&coroutine_frame::run, this, settings_->stack_size, settings_->name.data())
                     : &sched::side_stack::take(&coroutine_frame::run, this);
 }
 

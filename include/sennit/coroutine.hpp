@@ -130,11 +130,11 @@ public:
     // does not run before the first turn. Throws std::bad_alloc.
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, coroutine>)
-    explicit coroutine(F&& body) : frame_(make<block<F, no_extra>>(std::forward<F>(body))) {}
+    explicit coroutine(F&& body) : frame_(make<block<F, no_settings>>(std::forward<F>(body))) {}
     // The same; throws std::invalid_argument for too large a stack, too.
     template <class F>
     coroutine(const coroutine_attributes& how, F&& body)
-        : frame_(make<block<F, detail::coroutine_extra>>(std::forward<F>(body), how.name, how.stack_size)) {}
+        : frame_(make<block<F, detail::coroutine_settings>>(std::forward<F>(body), how.name, how.stack_size)) {}
     coroutine(coroutine&& other) noexcept
         : frame_(std::exchange(other.frame_, nullptr)), inside_(std::exchange(other.inside_, nullptr)) {
         if (frame_) frame_->note_moved();
@@ -174,17 +174,17 @@ public:
 private:
     template <class, class>
     friend class suspender;
-    struct no_extra {};
-    template <class F, class Extra>
+    struct no_settings {};
+    template <class F, class Settings>
     struct block final : detail::coroutine_frame {
         template <class... How>
         explicit block(F&& body, const How&... how)
-            : coroutine_frame(type, given(extra)), extra(how...), call(std::forward<F>(body)) {}
-        [[no_unique_address]] Extra extra;
+            : coroutine_frame(type, given(settings)), settings(how...), call(std::forward<F>(body)) {}
+        [[no_unique_address]] Settings settings;
         std::decay_t<F> call;
 
-        static const detail::coroutine_extra* given(const detail::coroutine_extra& it) noexcept { return &it; }
-        static const detail::coroutine_extra* given(const no_extra&) noexcept { return nullptr; }
+        static const detail::coroutine_settings* given(const detail::coroutine_settings& it) noexcept { return &it; }
+        static const detail::coroutine_settings* given(const no_settings&) noexcept { return nullptr; }
         static void run(detail::coroutine_frame& frame) {
             auto& me = static_cast<block&>(frame);
             suspender<In, Out> self(frame);

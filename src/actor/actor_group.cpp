@@ -61,8 +61,8 @@ actor_group& actor_base::group() const noexcept {
 }
 
 std::string actor_base::name() const {
-    std::lock_guard guard(detail::extra_lock(address().slot));
-    return box_->extra ? detail::extra_of(*box_)->name : std::string();
+    std::lock_guard guard(detail::cold_state_lock(address().slot));
+    return box_->cold_state ? detail::cold_state_of(*box_)->name : std::string();
 }
 
 void actor_base::end(std::exception_ptr error) noexcept {
@@ -73,7 +73,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
         error = std::move(last);
         if (why != exit_reason::linked) why = exit_reason::error;
     }
-    const bool told = detail::drop_extra(box, me, why, error) || why == exit_reason::linked;
+    const bool told = detail::drop_cold_state(box, me, why, error) || why == exit_reason::linked;
     if (error && !told) actor_group::of(box)->failed(std::move(error));
 }
 
@@ -87,24 +87,24 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
     const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
                                     ? sched::home_of(group.runtime_, how->begins_on)
                                     : std::uint16_t{0};
-    auto hung = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::extra>() : nullptr;
-    if (hung) hung->name = how->name;
+    auto cold = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::cold_state>() : nullptr;
+    if (cold) cold->name = how->name;
     memory_ = type.take();
     try {
-        detail::watch* news = how && how->watcher ? detail::make_watch(how->watcher, false) : nullptr;
+        detail::watch_entry* entry = how && how->watcher ? detail::make_watch_entry(how->watcher, false) : nullptr;
         try {
             box_ = &group.runtime_.mailboxes().take(home);
         } catch (...) {
-            if (news) detail::destroy_message(*news);
+            if (entry) detail::destroy_message(*entry);
             throw;
         }
-        if (news) hung->hang(*news);
+        if (entry) cold->add_watch_entry(*entry);
     } catch (...) {
         type.give(memory_);
         throw;
     }
     if (const std::uint16_t wanted = home != 0 ? home : begin; wanted != 0) box_->set_initial_owner(wanted);
-    box_->extra = hung.release();
+    box_->cold_state = cold.release();
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->handled.store_rlx(0); // the life begins later; so for all of these
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
@@ -121,7 +121,7 @@ actor_group::spawn_guard::~spawn_guard() {
     if (!box_) return;
     exchange_under_construction(outer_);
     // whoever spawns it learns by the exception
-    if (watcher_) detail::remove_watch({box_->self().slot, box_->generation() + 1}, watcher_, false);
+    if (watcher_) detail::remove_watch_entry({box_->self().slot, box_->generation() + 1}, watcher_, false);
     type_.give(memory_);
     (void)end_unstarted(exit_reason::error, nullptr);
 }
@@ -130,7 +130,7 @@ sched::address actor_group::spawn_guard::end_unstarted(exit_reason why, const st
     sched::mailbox& box = *std::exchange(box_, nullptr);
     const sched::address unstarted{box.self().slot, box.generation() + 1};
     detail::message_list nobodys;
-    detail::drop_extra(box, unstarted, why, error, &nobodys);
+    detail::drop_cold_state(box, unstarted, why, error, &nobodys);
     group_.runtime_.mailboxes().give(box);
     nobodys.return_all(unstarted.slot);
     return unstarted;
@@ -150,14 +150,14 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type_;
     if (named_) { // under the lock: others may be watching it already
-        std::lock_guard guard(detail::extra_lock(box.self().slot));
-        detail::extra_of(box)->type = &type_;
+        std::lock_guard guard(detail::cold_state_lock(box.self().slot));
+        detail::cold_state_of(box)->type = &type_;
     }
     box.object = &made;
     const sched::address who{box.self().slot, box.generation() + 1}; // it may have ended when it is begun
     bool stopped = false;
     const bool address_escaped = made.address_escaped_; // it may end as soon as it lives
-    std::unique_lock before_all_others(detail::extra_lock(box.self().slot), std::defer_lock);
+    std::unique_lock before_all_others(detail::cold_state_lock(box.self().slot), std::defer_lock);
     if (address_escaped) {
         before_all_others.lock();
         detail::deliver_early_messages(box);
@@ -356,9 +356,9 @@ sched::address actor_group::find_named(std::string_view name, const detail::acto
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
         if (found || !box.is_alive() || of(box) != this) return; // `is_alive` has acquired it; again under the lock
-        std::lock_guard guard(detail::extra_lock(box.self().slot));
-        if (!box.is_alive() || of(box) != this || !box.extra || detail::extra_of(box)->name != name) return;
-        if (detail::extra_of(box)->type == type) found = box.self(); // its memory may be gone already
+        std::lock_guard guard(detail::cold_state_lock(box.self().slot));
+        if (!box.is_alive() || of(box) != this || !box.cold_state || detail::cold_state_of(box)->name != name) return;
+        if (detail::cold_state_of(box)->type == type) found = box.self(); // its memory may be gone already
     });
     return found;
 }

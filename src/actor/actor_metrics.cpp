@@ -22,9 +22,9 @@ std::optional<actor_metrics> look_at(sched::mailbox& box, sched::address who) {
     actor_metrics found;
     found.who = who;
     {
-        std::lock_guard guard(detail::extra_lock(who.slot));
+        std::lock_guard guard(detail::cold_state_lock(who.slot));
         if (box.generation() != who.generation) return std::nullopt;
-        if (box.extra) found.name = detail::extra_of(box)->name;
+        if (box.cold_state) found.name = detail::cold_state_of(box)->name;
     }
     found.handled = box.handled.load();
     found.waiting = waiting_in(box);

@@ -112,7 +112,7 @@ asking::~asking() {
 
 bool awaits::passed_to(sched::address whom) noexcept {
     if (slot == 0) return true;
-    std::lock_guard guard(extra_lock(slot));
+    std::lock_guard guard(cold_state_lock(slot));
     sched::mailbox* const asker = sched::mailbox_table::find(slot);
     if (!still || !asker) return true;
     const std::uint64_t before = asker->asks.load();
@@ -124,14 +124,14 @@ bool awaits::passed_to(sched::address whom) noexcept {
 
 void awaits::left_by(sched::address who) noexcept {
     if (slot == 0) return;
-    std::lock_guard guard(extra_lock(slot));
+    std::lock_guard guard(cold_state_lock(slot));
     sched::mailbox* const asker = sched::mailbox_table::find(slot);
     if (still && asker->asks.load() == std::bit_cast<std::uint64_t>(who)) asker->asks.store(0);
 }
 
 void awaits::answered() noexcept {
     if (slot == 0) return;
-    std::lock_guard guard(extra_lock(slot));
+    std::lock_guard guard(cold_state_lock(slot));
     if (std::exchange(still, false)) sched::mailbox_table::find(slot)->asks.store(0);
 }
 

@@ -33,7 +33,7 @@ namespace {
 constexpr std::int64_t construction_poll_ns = 100'000; // until it is looked again whether a receiver's constructor has returned
 } // namespace
 
-struct timer_node : hung_timer {
+struct timer_node : attached_timer {
     enum : std::uint32_t { live, cancelled, done };
     struct alarm : sched::timer {
         timer_node* of = nullptr;
@@ -58,14 +58,14 @@ struct timer_node : hung_timer {
     void again(void* object) noexcept;
     bool arm_for(std::int64_t deadline_ns) noexcept;
     void end_of_way() noexcept {
-        take_off();
+        detach();
         let_go(*this);
     }
-    void take_off() noexcept {
-        std::lock_guard guard(extra_lock(whom.slot));
-        if (!hung) return;
-        extra_of(*sched::mailbox_table::find(whom.slot))->timers.remove(*this);
-        hung = false;
+    void detach() noexcept {
+        std::lock_guard guard(cold_state_lock(whom.slot));
+        if (!attached) return;
+        cold_state_of(*sched::mailbox_table::find(whom.slot))->timers.remove(*this);
+        attached = false;
     }
 
     const sched::address whom;
@@ -149,16 +149,16 @@ timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int6
         throw;
     }
     bool added = false;
-    const auto hang = [&](extra& of) {
+    const auto attach = [&](cold_state& of) {
         of.timers.push_back(*one);
-        one->hung = true;
+        one->attached = true;
     };
     const auto give_up = [&]() noexcept {
         let_go(*one);
         let_go(*one);
     };
     try {
-        added = hang_on(whom, hang);
+        added = attach_to(whom, attach);
     } catch (...) {
         give_up();
         throw;
@@ -190,14 +190,14 @@ bool pending(const timer_node& one) noexcept {
     return one.state.load() == timer_node::live;
 }
 
-void take_timers_off(timer_list& all) noexcept {
-    for (hung_timer* one = all.front(); one; one = timer_list::after(*one)) {
-        one->hung = false;
+void detach_timers(timer_list& all) noexcept {
+    for (attached_timer* one = all.front(); one; one = timer_list::after(*one)) {
+        one->attached = false;
         hold(static_cast<timer_node&>(*one));
     }
 }
 void cancel_timers(timer_list& all) noexcept {
-    while (hung_timer* one = all.pop_front()) {
+    while (attached_timer* one = all.pop_front()) {
         (void)cancel(static_cast<timer_node&>(*one));
         let_go(static_cast<timer_node&>(*one));
     }

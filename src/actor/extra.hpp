@@ -21,66 +21,66 @@
 namespace sennit::detail {
 
 // Tells `watcher` of the end of who has it in its list; made when the watch begins, so that an end allocates nothing.
-struct watch : sched::message_node {
-    watch(sched::address to, bool both_ways) noexcept;
+struct watch_entry : sched::message_node {
+    watch_entry(sched::address to, bool both_ways) noexcept;
     sched::address watcher;
     bool linked;
-    down news;
-    watch* after = nullptr; // in the list of who is watched
+    down down_message;
+    watch_entry* after = nullptr; // in the list of who is watched
 };
 
 // A timer whose message is for this actor: src/actor/actor_timer.cpp.
-struct hung_timer : base::list_node {
-    bool hung = false; // in the list below
+struct attached_timer : base::list_node {
+    bool attached = false; // in the list below
 };
-using timer_list = base::intrusive_queue<hung_timer>;
+using timer_list = base::intrusive_queue<attached_timer>;
 
-struct extra {
+struct cold_state {
     std::string name;
     const actor_type* type = nullptr; // of an actor with a name
-    watch* watches = nullptr;
-    std::size_t watched_by = 0; // how many those are
-    std::size_t tidied_at = 8;  // with so many, those whose watcher has ended go
-    void hang(watch& one) noexcept {
-        one.after = std::exchange(watches, &one);
-        ++watched_by;
+    watch_entry* watch_entries = nullptr;
+    std::size_t watch_count = 0; // how many those are
+    std::size_t tidy_threshold = 8;  // with so many, those whose watcher has ended go
+    void add_watch_entry(watch_entry& one) noexcept {
+        one.after = std::exchange(watch_entries, &one);
+        ++watch_count;
     }
     message_list early_messages; // that came while its constructor ran: messages, and news
     timer_list timers;
 };
 
-base::byte_lock& extra_lock(std::uint32_t slot) noexcept; // one for all slots that are not there
+base::byte_lock& cold_state_lock(std::uint32_t slot) noexcept; // one for all slots that are not there
 
-inline extra* extra_of(sched::mailbox& box) noexcept {
-    return static_cast<extra*>(box.extra);
+inline cold_state* cold_state_of(sched::mailbox& box) noexcept {
+    return static_cast<cold_state*>(box.cold_state);
 }
 
-// Calls `add(extra&)` under the lock if `whom` lives, or is about to: its constructor runs. False: it has ended. Throws
+// Calls `add(cold_state&)` under the lock if `whom` lives, or is about to: its constructor runs. False: it has ended. Throws
 // std::bad_alloc, but not where an extra hangs already.
 template <class F>
-bool hang_on(sched::address whom, F add) {
-    std::unique_ptr<extra> fresh;
+bool attach_to(sched::address whom, F add) {
+    std::unique_ptr<cold_state> fresh;
     for (;;) {
         {
-            std::lock_guard guard(extra_lock(whom.slot));
+            std::lock_guard guard(cold_state_lock(whom.slot));
             sched::mailbox* box = sched::mailbox_table::find(whom.slot);
             if (!box || (box->generation() | 1) != whom.generation) return false;
-            if (!box->extra) box->extra = fresh.release();
-            if (box->extra) {
-                add(*extra_of(*box));
+            if (!box->cold_state) box->cold_state = fresh.release();
+            if (box->cold_state) {
+                add(*cold_state_of(*box));
                 return true;
             }
         }
-        fresh = std::make_unique<extra>(); // not under the lock
+        fresh = std::make_unique<cold_state>(); // not under the lock
     }
 }
 
 // Of an end: first under the lock, then outside of it.
-void take_timers_off(timer_list& all) noexcept;
+void detach_timers(timer_list& all) noexcept;
 void cancel_timers(timer_list& all) noexcept;
 
-watch* make_watch(sched::address watcher, bool linked); // throws std::bad_alloc
-void remove_watch(sched::address whom, sched::address watcher, bool linked) noexcept;
+watch_entry* make_watch_entry(sched::address watcher, bool linked); // throws std::bad_alloc
+void remove_watch_entry(sched::address whom, sched::address watcher, bool linked) noexcept;
 
 // Mail that reached nobody, because the constructor of its receiver runs: it is sent when that has returned. False:
 // that is not so, or there is no memory.
@@ -89,11 +89,11 @@ bool store_early_message(sched::message_node& one) noexcept;
 void deliver_early_messages(sched::mailbox& box) noexcept;
 
 // Tells those in the list. False: none of them was there any more.
-bool tell_watches(watch* first, const down& news) noexcept;
+bool notify_watchers(watch_entry* first, const down& down_message) noexcept;
 
 // Ends the life, also one that has not begun, and tells those that watch `who`. True: somebody was told. `nobodys`:
 // gets the mail for one whose life does not begin.
-bool drop_extra(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
+bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
                 message_list* nobodys = nullptr) noexcept;
 
 } // namespace sennit::detail

@@ -50,7 +50,7 @@ struct snapshot::layout {
                                                     offsetof(activity, fiber),
                                                     offsetof(activity, waits_for),
                                                     offsetof(activity, outer),
-                                                    offsetof(fiber_block, extra_),
+                                                    offsetof(fiber_block, cold_),
                                                     offsetof(fiber_block, made_at_),
                                                     offsetof(fiber_block, self_),
                                                     offsetof(wait_options, what),

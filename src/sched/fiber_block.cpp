@@ -32,10 +32,10 @@ namespace {
 
 void fiber_block::run_queued(runnable* self) noexcept {
     auto& me = static_cast<fiber_block&>(*self);
-    if (me.extra_) [[unlikely]] {
-        if (me.extra_->stack)
-            return this_worker()->run_on(*std::exchange(me.extra_->stack, nullptr), me); // comes here again
-        if (me.extra_->way) return me.run_movable();
+    if (me.cold_) [[unlikely]] {
+        if (me.cold_->stack)
+            return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr), me); // comes here again
+        if (me.cold_->way) return me.run_movable();
     }
     me.run_here();
     me.end();
@@ -61,7 +61,7 @@ void fiber_block::run_here_traced() noexcept {
 }
 
 void fiber_block::run_body() noexcept {
-    if (home == 0 && !extra_) [[likely]]
+    if (home == 0 && !cold_) [[likely]]
         type_.body(*this);
     else
         run_bound();
@@ -71,10 +71,10 @@ void fiber_block::run_body() noexcept {
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
-    if (extra_) be_at(&here);
+    if (cold_) be_at(&here);
     type_.body(*this);
     destroy_locals(self_); // their destructors may block
-    if (extra_) be_at(nullptr);
+    if (cold_) be_at(nullptr);
     here.home = outer_home;
 }
 
@@ -157,15 +157,15 @@ void fiber_block::launch(start how) noexcept {
 }
 
 // One that is movable may be anywhere, and is changed there: nothing of it may be looked at but that it is.
-[[gnu::noinline]] bool fiber_block::run_if_newest_with_extra() noexcept {
+[[gnu::noinline]] bool fiber_block::run_if_newest_with_cold_state() noexcept {
     worker* me = this_worker();
-    return !extra_->way && take_if_newest(me) && run_for_joiner(*me, extra_->stack != nullptr);
+    return !cold_->way && take_if_newest(me) && run_for_joiner(*me, cold_->stack != nullptr);
 }
 
 // Runs it on the caller's stack if that may be.
 [[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
-    if (extra_) [[unlikely]]
-        return run_if_newest_with_extra();
+    if (cold_) [[unlikely]]
+        return run_if_newest_with_cold_state();
     worker* me = this_worker();
     return take_if_newest(me) && run_for_joiner(*me, false);
 }
@@ -225,21 +225,21 @@ std::uint64_t fiber_block::id() noexcept {
     return number_of(self_);
 }
 
-fiber_extra& fiber_block::extra() {
-    if (!extra_) extra_ = ::new (take_memory(sizeof(fiber_extra))) fiber_extra;
-    return *extra_;
+fiber_cold_state& fiber_block::cold_state() {
+    if (!cold_) cold_ = ::new (take_memory(sizeof(fiber_cold_state))) fiber_cold_state;
+    return *cold_;
 }
 
-void fiber_block::drop_extra() noexcept {
-    if (extra_->stack) runtime_->contexts().give(*extra_->stack); // never launched
-    if (extra_->way) drop_way();
-    if (extra_->properties) extra_->properties->given_.set.store(false);
-    std::destroy_at(extra_);
-    give_memory(extra_, sizeof(fiber_extra));
+void fiber_block::drop_cold_state() noexcept {
+    if (cold_->stack) runtime_->contexts().give(*cold_->stack); // never launched
+    if (cold_->way) drop_way();
+    if (cold_->properties) cold_->properties->given_.set.store(false);
+    std::destroy_at(cold_);
+    give_memory(cold_, sizeof(fiber_cold_state));
 }
 
 void fiber_block::set_name(std::string_view name) {
-    auto& to = extra().name;
+    auto& to = cold_state().name;
     std::size_t length = std::min(name.size(), to.size() - 1);
     while (length > 0 && length < name.size() && (name[length] & 0xC0) == 0x80)
         --length; // UTF-8: not within a character
@@ -248,7 +248,7 @@ void fiber_block::set_name(std::string_view name) {
 }
 
 void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
-    fiber_extra& more = extra();
+    fiber_cold_state& more = cold_state();
     // An order finds an item by its properties: those of two would change for one behind the other's back.
     if (properties->given_.set.exchange(true))
         throw std::invalid_argument("sennit: [SNT-107] fiber_attributes::properties belong to another fiber; give each "
@@ -257,12 +257,12 @@ void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
 }
 
 void fiber_block::need_stack(std::size_t size) {
-    if (size > runtime_->stack_size()) extra().stack = &runtime_->contexts().take(size);
+    if (size > runtime_->stack_size()) cold_state().stack = &runtime_->contexts().take(size);
 }
 
 // Where the order would hold it. Nobody asks where there is none.
 void fiber_block::be_at(context* place) noexcept {
-    if (runtime_->injected().ordered()) runtime_->injected().look([&] { extra_->place = place; });
+    if (runtime_->injected().ordered()) runtime_->injected().look([&] { cold_->place = place; });
 }
 
 // The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
@@ -271,7 +271,7 @@ void fiber_block::be_at(context* place) noexcept {
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
     const auto here = stay();
     const auto queued = [this]() -> runnable& {
-        context* place = extra_ ? extra_->place : nullptr;
+        context* place = cold_ ? cold_->place : nullptr;
         return place ? static_cast<runnable&>(*place) : *this;
     };
     runtime_->injected().change(queued, [&] { change(argument); });

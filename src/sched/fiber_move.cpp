@@ -42,7 +42,7 @@ namespace sennit::sched {
 void fiber_block::become_movable(std::size_t size) {
     if (size > most_side_stack)
         throw std::invalid_argument("sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
-    fiber_extra& more = extra();
+    fiber_cold_state& more = cold_state();
     void* memory = take_memory(sizeof(fiber_way));
     try {
         const auto body = [](void* self) noexcept {
@@ -58,19 +58,19 @@ void fiber_block::become_movable(std::size_t size) {
 }
 
 void fiber_block::drop_way() noexcept {
-    if (extra_->way->stack) side_stack::give(*extra_->way->stack); // never launched
-    std::destroy_at(extra_->way);
-    give_memory(extra_->way, sizeof(fiber_way));
+    if (cold_->way->stack) side_stack::give(*cold_->way->stack); // never launched
+    std::destroy_at(cold_->way);
+    give_memory(cold_->way, sizeof(fiber_way));
 }
 
 std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
     if (!movable() || SENNIT_MUTANT("a change holds up a move")) return {};
-    return std::unique_lock(extra_->way->lock);
+    return std::unique_lock(cold_->way->lock);
 }
 
 // As run_queued, run_here and end for others, and once for each runtime. After `enter` this may be another worker.
 [[gnu::noinline]] void fiber_block::run_movable() noexcept {
-    fiber_way& way = *extra_->way;
+    fiber_way& way = *cold_->way;
     begin_activity(self_);
     tracing::emit(trace_kind::runs, &self_);
     context& here = this_worker()->self();
@@ -97,7 +97,7 @@ std::unique_lock<base::spin_lock> fiber_block::stay() noexcept {
 // On a context of the old runtime, which is the fiber's no more.
 void fiber_block::go_to(runtime_core& there) noexcept {
     {
-        std::lock_guard guard(extra_->way->lock);
+        std::lock_guard guard(cold_->way->lock);
         runtime_ = &there;
     }
     home = 0; // under round_robin it was given one
@@ -105,7 +105,7 @@ void fiber_block::go_to(runtime_core& there) noexcept {
 }
 
 void fiber_block::move_to(runtime_core& there) noexcept {
-    fiber_way& way = *extra_->way;
+    fiber_way& way = *cold_->way;
     way.next = &there;
     // Floating-point modes are the fiber's own, as where it blocks; the code below it has the usual ones.
     const std::uint64_t usual = this_worker()->self().machine.fp_usual;
@@ -126,7 +126,7 @@ const char* fiber_block::why_not_move(const fiber_block* who, const runtime_core
     if (!who || !who->movable())
         return "sennit: [SNT-108] this_fiber::move_to: the caller is not a movable fiber; make the fiber with "
                "fiber_attributes::movable = true";
-    if (!who->extra_->way->stack || !who->extra_->way->stack->may_leave())
+    if (!who->cold_->way->stack || !who->cold_->way->stack->may_leave())
         return "sennit: [SNT-109] this_fiber::move_to: a fiber cannot move inside a fork, a scope with children, a "
                "with_timeout, a coroutine, a blocking call or the destructor of a fiber_local; call it outside";
     if (there.lost_in_fork())

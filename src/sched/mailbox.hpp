@@ -248,7 +248,7 @@ private:
     std::uint8_t marks_ = 0;
 
 public:
-    base::byte_lock extra_lock; // the model's: guards what `extra` leads to
+    base::byte_lock cold_state_lock; // the model's: guards what `cold_state` leads to
 
 private:
     list local_messages_;
@@ -280,7 +280,7 @@ private:
     base::atomic<runtime_core*> runtime_{nullptr};
 
 public:
-    void* extra = nullptr; // the model's, for one life; as the next two, and `shard`
+    void* cold_state = nullptr; // the model's, for one life; as the next two, and `shard`
 
 private:
     // The third is for what is seldom.

@@ -36,7 +36,7 @@ void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint1
     asks.store_rlx(0);          // pairs with begin_incarnation: as said
     group.store_rlx(nullptr);   // pairs with begin_incarnation: as said
     object = nullptr;
-    extra = nullptr;
+    cold_state = nullptr;
     owner_.store_rlx(&owner);     // pairs with begin_incarnation: as said
     runtime_.store_rlx(&runtime); // pairs with begin_incarnation: as said
 }

@@ -161,7 +161,7 @@ void snapshot::add_ready(runnable& item) noexcept {
         if (found_.strands.size() != before) add_frames(found_.strands[before], one);
     } else if (item.run == &fiber_block::run_queued) {
         auto& block = static_cast<fiber_block&>(item); // one that has begun comes from another runtime
-        add(block.self(), block.movable() && block.extra_->way->begun ? strand_state::ready : strand_state::fresh);
+        add(block.self(), block.movable() && block.cold_->way->begun ? strand_state::ready : strand_state::fresh);
     } else {
         ++found_.other_ready;
     }
@@ -240,7 +240,7 @@ strand_report* snapshot::add(activity& who, strand_state state) noexcept {
     report.state = state;
     if (const auto* block = static_cast<const fiber_block*>(who.fiber)) {
         report.is_fiber = true;
-        if (block->extra_) report.name = block->extra_->name;
+        if (block->cold_) report.name = block->cold_->name;
         report.type = block->type_.closure;
         report.made_at = block->made_at_;
         report.born_ns = block->born_ns_;

@@ -18,7 +18,7 @@ import gdb.unwinder
 MAGIC = b"sennit04"
 FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
           "context.high", "context.lent", "tls.context", "worker.os_thread", "worker.tls", "tls.activity", "activity.id",
-          "activity.fiber", "activity.waits_for", "activity.outer", "fiber.extra", "fiber.made_at", "fiber.self",
+          "activity.fiber", "activity.waits_for", "activity.outer", "fiber.cold_state", "fiber.made_at", "fiber.self",
           "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next",
           "side.whose")
 # Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
@@ -85,7 +85,7 @@ class Strand:
         self.stack, self.context, self.state, self.thread = number, context, state, thread
         self.id = layout.get(activity, "activity.id")
         fiber = layout.get(activity, "activity.fiber")
-        extra = layout.get(fiber, "fiber.extra") if fiber else 0
+        extra = layout.get(fiber, "fiber.cold_state") if fiber else 0
         self.name = text(extra, 23) if extra else ""  # its first member
         self.made_at = layout.get(fiber, "fiber.made_at") if fiber else 0
         self.sp = layout.get(context, "context.sp")

@@ -111,7 +111,7 @@ protected:
 
 private:
     friend class actor_group;
-    void expect_news();
+    void prepare_for_down_messages();
     sched::mailbox* box_ = nullptr;
 };
 

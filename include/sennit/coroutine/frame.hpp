@@ -40,16 +40,16 @@ struct coroutine_type {
 };
 
 // What a coroutine was given beside its body. Checked when it is made.
-struct coroutine_extra {
-    coroutine_extra(std::string_view name, std::size_t stack); // throws std::invalid_argument
+struct coroutine_settings {
+    coroutine_settings(std::string_view name, std::size_t stack); // throws std::invalid_argument
     std::array<char, 24> name{};
     std::size_t stack_size;
 };
 
 class coroutine_frame {
 public:
-    explicit coroutine_frame(const coroutine_type& type, const coroutine_extra* extra = nullptr) noexcept
-        : type_(type), extra_(extra) {}
+    explicit coroutine_frame(const coroutine_type& type, const coroutine_settings* settings = nullptr) noexcept
+        : type_(type), settings_(settings) {}
     coroutine_frame(const coroutine_frame&) = delete;
 
     bool ended() const noexcept { return phase_ == phase::ended; }
@@ -118,7 +118,7 @@ private:
     static void run(void* self) noexcept;
 
     const coroutine_type& type_;
-    const coroutine_extra* const extra_; // null: nothing
+    const coroutine_settings* const settings_; // null: nothing
     sched::side_stack* stack_ = nullptr;
     coroutine_visit* visit_ = nullptr; // of the present or last resumer
     phase phase_ = phase::fresh;

@@ -54,7 +54,7 @@ struct fiber_way {
 };
 
 // What most fibers do without.
-struct fiber_extra {
+struct fiber_cold_state {
     std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
     std::shared_ptr<fiber_properties> properties;
     context* stack = nullptr; // where it shall begin: one with a larger stack than usual
@@ -107,7 +107,7 @@ public:
     void move_to(runtime_core& there) noexcept;
     // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its author.
     static const char* why_not_move(const fiber_block* who, const runtime_core& there) noexcept;
-    bool has_stack(const side_stack& one) const noexcept { return extra_ && extra_->way && extra_->way->stack == &one; }
+    bool has_stack(const side_stack& one) const noexcept { return cold_ && cold_->way && cold_->way->stack == &one; }
 
     std::uint64_t id() noexcept;
     runtime_core& runtime() const noexcept { return *runtime_; } // for its maker before launch, and for itself
@@ -118,11 +118,11 @@ public:
         return me ? static_cast<fiber_block*>(me->fiber) : nullptr;
     }
 
-    const char* name() const noexcept { return extra_ ? extra_->name.data() : ""; }
+    const char* name() const noexcept { return cold_ ? cold_->name.data() : ""; }
 
     // Null: it was given none. For what only the scheduler's lock guards: see change_properties.
-    const fiber_properties* properties() const noexcept { return extra_ ? extra_->properties.get() : nullptr; }
-    fiber_properties* properties() noexcept { return extra_ ? extra_->properties.get() : nullptr; }
+    const fiber_properties* properties() const noexcept { return cold_ ? cold_->properties.get() : nullptr; }
+    fiber_properties* properties() noexcept { return cold_ ? cold_->properties.get() : nullptr; }
     // Calls `change(argument)` under the lock of the scheduler's order, and gives the fiber its new place there.
     void change_properties(void (*change)(void*), void* argument);
     // Calls `look(properties, argument)` under that lock, if there are any.
@@ -144,22 +144,22 @@ public:
 
 protected:
     ~fiber_block() {
-        if (extra_) [[unlikely]]
-            drop_extra();
+        if (cold_) [[unlikely]]
+            drop_cold_state();
     }
 
 private:
     friend class snapshot;
     static const void* holder(const void* on) noexcept; // for reports
-    fiber_extra& extra();
+    fiber_cold_state& cold_state();
     void have_properties() noexcept;
-    void drop_extra() noexcept;
+    void drop_cold_state() noexcept;
     void run_here() noexcept;
     void run_here_traced() noexcept;
     void run_body() noexcept;
     void run_bound() noexcept;
     bool put_back() noexcept;
-    bool movable() const noexcept { return extra_ && extra_->way; }
+    bool movable() const noexcept { return cold_ && cold_->way; }
     void run_movable() noexcept;
     void go_to(runtime_core& there) noexcept;
     void drop_way() noexcept;
@@ -167,7 +167,7 @@ private:
     std::unique_lock<base::spin_lock> stay() noexcept;
     void end() noexcept;
     bool run_if_newest() noexcept;
-    bool run_if_newest_with_extra() noexcept;
+    bool run_if_newest_with_cold_state() noexcept;
     bool take_if_newest(worker* me) noexcept;
     bool run_for_joiner(worker& me, bool needs_more) noexcept;
     // `patient`: neither a deadline nor a scope ends the wait.
@@ -185,7 +185,7 @@ private:
     base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
     wait_list joiners_;
     std::stop_source stop_{std::nostopstate};
-    fiber_extra* extra_ = nullptr;
+    fiber_cold_state* cold_ = nullptr;
 };
 static_assert(sizeof(void*) != 8 || sizeof(fiber_block) == 176);
 
