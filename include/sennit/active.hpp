@@ -62,14 +62,14 @@ public:
 
 private:
     void start(const void* made_at) {
-        detail::door::reserve(object_, this);
+        detail::monitor_ops::reserve(object_, this);
         try {
             thread_ = fiber(detail::code_address{made_at}, nullptr, [this] {
                 const auto in = detail::entrance::adopted(object_);
                 object_.run();
             });
         } catch (...) {
-            detail::door::release(object_); // its destructor may want to enter
+            detail::monitor_ops::release(object_); // its destructor may want to enter
             throw;
         }
     }

@@ -56,7 +56,7 @@ public:
         if constexpr (N > 1)
             leave(std::make_index_sequence<N>());
         else if (fresh_ != 0 && !all_[0]->leave_elided(me_)) [[unlikely]]
-            all_[0]->hand_on();
+            all_[0]->transfer_and_notify();
     }
 
 private:
@@ -69,12 +69,12 @@ private:
             sort();
             enter(member, std::make_index_sequence<N>());
         } else {
-            fresh_ = all_[0]->enter_elided(me_) || detail::door::enter_one(*all_[0], me_, member) ? 1u : 0u;
+            fresh_ = all_[0]->enter_elided(me_) || detail::monitor_ops::enter_one(*all_[0], me_, member) ? 1u : 0u;
         }
     }
     struct adopting {};
     inside(monitor& reserved, adopting) noexcept : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
-        detail::door::adopt(reserved);
+        detail::monitor_ops::adopt(reserved);
     }
     // Several, in order, and left the other way round. One worker alone says so once for all of them.
     template <std::size_t... I>
@@ -89,7 +89,7 @@ private:
         }
         if (!done) [[unlikely]] {
             const auto next = static_cast<std::size_t>(std::popcount(fresh));
-            fresh |= detail::door::enter_from(all_.data(), N, next, me_, member);
+            fresh |= detail::monitor_ops::enter_from(all_.data(), N, next, me_, member);
         }
         fresh_ = fresh;
     }
@@ -106,7 +106,7 @@ private:
             done = ((!ours(N - 1 - I) || all_[N - 1 - I]->leave_now(me_)) && ...);
         }
         if (!done) [[unlikely]]
-            detail::door::leave_from(all_.data(), last + 1, fresh, me_);
+            detail::monitor_ops::leave_from(all_.data(), last + 1, fresh, me_);
     }
     // N is small: each pair that may be out of order is exchanged.
     void sort() noexcept {

@@ -17,33 +17,33 @@
 
 namespace sennit::detail {
 
-struct acceptance {
+struct accept_request {
     using clause_list = std::span<const accept_clause* const>;
-    acceptance(clause_list given, std::uintptr_t me, sched::wait_point& where) noexcept
+    accept_request(clause_list given, std::uintptr_t me, sched::wait_point& where) noexcept
         : clauses(given), self(me, where, where.sole ? 0 : 2), begun_at_(where) {}
 
     clause_list clauses;
     monitor_set all; // of all clauses that count
-    claimant self;
-    turns places;
+    entrant self;
+    queue_nodes places;
 
     // By an arrival, under the lock of the first monitor that it wants: null if it is not accepted or comes too late.
-    acceptance* claim_by(const claimant& arrival) noexcept;
+    accept_request* claim_by(const entrant& arrival) noexcept;
     // Then: the arrival, which runs, becomes the owner of what it wants.
-    void let_in(const claimant& arrival) noexcept;
+    void admit(const entrant& arrival) noexcept;
     // Then, for a destructor: the acceptor goes on, and the arrival waits.
-    void go_on() noexcept;
+    void resume_acceptor() noexcept;
 
     // An arrival that waits already, of the first clause that has one; it is off the queue then, unless it is a
     // destructor's. `for_whom`: its monitors' locks are held, and it must be claimed for that.
     struct found {
         std::size_t clause;
-        claimant* arrival; // null: none
+        entrant* arrival; // null: none
     };
-    static found find(clause_list clauses, acceptance* for_whom) noexcept;
+    static found find(clause_list clauses, accept_request* for_whom) noexcept;
     // The same for who comes back from a wait, and lacks nothing but some of `all`. `clause`: as which it is claimed,
     // one behind the last.
-    static found find_returning(const monitor_set& all, std::size_t clause, acceptance* for_whom) noexcept;
+    static found find_returning(const monitor_set& all, std::size_t clause, accept_request* for_whom) noexcept;
 
     // Whether somebody may wait to come back. A hint: who comes later meets the acceptance itself, or the next one.
     static bool returning_to(const monitor_set& of) noexcept {
@@ -55,8 +55,8 @@ struct acceptance {
     }
 
     // The acceptor's. Lets one that waits already go first; and the same, of an acceptor that waits for that.
-    void make_way(claimant& arrival) noexcept;
-    void wait_for(claimant& arrival, sched::activity& own) noexcept;
+    void make_way(entrant& arrival) noexcept;
+    void wait_for(entrant& arrival, sched::activity& own) noexcept;
     // When it is saved: makes calls that come claim the acceptance, unless one is there already.
     void publish() noexcept;
     void withdraw() noexcept;
@@ -65,7 +65,7 @@ private:
     bool claimed(std::size_t clause) noexcept;
     void owe(std::size_t monitors) noexcept;
     void give_places(std::uintptr_t next, const monitor_set& of) noexcept;
-    void accept(claimant& arrival) noexcept;
+    void accept(entrant& arrival) noexcept;
     sched::wait_point& begun_at_; // what is claimed; who has been claimed may wait at another one already
     bool asleep_ = true;          // when it was claimed; written by who has claimed it
 };

@@ -16,11 +16,11 @@ namespace sennit {
 struct condition::waiting : base::list_node {
     waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors, std::uintptr_t told) noexcept
         : self(who, point, static_cast<std::uint32_t>(monitors) + 1), sole(point.sole), data(told) {}
-    detail::claimant self;
+    detail::entrant self;
     const bool sole;
     bool queued; // of one that is not sole
     const std::uintptr_t data;
-    detail::turns places;
+    detail::queue_nodes places;
 };
 
 condition::~condition() {
@@ -29,18 +29,18 @@ condition::~condition() {
 }
 
 inline void condition::check_inside(std::uintptr_t me, const char* what) const {
-    if (!detail::door::owned(of_, me)) base::fail(what, __FILE__, __LINE__);
+    if (!detail::monitor_ops::owned(of_, me)) base::fail(what, __FILE__, __LINE__);
 }
 
 // Leaves the monitors and waits for what is missing of `self`: all of them, and one for a sleep that is to begin. As
 // long as somebody who gets one is not told of it, nobody can have them all, which is what makes us go on. After that
 // the condition need not be there.
-[[gnu::always_inline]] inline void condition::leave_and_wait(detail::claimant& self, sched::activity& own) noexcept {
+[[gnu::always_inline]] inline void condition::leave_and_wait(detail::entrant& self, sched::activity& own) noexcept {
     std::size_t i = of_.size() - 1;
-    detail::news passed_on(of_[i].leave_to_next(self.identity));
-    while (i-- > 0) passed_on.add(of_[i].leave_to_next(self.identity));
+    detail::pending_wakeup passed_on(of_[i].leave_and_transfer(self.identity));
+    while (i-- > 0) passed_on.add(of_[i].leave_and_transfer(self.identity));
     const auto missing = static_cast<std::uint32_t>(of_.size());
-    detail::claimant* next = passed_on.of;
+    detail::entrant* next = passed_on.of;
     if (next && next->has_all_with(passed_on.count)) {
         self.missing.store_rlx(missing); // orders nothing: nobody else counts before `next` goes on
         self.wait_behind(*next, own, "condition", this);
@@ -72,14 +72,14 @@ SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns, 
                                                [](void* argument) noexcept {
                                                    const leaving what = *static_cast<leaving*>(argument);
                                                    const detail::monitor_set all = *what.all;
-                                                   detail::door::leave(all, what.me);
+                                                   detail::monitor_ops::leave(all, what.me);
                                                },
                                                &act, {.deadline_ns = deadline_ns, .what = "condition", .on = this});
     if (why == sched::wake_reason::source) {
         mine.self.wait_rest("condition", this);
         return true;
     }
-    detail::door::come_back(of_, me);
+    detail::monitor_ops::reenter(of_, me);
     if (mine.queued) all_.remove(mine);
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return false;
@@ -110,7 +110,7 @@ condition::waiting* condition::oldest() const noexcept {
     return one;
 }
 
-void condition::owe_turns(waiting& to) noexcept {
+void condition::queue_urgent(waiting& to) noexcept {
     std::size_t i = 0; // there is one at least
     do {
         to.places.of[i].whose = &to.self;
@@ -122,7 +122,7 @@ bool condition::signal() {
     check_inside(detail::self_identity(),
                  "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     waiting* found = take();
-    if (found) owe_turns(*found);
+    if (found) queue_urgent(*found);
     return found != nullptr;
 }
 
@@ -131,7 +131,7 @@ void condition::signal_all() {
                  "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     base::intrusive_queue<waiting> newest_first;
     while (waiting* found = take()) newest_first.push_front(*found);
-    while (waiting* found = newest_first.pop_front()) owe_turns(*found); // each before the one that came after it
+    while (waiting* found = newest_first.pop_front()) queue_urgent(*found); // each before the one that came after it
 }
 
 SENNIT_RETURN_VIA_THUNK bool condition::signal_block() {
@@ -140,13 +140,13 @@ SENNIT_RETURN_VIA_THUNK bool condition::signal_block() {
     waiting* found = take();
     if (!found) return false;
     sched::wait_point point(true);
-    detail::claimant self(detail::self_identity(), point, static_cast<std::uint32_t>(of_.size()) + 1);
-    detail::turns places;
+    detail::entrant self(detail::self_identity(), point, static_cast<std::uint32_t>(of_.size()) + 1);
+    detail::queue_nodes places;
     for (std::size_t i = 0; i < of_.size(); ++i) {
         places.of[i].whose = &self;
-        of_[i].give_place_to(places.of[i], found->self.identity);
+        of_[i].push_urgent_behind(places.of[i], found->self.identity);
     }
-    found->self.got(static_cast<std::uint32_t>(of_.size()));
+    found->self.grant(static_cast<std::uint32_t>(of_.size()));
     self.wait_rest("signal_block", this);
     return true;
 }

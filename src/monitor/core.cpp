@@ -23,15 +23,15 @@ monitor::~monitor() {
 
 const void* monitor::holder(const void* on) noexcept {
     // SAFETY: the address that its owner wrote, compared only; a hint.
-    return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() & ~attention); // a hint
+    return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() & ~has_waiters); // a hint
 }
 
-void monitor::hand_on() noexcept {
-    if (detail::claimant* next = pass_on()) next->got(1);
+void monitor::transfer_and_notify() noexcept {
+    if (detail::entrant* next = transfer_to_next()) next->grant(1);
 }
 
 // Blocks until it, or all, are the caller's. Inline, as wait_behind is.
-[[gnu::always_inline]] inline monitor::entered monitor::enter_slowly(const detail::monitor_set& all, identity me,
+[[gnu::always_inline]] inline monitor::entered monitor::enter_slow(const detail::monitor_set& all, identity me,
                                                                      detail::member_key member) noexcept {
     lock_.lock();
     identity seen = word_.load_rlx(); // a hint: the CAS decides
@@ -42,21 +42,21 @@ void monitor::hand_on() noexcept {
             lock_.unlock();
             return entered::this_one;
         }
-        if ((seen & attention) != 0 || base::elidable(word_).cas_rlx(seen, seen | attention))
+        if ((seen & has_waiters) != 0 || base::elidable(word_).cas_rlx(seen, seen | has_waiters))
             break; // orders nothing: not ours yet
     }
     sched::wait_point point(true);
-    detail::claimant mine(me, point, 1);
+    detail::entrant mine(me, point, 1);
     mine.member = member;
     mine.wanted = &all;
     mine.accepted = false;
-    detail::acceptance* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
+    detail::accept_request* accepted = member && accepting_ ? accepting_->claim_by(mine) : nullptr;
     if (accepted && member != &detail::key_of_destructor) {
         lock_.unlock();
-        accepted->let_in(mine);
+        accepted->admit(mine);
         return entered::all;
     }
-    detail::turn place;
+    detail::queue_node place;
     place.whose = &mine;
     waiting_.push_back(place);
     const sched::wait_options options{.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder};
@@ -67,14 +67,14 @@ void monitor::hand_on() noexcept {
     mine.member = nullptr; // it is told once
     struct leaving {
         monitor* here;
-        detail::acceptance* told; // that its object is being destroyed
+        detail::accept_request* told; // that its object is being destroyed
     } act{this, accepted};
     sched::wait(
         point,
         [](void* argument) noexcept {
             const leaving what = *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
             what.here->lock_.unlock();
-            what.told->go_on();
+            what.told->resume_acceptor();
         },
         &act, options);
     return entered::this_one;
@@ -82,20 +82,20 @@ void monitor::hand_on() noexcept {
 
 namespace detail {
 
-SENNIT_RETURN_VIA_THUNK bool door::enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept {
+SENNIT_RETURN_VIA_THUNK bool monitor_ops::enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept {
     if (one.owned_by(me)) return false;
-    (void)one.enter_slowly(monitor_set(one), me, member); // who might accept the call compares the set
+    (void)one.enter_slow(monitor_set(one), me, member); // who might accept the call compares the set
     return true;
 }
 
-SENNIT_RETURN_VIA_THUNK unsigned door::enter_from(monitor* const* all, std::size_t count, std::size_t at,
+SENNIT_RETURN_VIA_THUNK unsigned monitor_ops::enter_from(monitor* const* all, std::size_t count, std::size_t at,
                                                  std::uintptr_t me, member_key member) noexcept {
     const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
         if (all[i]->owned_by(me)) continue;
         const bool first = i == 0; // a call that has some of its monitors cannot be waited for by who has them all
-        if (all[i]->enter_slowly(wanted, me, first ? member : nullptr) == monitor::entered::all) {
+        if (all[i]->enter_slow(wanted, me, first ? member : nullptr) == monitor::entered::all) {
             for (std::size_t k = 0; k < count; ++k) // but an equal one only once
                 if (k == 0 || all[k] != all[k - 1]) fresh |= 1u << k;
             return fresh;
@@ -106,54 +106,54 @@ SENNIT_RETURN_VIA_THUNK unsigned door::enter_from(monitor* const* all, std::size
     return fresh;
 }
 
-void door::enter(const monitor_set& all, std::uintptr_t me) noexcept {
+void monitor_ops::enter(const monitor_set& all, std::uintptr_t me) noexcept {
     for (std::size_t i = 0; i < all.size(); ++i)
-        if (!all[i].enter_now(me)) (void)all[i].enter_slowly(all, me, nullptr);
+        if (!all[i].enter_now(me)) (void)all[i].enter_slow(all, me, nullptr);
 }
 
-void door::come_back(const monitor_set& all, std::uintptr_t me) noexcept {
+void monitor_ops::reenter(const monitor_set& all, std::uintptr_t me) noexcept {
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].enter_now(me)) continue;
         monitor_set rest;
         for (std::size_t k = i; k < all.size(); ++k) rest.add(all[k]);
         (void)all[i].returning_.fetch_add(1);
-        const monitor::entered what = all[i].enter_slowly(rest, me, &key_of_return);
+        const monitor::entered what = all[i].enter_slow(rest, me, &key_of_return);
         (void)all[i].returning_.fetch_sub(1);
         if (what == monitor::entered::all) return;
     }
 }
 
-void door::leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept {
-    news passed_on(all[count - 1]->pass_on());
+void monitor_ops::leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept {
+    pending_wakeup passed_on(all[count - 1]->transfer_to_next());
     for (std::size_t i = count - 1; i-- > 0;)
-        if ((fresh >> i & 1) != 0) passed_on.add(all[i]->leave_to_next(me));
-    passed_on.tell();
+        if ((fresh >> i & 1) != 0) passed_on.add(all[i]->leave_and_transfer(me));
+    passed_on.notify();
 }
 
-void door::leave(const monitor_set& all, std::uintptr_t me) noexcept {
-    news passed_on;
-    for (std::size_t i = all.size(); i-- > 0;) passed_on.add(all[i].leave_to_next(me));
-    passed_on.tell();
+void monitor_ops::leave(const monitor_set& all, std::uintptr_t me) noexcept {
+    pending_wakeup passed_on;
+    for (std::size_t i = all.size(); i-- > 0;) passed_on.add(all[i].leave_and_transfer(me));
+    passed_on.notify();
 }
 
-void door::reserve(monitor& fresh, const void* key) noexcept {
+void monitor_ops::reserve(monitor& fresh, const void* key) noexcept {
     const auto name = reinterpret_cast<std::uintptr_t>(key); // SAFETY: an address that no activity has, compared only
     if (monitor::identity seen = 0; fresh.word_.cas_acq(seen, name)) return; // pairs with leave
     // Its constructor has made it known.
     enter(monitor_set(fresh), self_identity());
-    fresh.pass_to(name);
+    fresh.set_next_owner(name);
 }
 
-void door::release(monitor& reserved) noexcept {
-    reserved.hand_on(); // its constructor may have made it known
+void monitor_ops::release(monitor& reserved) noexcept {
+    reserved.transfer_and_notify(); // its constructor may have made it known
 }
 
-void door::adopt(monitor& reserved) noexcept {
-    reserved.pass_to(self_identity());
+void monitor_ops::adopt(monitor& reserved) noexcept {
+    reserved.set_next_owner(self_identity());
 }
 
-SENNIT_RETURN_VIA_THUNK void claimant::wait_rest(const char* what, const void* on) noexcept {
-    // Orders nothing: 0 is read only behind the wake-up by the last `got`, or by `go_on`, which carries all.
+SENNIT_RETURN_VIA_THUNK void entrant::wait_rest(const char* what, const void* on) noexcept {
+    // Orders nothing: 0 is read only behind the wake-up by the last `grant`, or by `resume_acceptor`, which carries all.
     if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);
     point = &here;
@@ -163,8 +163,8 @@ SENNIT_RETURN_VIA_THUNK void claimant::wait_rest(const char* what, const void* o
     const sched::wait_options* outer = std::exchange(me.waits_for, &options);
     sched::park(
         [](void* argument, sched::waiter&) noexcept {
-            auto& owed = static_cast<claimant*>(argument)->missing;
-            return base::elidable(owed).fetch_sub_acq_rel(1) != 1; // pairs with got
+            auto& owed = static_cast<entrant*>(argument)->missing;
+            return base::elidable(owed).fetch_sub_acq_rel(1) != 1; // pairs with grant
         },
         this, here);
     me.waits_for = outer;

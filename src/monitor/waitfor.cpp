@@ -24,7 +24,7 @@ bool counts(const accept_clause& one) noexcept {
 
 } // namespace
 
-bool acceptance::claimed(std::size_t clause) noexcept {
+bool accept_request::claimed(std::size_t clause) noexcept {
     const auto why = static_cast<sched::wake_reason>(first_source + static_cast<std::uint32_t>(clause));
     const sched::claim_result result = sched::claim(begun_at_, why);
     if (result == sched::claim_result::lost) return false; // and nothing is written: `asleep_` is the winner's
@@ -32,7 +32,7 @@ bool acceptance::claimed(std::size_t clause) noexcept {
     return true;
 }
 
-acceptance* acceptance::claim_by(const claimant& arrival) noexcept {
+accept_request* accept_request::claim_by(const entrant& arrival) noexcept {
     if (arrival.member == &key_of_return)
         return arrival.wanted->within(all) && claimed(clauses.size()) ? this : nullptr;
     for (std::size_t i = 0; i < clauses.size(); ++i)
@@ -41,44 +41,44 @@ acceptance* acceptance::claim_by(const claimant& arrival) noexcept {
     return nullptr;
 }
 
-void acceptance::withdraw() noexcept {
+void accept_request::withdraw() noexcept {
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::lock_guard guard(all[i].lock_);
         all[i].accepting_ = nullptr;
     }
 }
 
-void acceptance::owe(std::size_t monitors) noexcept {
+void accept_request::owe(std::size_t monitors) noexcept {
     const std::uint32_t counted = begun_at_.sole ? 0 : asleep_ ? 2 : 1;
     (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) - counted); // may wrap, and back
 }
 
 // The acceptor's turn comes when `next`, which owns `of` then, has left them.
-[[gnu::always_inline]] inline void acceptance::give_places(std::uintptr_t next, const monitor_set& of) noexcept {
+[[gnu::always_inline]] inline void accept_request::give_places(std::uintptr_t next, const monitor_set& of) noexcept {
     for (std::size_t i = 0; i < of.size(); ++i) {
         places.of[i].whose = &self;
-        of[i].give_place_to(places.of[i], next);
+        of[i].push_urgent_behind(places.of[i], next);
     }
 }
 
-void acceptance::let_in(const claimant& arrival) noexcept {
+void accept_request::admit(const entrant& arrival) noexcept {
     withdraw();
     owe(arrival.wanted->size());
     give_places(arrival.identity, *arrival.wanted);
 }
 
-[[gnu::always_inline]] inline void acceptance::accept(claimant& arrival) noexcept {
+[[gnu::always_inline]] inline void accept_request::accept(entrant& arrival) noexcept {
     arrival.accepted = true;
     give_places(arrival.identity, *arrival.wanted);
 }
 
-void acceptance::make_way(claimant& arrival) noexcept {
+void accept_request::make_way(entrant& arrival) noexcept {
     owe(arrival.wanted->size());
     accept(arrival);
-    arrival.got(1);
+    arrival.grant(1);
 }
 
-[[gnu::always_inline]] inline void acceptance::wait_for(claimant& arrival, sched::activity& own) noexcept {
+[[gnu::always_inline]] inline void accept_request::wait_for(entrant& arrival, sched::activity& own) noexcept {
     // Orders nothing: nobody else knows of it yet.
     self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()));
     accept(arrival);
@@ -86,21 +86,21 @@ void acceptance::make_way(claimant& arrival) noexcept {
 }
 
 // Nothing is owed: it has all its monitors.
-void acceptance::go_on() noexcept {
+void accept_request::resume_acceptor() noexcept {
     withdraw();
-    if (!asleep_) return self.got(1); // it waits for the rest, perhaps already
+    if (!asleep_) return self.grant(1); // it waits for the rest, perhaps already
     self.missing.store_rlx(0);        // orders nothing: the wake-up does
     sched::wake(begun_at_);
 }
 
-[[gnu::always_inline]] inline acceptance::found acceptance::find(clause_list clauses, acceptance* for_whom) noexcept {
+[[gnu::always_inline]] inline accept_request::found accept_request::find(clause_list clauses, accept_request* for_whom) noexcept {
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!counts(*clauses[i])) continue;
         monitor& first = clauses[i]->of[0];
         std::unique_lock guard(first.lock_, std::defer_lock);
         if (!for_whom) guard.lock();
-        for (turn* each = first.waiting_.front(); each; each = first.waiting_.after(*each)) {
-            claimant& arrival = *each->whose;
+        for (queue_node* each = first.waiting_.front(); each; each = first.waiting_.after(*each)) {
+            entrant& arrival = *each->whose;
             if (arrival.member != clauses[i]->member || !(*arrival.wanted == clauses[i]->of)) continue;
             if (for_whom && !for_whom->claimed(i)) return {i, nullptr};
             if (arrival.member == &key_of_destructor)
@@ -113,13 +113,13 @@ void acceptance::go_on() noexcept {
     return {clauses.size(), nullptr};
 }
 
-acceptance::found acceptance::find_returning(const monitor_set& all, std::size_t clause,
-                                             acceptance* for_whom) noexcept {
+accept_request::found accept_request::find_returning(const monitor_set& all, std::size_t clause,
+                                             accept_request* for_whom) noexcept {
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::unique_lock guard(all[i].lock_, std::defer_lock);
         if (!for_whom) guard.lock();
-        for (turn* each = all[i].waiting_.front(); each; each = all[i].waiting_.after(*each)) {
-            claimant& arrival = *each->whose;
+        for (queue_node* each = all[i].waiting_.front(); each; each = all[i].waiting_.after(*each)) {
+            entrant& arrival = *each->whose;
             if (arrival.member != &key_of_return || !arrival.wanted->within(all)) continue;
             if (for_whom && !for_whom->claimed(clause)) return {clause, nullptr};
             all[i].waiting_.remove(*each);
@@ -129,7 +129,7 @@ acceptance::found acceptance::find_returning(const monitor_set& all, std::size_t
     return {clause, nullptr};
 }
 
-void acceptance::publish() noexcept {
+void accept_request::publish() noexcept {
     const monitor_set mine = all;                                       // who accepts may be gone when this ends
     const clause_list given = clauses;                                  // as above
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i].lock_.lock(); // by address; nobody else holds two
@@ -141,7 +141,7 @@ void acceptance::publish() noexcept {
     for (std::size_t i = mine.size(); i-- > 0;) mine[i].lock_.unlock();
     if (!ready.arrival) return;
     if (!returns && given[ready.clause]->member == &key_of_destructor)
-        go_on();
+        resume_acceptor();
     else
         make_way(*ready.arrival);
 }
@@ -149,13 +149,13 @@ void acceptance::publish() noexcept {
 namespace {
 
 // The call that waits already goes first; returns when it has left.
-[[gnu::always_inline]] inline void let_go_first(acceptance::clause_list clauses, claimant& arrival, std::uintptr_t me,
+[[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses, entrant& arrival, std::uintptr_t me,
                                                 sched::activity& own) noexcept {
     sched::wait_point point(true);
-    acceptance(clauses, me, point).wait_for(arrival, own);
+    accept_request(clauses, me, point).wait_for(arrival, own);
 }
 
-monitor_set all_of(acceptance::clause_list clauses) noexcept {
+monitor_set all_of(accept_request::clause_list clauses) noexcept {
     monitor_set all;
     for (const accept_clause* one : clauses)
         for (std::size_t i = 0; counts(*one) && i < one->of.size(); ++i) all.add(one->of[i]);
@@ -164,29 +164,29 @@ monitor_set all_of(acceptance::clause_list clauses) noexcept {
 
 // Until there is a call; who comes back from a wait goes before it, as often as that happens. `otherwise` and `late`:
 // those clauses, or none.
-[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(acceptance::clause_list clauses, std::uintptr_t me,
+[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me,
                                                                     sched::activity& own, std::size_t otherwise,
                                                                     std::size_t late) {
     const monitor_set all = all_of(clauses);
     if (all.size() == 0 && late == clauses.size()) return otherwise == clauses.size() ? no_clause : otherwise;
     const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
     for (;;) {
-        while (all.size() != 0 && acceptance::returning_to(all)) {
-            const acceptance::found one = acceptance::find_returning(all, clauses.size(), nullptr);
+        while (all.size() != 0 && accept_request::returning_to(all)) {
+            const accept_request::found one = accept_request::find_returning(all, clauses.size(), nullptr);
             if (!one.arrival) break;
-            let_go_first(clauses, *one.arrival, me, own);
+            run_arrival_first(clauses, *one.arrival, me, own);
         }
         if (otherwise != clauses.size()) {
-            const acceptance::found ready = acceptance::find(clauses, nullptr);
+            const accept_request::found ready = accept_request::find(clauses, nullptr);
             if (!ready.arrival) return otherwise;
-            if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me, own);
+            if (clauses[ready.clause]->member != &key_of_destructor) run_arrival_first(clauses, *ready.arrival, me, own);
             return ready.clause;
         }
         sched::wait_point point(deadline_ns == sched::never && !own.scope);
-        acceptance mine(clauses, me, point);
+        accept_request mine(clauses, me, point);
         mine.all = all;
         const sched::wake_reason why =
-            sched::wait(point, [](void* self) noexcept { static_cast<acceptance*>(self)->publish(); }, &mine,
+            sched::wait(point, [](void* self) noexcept { static_cast<accept_request*>(self)->publish(); }, &mine,
                         {.deadline_ns = deadline_ns, .what = "waitfor"});
         if (why < sched::wake_reason::source) {
             mine.withdraw();
@@ -215,14 +215,14 @@ SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* c
         } else if (one.what == accept_clause::kind::timeout) {
             if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
         } else {
-            SENNIT_CHECK(door::owned(one.of, me),
+            SENNIT_CHECK(monitor_ops::owned(one.of, me),
                          "[SNT-408] waitfor names a monitor that the caller has not entered; enter it first");
-            somebody_returns |= acceptance::returning_to(one.of);
+            somebody_returns |= accept_request::returning_to(one.of);
         }
     }
     if (!somebody_returns) [[likely]] {
-        if (const acceptance::found ready = acceptance::find(clauses, nullptr); ready.arrival) {
-            if (clauses[ready.clause]->member != &key_of_destructor) let_go_first(clauses, *ready.arrival, me, own);
+        if (const accept_request::found ready = accept_request::find(clauses, nullptr); ready.arrival) {
+            if (clauses[ready.clause]->member != &key_of_destructor) run_arrival_first(clauses, *ready.arrival, me, own);
             return ready.clause;
         }
         if (otherwise != clauses.size()) return otherwise;

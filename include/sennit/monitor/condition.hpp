@@ -62,8 +62,8 @@ private:
     void check_inside(std::uintptr_t me, const char* what) const;
     waiting* take() noexcept;
     waiting* oldest() const noexcept;
-    void owe_turns(waiting& to) noexcept;
-    void leave_and_wait(detail::claimant& self, sched::activity& own) noexcept;
+    void queue_urgent(waiting& to) noexcept;
+    void leave_and_wait(detail::entrant& self, sched::activity& own) noexcept;
 
     const detail::monitor_set of_;
     base::intrusive_queue<waiting> all_; // guarded by the monitors

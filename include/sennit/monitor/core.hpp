@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The monitor itself: who owns it, who comes next, and how it passes from one to the other.
 //
-// State of `word_`: the owner's identity (0: free), and `attention`: who leaves has to look at the entry queue, since
+// State of `word_`: the owner's identity (0: free), and `has_waiters`: who leaves has to look at the entry queue, since
 // somebody waits there, or has since it was free last. It leaves 0, and goes back to it, without the lock; with
-// `attention` it goes back under `lock_` only. Nobody gets in past somebody that waits: a monitor that is wanted is
-// handed over, never free in between, and with `attention`: so an owner hands it over by a store, without the lock.
-// Who is about to wait has the lock and sets `attention` by a compare-and-swap, which fails where the owner has
+// `has_waiters` it goes back under `lock_` only. Nobody gets in past somebody that waits: a monitor that is wanted is
+// handed over, never free in between, and with `has_waiters`: so an owner hands it over by a store, without the lock.
+// Who is about to wait has the lock and sets `has_waiters` by a compare-and-swap, which fails where the owner has
 // changed.
 //
 // Who is next, when the owner goes: the newest of the urgent ones (signalled, or who has let somebody else go before
@@ -87,15 +87,15 @@ private:
     std::array<monitor*, most_monitors> all_; // the first `count_`
 };
 
-struct claimant;
+struct entrant;
 
 // One monitor's turn of a claimant, in that monitor's lists.
-struct turn : base::list_node {
-    claimant* whose;
+struct queue_node : base::list_node {
+    entrant* whose;
 };
 
 // Somebody who shall own monitors, and sleeps until it does. In its frame.
-struct claimant {
+struct entrant {
     std::uintptr_t identity;
     sched::wait_point* point; // where it sleeps
     // Monitors to be handed over yet; and one more while it may not sleep yet, or not here.
@@ -105,7 +105,7 @@ struct claimant {
     const monitor_set* wanted;
     bool accepted; // it was given all of them
 
-    claimant(std::uintptr_t who, sched::wait_point& where, std::uint32_t owed) noexcept
+    entrant(std::uintptr_t who, sched::wait_point& where, std::uint32_t owed) noexcept
         : identity(who), point(&where), missing(owed) {}
     // `count` of the missing are there. True: they were the last, and it sleeps until the caller wakes it. Else it may
     // be gone. (If no more than these are missing, nobody else counts any more, and it takes no locked instruction.)
@@ -115,46 +115,46 @@ struct claimant {
         missing.store_rlx(0);
         return true;
     }
-    void got(std::uint32_t count) noexcept {
+    void grant(std::uint32_t count) noexcept {
         if (has_all_with(count)) sched::wake(*point);
     }
     // For one that was told to go on before it slept: waits for what is missing.
     void wait_rest(const char* what, const void* on) noexcept;
     // Wakes `next`, who has a monitor that is missing, and waits for it; nobody was told of the caller's sleep before.
-    void wait_behind(claimant& next, sched::activity& own, const char* what, const void* on) noexcept;
+    void wait_behind(entrant& next, sched::activity& own, const char* what, const void* on) noexcept;
 };
 
 // A claimant's turns with each of a set; not made before they are used.
-struct turns {
-    turns() noexcept {}
-    ~turns() {}
+struct queue_nodes {
+    queue_nodes() noexcept {}
+    ~queue_nodes() {}
     union {
-        std::array<turn, most_monitors> of;
+        std::array<queue_node, most_monitors> of;
     };
 };
 
-struct acceptance;
+struct accept_request;
 struct entrance;
 
 // Who has got monitors, but is not told yet: one that gets several from the same owner is told once, of all.
-struct news {
-    claimant* of;
+struct pending_wakeup {
+    entrant* of;
     std::uint32_t count = 1;
-    explicit news(claimant* first = nullptr) noexcept : of(first) {}
+    explicit pending_wakeup(entrant* first = nullptr) noexcept : of(first) {}
     // Null: nobody. It cannot be gone: it misses what it has not been told of.
-    void add(claimant* next) noexcept {
+    void add(entrant* next) noexcept {
         if (!next) return;
-        if (next != of) tell();
+        if (next != of) notify();
         count = next == of ? count + 1 : 1;
         of = next;
     }
-    void tell() noexcept {
-        if (of) of->got(count);
+    void notify() noexcept {
+        if (of) of->grant(count);
     }
 };
 
 // What models of monitors do with several at once. In src/monitor/core.cpp.
-struct door {
+struct monitor_ops {
     // Enters `one`, which is not free. True: it was not the caller's before.
     static bool enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept;
     // Enters all[at], which is not free, and those after it, in this order; bit i of the answer: all[i] was not the
@@ -165,7 +165,7 @@ struct door {
     static void leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept;
     static void enter(const monitor_set& all, std::uintptr_t me) noexcept;
     // The same after a wait that has ended by its limit or a cancellation.
-    static void come_back(const monitor_set& all, std::uintptr_t me) noexcept;
+    static void reenter(const monitor_set& all, std::uintptr_t me) noexcept;
     static void leave(const monitor_set& all, std::uintptr_t me) noexcept;
     static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
     // Owned by nobody who runs, named by `key`, until somebody adopts it. Blocks while somebody is inside.
@@ -189,10 +189,10 @@ private:
     template <std::size_t>
     friend class inside;
     friend class condition;
-    friend struct detail::acceptance;
-    friend struct detail::door;
+    friend struct detail::accept_request;
+    friend struct detail::monitor_ops;
     using identity = std::uintptr_t;
-    static constexpr identity attention = 1;
+    static constexpr identity has_waiters = 1;
 
     bool enter_now(identity me) noexcept { // one of several
         identity seen = 0;
@@ -216,7 +216,7 @@ private:
         if (nobody_next) word_.store_rel(0);                                // pairs with enter_now
         return nobody_next;
     }
-    bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~attention) == who; } // true only if it is
+    bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~has_waiters) == who; } // true only if it is
     // Unless somebody comes next.
     bool leave_now(identity me) noexcept {
         identity seen = me;
@@ -228,30 +228,30 @@ private:
         taken_.store_rlx(0);                               // a hint
         return base::elidable(word_).cas_rel(seen, 0); // pairs with enter_now
     }
-    void hand_on() noexcept;
-    detail::claimant* pass_on() noexcept;
+    void transfer_and_notify() noexcept;
+    detail::entrant* transfer_to_next() noexcept;
     // Who comes next is not told yet; null: nobody does.
-    detail::claimant* leave_to_next(identity me) noexcept;
+    detail::entrant* leave_and_transfer(identity me) noexcept;
     enum class entered { this_one, all };
-    entered enter_slowly(const detail::monitor_set& all, identity me, detail::member_key member) noexcept;
-    void pass_to(identity next) noexcept;
-    void give_place_to(detail::turn& later, identity next) noexcept;
+    entered enter_slow(const detail::monitor_set& all, identity me, detail::member_key member) noexcept;
+    void set_next_owner(identity next) noexcept;
+    void push_urgent_behind(detail::queue_node& later, identity next) noexcept;
     static const void* holder(const void* on) noexcept; // for reports
 
     mutable base::atomic<identity> word_{0};
-    mutable base::intrusive_stack<detail::turn> urgent_; // the owner's
+    mutable base::intrusive_stack<detail::queue_node> urgent_; // the owner's
     mutable base::spin_lock lock_;                       // guards the two below
     // Not zero: probably not free. A hint for who enters no other with it: a look at the word would wait for the locked
     // instruction by which it was left, 3 ns of an empty call (Xeon). Who enters several waits for the others' anyway,
     // and leaves it as it is.
     mutable base::atomic<std::uint32_t> taken_{0};
-    mutable base::intrusive_queue<detail::turn> waiting_;
+    mutable base::intrusive_queue<detail::queue_node> waiting_;
     // How many come back from a wait and may be in it.
     mutable base::atomic<std::uint32_t> returning_{0};
-    mutable detail::acceptance* accepting_ = nullptr;
+    mutable detail::accept_request* accepting_ = nullptr;
 };
 
-inline bool detail::door::owned(const monitor_set& all, std::uintptr_t me) noexcept {
+inline bool detail::monitor_ops::owned(const monitor_set& all, std::uintptr_t me) noexcept {
     std::size_t i = 0; // there is one at least
     do {
         if (!all[i].owned_by(me)) return false;
