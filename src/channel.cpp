@@ -18,7 +18,7 @@ SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value, s
         lock_.unlock();
         return channel_status::closed;
     }
-    sending mine{value};
+    send_request mine{value};
     switch (wait_in(senders_, &mine, "channel::push", deadline_ns)) {
     case sched::wake_reason::cancelled:
         throw cancelled();
@@ -30,7 +30,7 @@ SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value, s
 }
 
 SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to, std::int64_t deadline_ns) {
-    receiving mine{to};
+    receive_request mine{to};
     if (!closed_) {
         switch (wait_in(receivers_, &mine, "channel::pop", deadline_ns)) {
         case sched::wake_reason::cancelled:

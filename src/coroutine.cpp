@@ -7,7 +7,7 @@
 namespace sennit::detail {
 
 coroutine_settings::coroutine_settings(std::string_view called, std::size_t stack) : stack_size(stack) {
-    if (stack > sched::most_side_stack)
+    if (stack > sched::max_coroutine_stack)
         throw std::invalid_argument("sennit: [SNT-312] a coroutine's stack must be at most 1 GiB, not " +
                                     std::to_string(stack) + " bytes");
     called.copy(name.data(), name.size() - 1);
@@ -18,8 +18,8 @@ void coroutine_frame::begin() {
     SENNIT_CHECK(phase_ != phase::ended, "[SNT-304] a coroutine was resumed after its end; ask done() first");
     SENNIT_CHECK(phase_ != phase::running, "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine "
                                            "that it resumed; resume it after it has suspended");
-    stack_ = settings_ ? &sched::side_stack::take(&coroutine_frame::run, this, settings_->stack_size, settings_->name.data())
-                    : &sched::side_stack::take(&coroutine_frame::run, this);
+    stack_ = settings_ ? &sched::coroutine_stack::take(&coroutine_frame::run, this, settings_->stack_size, settings_->name.data())
+                    : &sched::coroutine_stack::take(&coroutine_frame::run, this);
 }
 
 // All of a body's life on its stack, which is free when this returns.
@@ -33,11 +33,11 @@ void coroutine_frame::run(void* self) noexcept {
         me.error_ = std::current_exception();
     }
     me.phase_ = phase::ended;
-    me.visit_->astray = &me;
+    me.visit_->diverted_to = &me;
 }
 
 // In the resumer, of the one that ran last.
-void coroutine_frame::come_back_astray() {
+void coroutine_frame::come_back_diverted() {
     if (ended())
         finish();
     else
@@ -45,7 +45,7 @@ void coroutine_frame::come_back_astray() {
 }
 
 void coroutine_frame::finish() {
-    sched::side_stack::give(*stack_);
+    sched::coroutine_stack::give(*stack_);
     stack_ = nullptr;
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -79,9 +79,9 @@ void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
     SENNIT_CHECK(&to != this,
                  "[SNT-309] a coroutine transferred control to itself; transfer to another coroutine, or suspend");
     to.become_running(*visit_); // may throw at its first turn: nothing has changed then
-    visit_->astray = &to;
+    visit_->diverted_to = &to;
     phase_ = phase::suspended;
-    stack_->pass_to(*to.stack_);
+    stack_->transfer_to(*to.stack_);
     outside = stack_->other_side();
     if (interrupt_ != interrupt::none) interrupted();
 }
@@ -95,7 +95,7 @@ void coroutine_frame::unwind() noexcept {
                                          "destructor or catch block of the body must not suspend");
     SENNIT_CHECK(!error_,
                  "[SNT-310] an exception left the body of a coroutine while it was destroyed; catch it in the body");
-    sched::side_stack::give(*stack_);
+    sched::coroutine_stack::give(*stack_);
 }
 
 void coroutine_frame::drop(coroutine_frame* held) noexcept {

@@ -36,7 +36,7 @@ void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     if (how.properties || how.priority != 0 || how.movable) // one that moves may meet an order at any time
         unstarted.set_properties(how.properties ? how.properties : std::make_shared<fiber_properties>(how.priority));
     if (how.movable)
-        unstarted.become_movable(how.stack_size);
+        unstarted.make_migratable(how.stack_size);
     else if (how.stack_size != 0)
         unstarted.need_stack(how.stack_size);
     if (how.worker)
@@ -146,7 +146,7 @@ stack_use stack() noexcept {
 
 void move_to(sennit::runtime& there) {
     sched::fiber_block* me = sched::fiber_block::current();
-    if (const char* why_not = sched::fiber_block::why_not_move(me, there.core()))
+    if (const char* why_not = sched::fiber_block::why_not_migrate(me, there.core()))
         throw std::system_error(std::make_error_code(std::errc::operation_not_permitted), why_not);
     if (&me->runtime() != &there.core()) me->move_to(there.core());
 }

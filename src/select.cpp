@@ -71,7 +71,7 @@ public:
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             select_case& one = *cases_[i];
             if (!one.enabled) continue;
-            one.unwatch();
+            one.unregister_waiter();
             if (base::spin_lock* lock = one.lock()) {
                 lock->lock();
                 one.unlist(*entry_at(i));
@@ -95,7 +95,7 @@ private:
     void publish() noexcept {
         unlock();
         for (std::size_t i = 0; i < cases_.size(); ++i)
-            if (cases_[i]->enabled) cases_[i]->watch(point_, reason_of(i));
+            if (cases_[i]->enabled) cases_[i]->register_waiter(point_, reason_of(i));
     }
     sched::wait_entry* entry_at(std::size_t i) noexcept {
         return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i; // SAFETY: made by wait before

@@ -56,11 +56,11 @@ protected:
     channel_core() noexcept = default;
     ~channel_core() = default;
     // What the other side finds in a waiter's entry.
-    struct sending {
+    struct send_request {
         void* value;
         bool closed = false;
     };
-    struct receiving {
+    struct receive_request {
         void* to; // an empty optional
         bool given = false;
     };
@@ -84,7 +84,7 @@ private:
 };
 
 template <class T>
-class ring; // below
+class ring_buffer; // below
 template <class T>
 class receive_case;
 template <class T>
@@ -176,7 +176,7 @@ public:
         closed_ = true;
         error_ = std::move(error);
         while (const sched::claimed one = sched::claim_first(senders_)) {
-            static_cast<sending*>(one.entry->data)->closed = true;
+            static_cast<send_request*>(one.entry->data)->closed = true;
             woken.add(one);
         }
         woken.take_all(receivers_); // they find nothing
@@ -228,7 +228,7 @@ private:
     // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other` then.
     [[gnu::always_inline]] bool offer(T& value, sched::claimed& other) noexcept {
         if (const sched::claimed one = sched::claim_first(receivers_)) {
-            auto& its = *static_cast<receiving*>(one.entry->data);
+            auto& its = *static_cast<receive_request*>(one.entry->data);
             static_cast<std::optional<T>*>(its.to)->emplace(std::move(value));
             its.given = true;
             other = one;
@@ -249,29 +249,29 @@ private:
         return static_cast<bool>(other);
     }
     static T* sent_by(const sched::claimed& one) noexcept {
-        return static_cast<T*>(static_cast<sending*>(one.entry->data)->value);
+        return static_cast<T*>(static_cast<send_request*>(one.entry->data)->value);
     }
 
     channel_status push_before(T& value, std::int64_t deadline_ns) {
         if (!lock_.lock_now()) [[unlikely]]
-            return lock_to_push(value, deadline_ns);
+            return push_contended(value, deadline_ns);
         if (values_.size() + promised_ < values_.room() && receivers_.empty() && !closed_) { // nearly always
             values_.push(std::move(value));
             lock_.unlock();
             return channel_status::success;
         }
-        if (capacity_ != unbounded) return meet_to_push(value, deadline_ns);
+        if (capacity_ != unbounded) return push_or_wait(value, deadline_ns);
         lock_.unlock();
-        return lock_to_push(value, deadline_ns);
+        return push_contended(value, deadline_ns);
     }
     // So that nothing is saved over a call that is hardly ever made.
-    [[gnu::noinline]] channel_status lock_to_push(T& value, std::int64_t deadline_ns) {
+    [[gnu::noinline]] channel_status push_contended(T& value, std::int64_t deadline_ns) {
         lock_with_room();
         sched::met_another(this, values_.popped());
-        return meet_to_push(value, deadline_ns);
+        return push_or_wait(value, deadline_ns);
     }
     // As those below: with the lock held, which is free then; out of the way of what needs no other side.
-    [[gnu::noinline]] channel_status meet_to_push(T& value, std::int64_t deadline_ns) {
+    [[gnu::noinline]] channel_status push_or_wait(T& value, std::int64_t deadline_ns) {
         sched::claimed receiver;
         if (!closed_ && offer(value, receiver)) {
             lock_.unlock();
@@ -283,20 +283,20 @@ private:
 
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
         if (!lock_.lock_now()) [[unlikely]]
-            return lock_to_pop(to, deadline_ns);
+            return pop_contended(to, deadline_ns);
         if (values_.size() > 0 && senders_.empty()) { // nearly always, where values lie
             to.emplace(values_.pop());
             lock_.unlock();
             return channel_status::success;
         }
-        return meet_to_pop(to, deadline_ns);
+        return pop_or_wait(to, deadline_ns);
     }
-    [[gnu::noinline]] channel_status lock_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
+    [[gnu::noinline]] channel_status pop_contended(std::optional<T>& to, std::int64_t deadline_ns) {
         lock_.lock();
         sched::met_another(this, values_.popped());
-        return meet_to_pop(to, deadline_ns);
+        return pop_or_wait(to, deadline_ns);
     }
-    [[gnu::noinline]] channel_status meet_to_pop(std::optional<T>& to, std::int64_t deadline_ns) {
+    [[gnu::noinline]] channel_status pop_or_wait(std::optional<T>& to, std::int64_t deadline_ns) {
         sched::claimed sender;
         if (take(to, sender)) {
             lock_.unlock();
@@ -344,7 +344,7 @@ private:
         }
     }
     [[gnu::noinline]] void grow(std::size_t room) {
-        detail::ring<T> larger; // freed, or the old one, outside the lock
+        detail::ring_buffer<T> larger; // freed, or the old one, outside the lock
         larger.reserve(room == 0 ? 16 : 2 * room);
         std::lock_guard guard(lock_);
         if (values_.room() == room) values_.move_to(larger);
@@ -364,7 +364,7 @@ private:
 
     const std::size_t capacity_;
     // Guarded by the lock:
-    detail::ring<T> values_;
+    detail::ring_buffer<T> values_;
     std::size_t promised_ = 0; // places kept for selects
 };
 
@@ -372,11 +372,11 @@ namespace detail {
 
 // A queue in one piece of memory that is asked for once. Not thread-safe.
 template <class T>
-class ring {
+class ring_buffer {
 public:
-    ring() noexcept = default;
-    ring(const ring&) = delete;
-    ~ring() {
+    ring_buffer() noexcept = default;
+    ring_buffer(const ring_buffer&) = delete;
+    ~ring_buffer() {
         while (size_ > 0) (void)pop();
         if (slots_) release(slots_, room_);
     }
@@ -408,7 +408,7 @@ public:
         return value;
     }
     // `other` becomes this one's memory, and this one `other`'s with all values.
-    void move_to(ring& other) noexcept {
+    void move_to(ring_buffer& other) noexcept {
         while (size_ > 0) other.push(pop());
         std::swap(slots_, other.slots_);
         std::swap(room_, other.room_);

@@ -93,16 +93,16 @@ public:
         requires(!std::is_void_v<Other>)
     {
         to.frame_->in = std::addressof(value);
-        return pass_to(to);
+        return transfer_to(to);
     }
-    In transfer(coroutine<void, Out>& to) { return pass_to(to); }
+    In transfer(coroutine<void, Out>& to) { return transfer_to(to); }
 
 private:
     friend coroutine<In, Out>;
     explicit suspender(detail::coroutine_frame& frame) noexcept
         : frame_(frame), stack_(frame.stack()), outside_(stack_.other_side()) {}
     template <class Other>
-    In pass_to(coroutine<Other, Out>& to) {
+    In transfer_to(coroutine<Other, Out>& to) {
         to.inside_ = nullptr; // it will be left without its resumer being told where it stands
         frame_.transfer(*to.frame_, outside_);
         return take();
@@ -111,7 +111,7 @@ private:
         if constexpr (!std::is_void_v<In>) return std::move(*static_cast<In*>(frame_.in));
     }
     detail::coroutine_frame& frame_;
-    sched::side_stack& stack_;
+    sched::coroutine_stack& stack_;
     void* outside_; // where the resumer stands
 };
 
@@ -153,19 +153,19 @@ public:
         requires(!std::is_void_v<In>)
     {
         frame_->in = std::addressof(value);
-        return turn([this](detail::coroutine_visit& visit)
+        return resume_and_take([this](detail::coroutine_visit& visit)
                         __attribute__((always_inline)) { frame_->resume(visit, inside_); });
     }
     [[gnu::always_inline]] Out resume()
         requires std::is_void_v<In>
     {
-        return turn([this](detail::coroutine_visit& visit)
+        return resume_and_take([this](detail::coroutine_visit& visit)
                         __attribute__((always_inline)) { frame_->resume(visit, inside_); });
     }
 
     // A turn that begins with `what` being thrown inside. One that has not begun ends by that.
     Out raise(std::exception_ptr what) {
-        return turn([&](detail::coroutine_visit& visit) { frame_->raise(visit, inside_, std::move(what)); });
+        return resume_and_take([&](detail::coroutine_visit& visit) { frame_->raise(visit, inside_, std::move(what)); });
     }
 
     // Whether it has ended: by returning, or by an exception.
@@ -223,7 +223,7 @@ private:
     }
 
     template <class Act>
-    [[gnu::always_inline]] static Out turn(Act&& act) {
+    [[gnu::always_inline]] static Out resume_and_take(Act&& act) {
         if constexpr (std::is_void_v<Out>) {
             detail::coroutine_visit visit;
             act(visit);

@@ -33,9 +33,9 @@ namespace sennit {
 namespace detail {
 
 // How many messages have come and were not waited for.
-class arrivals {
+class arrival_counter {
 public:
-    void one_more(std::exception_ptr error) noexcept;
+    void count_one(std::exception_ptr error) noexcept;
     std::size_t take(std::size_t most, std::int64_t deadline_ns); // waits for the first
     std::size_t count() const;
     void reset();
@@ -48,8 +48,8 @@ private:
 };
 
 // The actor behind a receiver.
-struct receiving : open_actor<receiving> {
-    explicit receiving(arrivals& counted) { count_in(counted); }
+struct receiver_actor : open_actor<receiver_actor> {
+    explicit receiver_actor(arrival_counter& counted) { count_in(counted); }
 
     using open_actor::is_registered;
     using open_actor::register_handler;
@@ -78,9 +78,9 @@ public:
     handler_id add_handler(F&& f) {
         static_assert(!std::is_member_function_pointer_v<std::decay_t<F>>,
                       "sennit: a receiver's handler is a callable; write a lambda that calls the member function");
-        auto made = detail::make_handler<detail::receiving, M>(std::forward<F>(f));
+        auto made = detail::make_handler<detail::receiver_actor, M>(std::forward<F>(f));
         handler_id added{};
-        change([&](detail::receiving& me) { added = me.register_handler(std::move(made)); });
+        change([&](detail::receiver_actor& me) { added = me.register_handler(std::move(made)); });
         return added;
     }
     bool remove_handler(handler_id which); // needs no memory
@@ -119,14 +119,14 @@ private:
     // Calls `what` by the actor, in its turn; right here, if this is its turn. Takes no memory of its own.
     template <class F>
     void change(F what) {
-        if (!change_by([](void* f, detail::receiving& me) { (*static_cast<F*>(f))(me); }, &what))
+        if (!change_by([](void* f, detail::receiver_actor& me) { (*static_cast<F*>(f))(me); }, &what))
             throw ask_failed(ask_error::actor_down);
     }
-    bool change_by(void (*how)(void* what, detail::receiving&), void* what); // false: that has ended
+    bool change_by(void (*how)(void* what, detail::receiver_actor&), void* what); // false: that has ended
 
-    detail::arrivals counted_;
+    detail::arrival_counter counted_;
     actor_group group_;
-    actor_ref<detail::receiving> actor_;
+    actor_ref<detail::receiver_actor> actor_;
 };
 
 } // namespace sennit

@@ -50,8 +50,8 @@ public:
     virtual std::int64_t deadline_ns() const noexcept { return sched::never; }
     virtual bool is_default() const noexcept { return false; }
     // Stop tokens: claims `point` with `why` when stop is requested, from now on.
-    virtual void watch(sched::wait_point&, sched::wake_reason) noexcept {}
-    virtual void unwatch() noexcept {}
+    virtual void register_waiter(sched::wait_point&, sched::wake_reason) noexcept {}
+    virtual void unregister_waiter() noexcept {}
     // Of one by another clock than the scheduler's, when its deadline has come: whether it is too early by its own.
     // Then it has another deadline. The driver holds no lock while it calls this, and `happen`.
     virtual bool too_early() { return false; }
@@ -88,7 +88,7 @@ public:
 protected:
     channel<T>* from_;
     std::optional<T> value_;
-    typename channel<T>::receiving request_{nullptr};
+    typename channel<T>::receive_request request_{nullptr};
 };
 
 template <class T>
@@ -120,7 +120,7 @@ public:
 protected:
     channel<T>* to_;
     T value_;
-    typename channel<T>::sending request_{nullptr};
+    typename channel<T>::send_request request_{nullptr};
 };
 
 struct ignore_end {
@@ -200,10 +200,10 @@ public:
     stop_case(stop_case&& other) noexcept
         : select_case(other), token_(std::move(other.token_)), function_(std::move(other.function_)) {}
     bool try_now(sched::wake_ups&) noexcept override { return token_.stop_requested(); }
-    void watch(sched::wait_point& point, sched::wake_reason why) noexcept override {
+    void register_waiter(sched::wait_point& point, sched::wake_reason why) noexcept override {
         callback_.emplace(token_, claimer{&point, why});
     }
-    void unwatch() noexcept override { callback_.reset(); }
+    void unregister_waiter() noexcept override { callback_.reset(); }
     void happen() override { std::invoke(function_); }
 
 private:

@@ -97,7 +97,7 @@ bool open_base::run_handlers(const detail::arrival& what) {
 }
 
 std::exception_ptr open_base::handle(const detail::arrival& what) noexcept {
-    detail::arrivals* const counted = arrivals_;
+    detail::arrival_counter* const counted = arrival_counter_;
     std::exception_ptr error;
     if (changed_) update();
     try {
@@ -111,7 +111,7 @@ std::exception_ptr open_base::handle(const detail::arrival& what) noexcept {
         error = std::current_exception();
     }
     if (!counted) return error;
-    counted->one_more(std::move(error)); // a receiver goes on
+    counted->count_one(std::move(error)); // a receiver goes on
     return nullptr;
 }
 

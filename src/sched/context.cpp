@@ -20,7 +20,7 @@ namespace {
 
 sys::stack stack_at(const context& whose, const void* sp) noexcept {
     const auto* where = static_cast<const std::byte*>(sp);
-    const side_stack* beside = where >= whose.stack.low && where < whose.stack.high ? nullptr : side_stack::find(sp);
+    const coroutine_stack* beside = where >= whose.stack.low && where < whose.stack.high ? nullptr : coroutine_stack::find(sp);
     return beside ? sys::stack{beside->low(), beside->high()} : whose.stack;
 }
 

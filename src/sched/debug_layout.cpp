@@ -23,14 +23,14 @@ struct debug_layout {
     std::uint64_t offsets[28];
 };
 
-struct side_stack::debug {
-    static constexpr std::uint64_t other_sp = offsetof(side_stack, other_sp_);
-    static constexpr std::uint64_t low = offsetof(side_stack, low_);
-    static constexpr std::uint64_t high = offsetof(side_stack, high_);
-    static constexpr std::uint64_t body = offsetof(side_stack, body_);
-    static constexpr std::uint64_t name = offsetof(side_stack, name_);
-    static constexpr std::uint64_t next = offsetof(side_stack, next_made_);
-    static constexpr std::uint64_t whose = offsetof(side_stack, whose_);
+struct coroutine_stack::debug {
+    static constexpr std::uint64_t other_sp = offsetof(coroutine_stack, other_sp_);
+    static constexpr std::uint64_t low = offsetof(coroutine_stack, low_);
+    static constexpr std::uint64_t high = offsetof(coroutine_stack, high_);
+    static constexpr std::uint64_t body = offsetof(coroutine_stack, body_);
+    static constexpr std::uint64_t name = offsetof(coroutine_stack, name_);
+    static constexpr std::uint64_t next = offsetof(coroutine_stack, next_made_);
+    static constexpr std::uint64_t whose = offsetof(coroutine_stack, whose_);
 };
 
 struct snapshot::layout {
@@ -55,18 +55,18 @@ struct snapshot::layout {
                                                     offsetof(fiber_block, self_),
                                                     offsetof(wait_options, what),
                                                     offsetof(wait_options, on),
-                                                    side_stack::debug::other_sp,
-                                                    side_stack::debug::low,
-                                                    side_stack::debug::high,
-                                                    side_stack::debug::body,
-                                                    side_stack::debug::name,
-                                                    side_stack::debug::next,
-                                                    side_stack::debug::whose}};
+                                                    coroutine_stack::debug::other_sp,
+                                                    coroutine_stack::debug::low,
+                                                    coroutine_stack::debug::high,
+                                                    coroutine_stack::debug::body,
+                                                    coroutine_stack::debug::name,
+                                                    coroutine_stack::debug::next,
+                                                    coroutine_stack::debug::whose}};
 };
 
 } // namespace sennit::sched
 
 extern "C" {
 [[gnu::visibility("default")]] constinit sennit::sched::debug_root sennit_debug_root{
-    nullptr, &sennit::sched::snapshot::layout::table, &sennit::sched::newest_side_stack};
+    nullptr, &sennit::sched::snapshot::layout::table, &sennit::sched::newest_coroutine_stack};
 }

@@ -35,7 +35,7 @@ void fiber_block::run_queued(runnable* self) noexcept {
     if (me.cold_) [[unlikely]] {
         if (me.cold_->stack)
             return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr), me); // comes here again
-        if (me.cold_->way) return me.run_movable();
+        if (me.cold_->migration) return me.run_migratable();
     }
     me.run_here();
     me.end();
@@ -71,10 +71,10 @@ void fiber_block::run_body() noexcept {
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_home = std::exchange(here.home, home);
-    if (cold_) be_at(&here);
+    if (cold_) set_location(&here);
     type_.body(*this);
     destroy_locals(self_); // their destructors may block
-    if (cold_) be_at(nullptr);
+    if (cold_) set_location(nullptr);
     here.home = outer_home;
 }
 
@@ -109,7 +109,7 @@ void fiber_block::fail_unheard(const char* was) noexcept {
 }
 
 void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept {
-    const auto here = stay();
+    const auto here = pin_during_change();
     if (const fiber_properties* own = properties()) runtime_->injected().look([&] { look(*own, argument); });
 }
 
@@ -159,7 +159,7 @@ void fiber_block::launch(start how) noexcept {
 // One that is movable may be anywhere, and is changed there: nothing of it may be looked at but that it is.
 [[gnu::noinline]] bool fiber_block::run_if_newest_with_cold_state() noexcept {
     worker* me = this_worker();
-    return !cold_->way && take_if_newest(me) && run_for_joiner(*me, cold_->stack != nullptr);
+    return !cold_->migration && take_if_newest(me) && run_for_joiner(*me, cold_->stack != nullptr);
 }
 
 // Runs it on the caller's stack if that may be.
@@ -232,7 +232,7 @@ fiber_cold_state& fiber_block::cold_state() {
 
 void fiber_block::drop_cold_state() noexcept {
     if (cold_->stack) runtime_->contexts().give(*cold_->stack); // never launched
-    if (cold_->way) drop_way();
+    if (cold_->migration) drop_migration();
     if (cold_->properties) cold_->properties->given_.set.store(false);
     std::destroy_at(cold_);
     give_memory(cold_, sizeof(fiber_cold_state));
@@ -261,18 +261,18 @@ void fiber_block::need_stack(std::size_t size) {
 }
 
 // Where the order would hold it. Nobody asks where there is none.
-void fiber_block::be_at(context* place) noexcept {
-    if (runtime_->injected().ordered()) runtime_->injected().look([&] { cold_->place = place; });
+void fiber_block::set_location(context* location) noexcept {
+    if (runtime_->injected().ordered()) runtime_->injected().look([&] { cold_->location = location; });
 }
 
 // The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
 // on, which is said, and taken back before that context is somebody else's, under the order's lock: so it is asked
 // there.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
-    const auto here = stay();
+    const auto here = pin_during_change();
     const auto queued = [this]() -> runnable& {
-        context* place = cold_ ? cold_->place : nullptr;
-        return place ? static_cast<runnable&>(*place) : *this;
+        context* location = cold_ ? cold_->location : nullptr;
+        return location ? static_cast<runnable&>(*location) : *this;
     };
     runtime_->injected().change(queued, [&] { change(argument); });
 }

@@ -36,7 +36,7 @@ struct debug_layout;
 struct debug_root {
     const void* runtimes; // the address of `all()`
     const debug_layout* layout;
-    const void* side_stacks; // the address of the newest one's
+    const void* coroutine_stacks; // the address of the newest one's
 };
 
 } // namespace sennit::sched

@@ -144,7 +144,7 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
     const auto* slot = reinterpret_cast<const std::byte*>(free_slot()); // SAFETY: compared only
     const bool in_fork_stack = where >= slot && where < slot + sizeof(fork_slot);
     const context* owner = in_fork_stack ? &me->self() : me->runtime().contexts().owner_of_guard(address);
-    if (const side_stack* beside = owner ? nullptr : side_stack::find(address, true)) {
+    if (const coroutine_stack* beside = owner ? nullptr : coroutine_stack::find(address, true)) {
         const bool named = *beside->name() != '\0';
         const fiber_block* whose = fiber_block::current();
         const bool in_named = whose && *whose->name() != '\0';

@@ -27,19 +27,19 @@ namespace sennit::sched {
 #define SENNIT_NOT_INSTRUMENTED
 #endif
 
-base::atomic<side_stack*> newest_side_stack{nullptr};
+base::atomic<coroutine_stack*> newest_coroutine_stack{nullptr};
 
 namespace {
 
-base::atomic<side_stack*>& newest = newest_side_stack;
-constexpr auto usual_class = static_cast<unsigned>(std::countr_zero(side_stack_size));
-constexpr auto least_class = static_cast<unsigned>(std::countr_zero(least_side_stack));
-constexpr auto most_class = static_cast<unsigned>(std::countr_zero(most_side_stack));
+base::atomic<coroutine_stack*>& newest = newest_coroutine_stack;
+constexpr auto usual_class = static_cast<unsigned>(std::countr_zero(coroutine_stack_size));
+constexpr auto least_class = static_cast<unsigned>(std::countr_zero(min_coroutine_stack));
+constexpr auto most_class = static_cast<unsigned>(std::countr_zero(max_coroutine_stack));
 
 base::spin_lock idle_lock;                                                 // guards the next two
-side_stack_cache idle;                                                     // of the usual size
-std::array<side_stack_cache, most_class - least_class + 1> idle_of_others; // by size
-thread_local side_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
+coroutine_stack_cache idle;                                                     // of the usual size
+std::array<coroutine_stack_cache, most_class - least_class + 1> idle_of_others; // by size
+thread_local coroutine_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
 
 const base::atfork_lock hold_idle(idle_lock);
 
@@ -56,10 +56,10 @@ sys::stack fresh_memory(unsigned size_class) {
     return one->take();
 }
 
-[[gnu::noinline]] void note_first(side_stack* which) noexcept {
+[[gnu::noinline]] void note_first(coroutine_stack* which) noexcept {
     entered_first = which;
 }
-[[gnu::noinline]] side_stack& first_noted() noexcept {
+[[gnu::noinline]] coroutine_stack& first_noted() noexcept {
     return *entered_first;
 }
 
@@ -96,7 +96,7 @@ struct noted_bounds {
 
 } // namespace
 
-side_stack::side_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
+coroutine_stack::coroutine_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
     : low_(low), room_(static_cast<std::size_t>(high - low)), high_(high), size_class_(size_class) {
     other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this), [] { bottom(); }); // SAFETY: an address only
     inner_.low = low;
@@ -109,18 +109,18 @@ side_stack::side_stack(std::byte* low, std::byte* high, unsigned size_class) noe
     }
 }
 
-side_stack& side_stack::make(unsigned size_class) {
+coroutine_stack& coroutine_stack::make(unsigned size_class) {
     const sys::stack fresh = fresh_memory(size_class);
     // SAFETY: writable memory for the life of the process; its upper end is aligned to 64 bytes, as this class is.
-    auto& made = *::new (fresh.high - sizeof(side_stack)) side_stack(fresh.low, fresh.high, size_class);
+    auto& made = *::new (fresh.high - sizeof(coroutine_stack)) coroutine_stack(fresh.low, fresh.high, size_class);
     note_first(&made);
     made.enter(); // up to the wait for its first body
     return made;
 }
 
-const side_stack* side_stack::find(const void* address, bool guard) noexcept {
+const coroutine_stack* coroutine_stack::find(const void* address, bool guard) noexcept {
     const auto* where = static_cast<const std::byte*>(address);
-    for (const side_stack* each = newest.load(); each; each = each->next_made_) {
+    for (const coroutine_stack* each = newest.load(); each; each = each->next_made_) {
         const std::byte* const low = guard ? each->low_ - sys::guard_size : each->low_;
         if (where >= low && where < (guard ? each->low_ : each->high_)) return each;
     }
@@ -128,7 +128,7 @@ const side_stack* side_stack::find(const void* address, bool guard) noexcept {
 }
 
 // First thing on the inside after each jump to it.
-inline void side_stack::arrived_inside([[maybe_unused]] void* fake_stack) noexcept {
+inline void coroutine_stack::arrived_inside([[maybe_unused]] void* fake_stack) noexcept {
 #ifdef SENNIT_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack, passed_ ? nullptr : &outer_.low, passed_ ? nullptr : &outer_.size);
 #endif
@@ -137,8 +137,8 @@ inline void side_stack::arrived_inside([[maybe_unused]] void* fake_stack) noexce
 #endif
 }
 
-SENNIT_NOT_INSTRUMENTED void side_stack::bottom() noexcept {
-    side_stack& self = first_noted();
+SENNIT_NOT_INSTRUMENTED void coroutine_stack::bottom() noexcept {
+    coroutine_stack& self = first_noted();
     self.arrived_inside(nullptr);
     for (;;) {
         self.leave();
@@ -148,26 +148,26 @@ SENNIT_NOT_INSTRUMENTED void side_stack::bottom() noexcept {
 
 #ifdef SENNIT_INLINE_JUMP
 
-void* side_stack::interrupt() noexcept {
-    entered_ = surroundings();
+void* coroutine_stack::interrupt() noexcept {
+    entered_ = entry_fingerprint();
     exchange_exceptions();
     return sys::jump_telling(&other_sp_, other_sp_, nullptr);
 }
 
 #else
 
-SENNIT_NOT_INSTRUMENTED void* side_stack::interrupt() noexcept {
+SENNIT_NOT_INSTRUMENTED void* coroutine_stack::interrupt() noexcept {
     tells_ = false;
     void* const other = enter(other_sp_);
     tells_ = true;
     return other;
 }
 
-SENNIT_NOT_INSTRUMENTED void* side_stack::enter(void*) noexcept {
+SENNIT_NOT_INSTRUMENTED void* coroutine_stack::enter(void*) noexcept {
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
     const noted_bounds outside = noted_bounds::of_here();
 #endif
-    entered_ = surroundings();
+    entered_ = entry_fingerprint();
     exchange_exceptions();
 #ifdef SENNIT_ADDRESS_SANITIZER
     void* fake_stack = nullptr;
@@ -188,7 +188,7 @@ SENNIT_NOT_INSTRUMENTED void* side_stack::enter(void*) noexcept {
     return other_sp_;
 }
 
-SENNIT_NOT_INSTRUMENTED void* side_stack::leave(void*) noexcept {
+SENNIT_NOT_INSTRUMENTED void* coroutine_stack::leave(void*) noexcept {
     check_leave();
     exchange_exceptions();
     void* fake_stack = nullptr;
@@ -204,7 +204,7 @@ SENNIT_NOT_INSTRUMENTED void* side_stack::leave(void*) noexcept {
 #endif
 
 // The enterer's side moves from here to `next`, and we become the other side here.
-SENNIT_NOT_INSTRUMENTED void side_stack::pass_to(side_stack& next) noexcept {
+SENNIT_NOT_INSTRUMENTED void coroutine_stack::transfer_to(coroutine_stack& next) noexcept {
     check_leave();
     next.entered_ = entered_;
     void* const sp = std::exchange(next.other_sp_, other_sp_);
@@ -225,24 +225,24 @@ SENNIT_NOT_INSTRUMENTED void side_stack::pass_to(side_stack& next) noexcept {
     arrived_inside(fake_stack);
 }
 
-void side_stack_cache::give_all() noexcept {
+void coroutine_stack_cache::give_all() noexcept {
     std::lock_guard guard(idle_lock);
-    while (side_stack* one = take()) idle.keep(*one);
+    while (coroutine_stack* one = take()) idle.keep(*one);
 }
 
-side_stack* side_stack::take_idle(unsigned size_class) noexcept {
+coroutine_stack* coroutine_stack::take_idle(unsigned size_class) noexcept {
     std::lock_guard guard(idle_lock);
     return size_class == usual_class ? idle.take() : idle_of_others[size_class - least_class].take();
 }
 
-void side_stack::keep_idle() noexcept {
+void coroutine_stack::keep_idle() noexcept {
     std::lock_guard guard(idle_lock);
     (size_class_ == usual_class ? idle : idle_of_others[size_class_ - least_class]).keep(*this);
 }
 
-side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
+coroutine_stack& coroutine_stack::take(void (*body)(void*) noexcept, void* argument) {
     worker* me = this_worker();
-    side_stack* found = me ? me->side_stacks.take() : nullptr;
+    coroutine_stack* found = me ? me->coroutine_stacks.take() : nullptr;
     if (!found) found = take_idle(usual_class);
     if (!found) found = &make(usual_class);
     base::annotate_read(found);
@@ -251,11 +251,11 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument) {
     return *found;
 }
 
-side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
+coroutine_stack& coroutine_stack::take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
                              owner whose) {
-    const std::size_t room = std::bit_ceil(std::max(size, least_side_stack));
+    const std::size_t room = std::bit_ceil(std::max(size, min_coroutine_stack));
     const auto size_class = size == 0 ? usual_class : static_cast<unsigned>(std::countr_zero(room));
-    side_stack* found = nullptr;
+    coroutine_stack* found = nullptr;
     if (size_class == usual_class) {
         found = &take(body, argument);
     } else {
@@ -270,14 +270,14 @@ side_stack& side_stack::take(void (*body)(void*) noexcept, void* argument, std::
     return *found;
 }
 
-void side_stack::give(side_stack& ended) noexcept {
+void coroutine_stack::give(coroutine_stack& ended) noexcept {
     worker* me = this_worker();
     ended.body_ = nullptr;
     ended.name_ = nullptr;
     ended.whose_ = owner::coroutine;
     base::annotate_write(&ended);
-    if (me && ended.size_class_ == usual_class && me->side_stacks.size() < tuning::max_spares) {
-        me->side_stacks.keep(ended);
+    if (me && ended.size_class_ == usual_class && me->coroutine_stacks.size() < tuning::max_spares) {
+        me->coroutine_stacks.keep(ended);
         return;
     }
     ended.keep_idle();

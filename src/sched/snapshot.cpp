@@ -117,7 +117,7 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
     if (running && on(*running)) return running;
     for (context* one : of_.contexts().all_)
         if (on(*one)) return one;
-    if (!side_stack::find(sp)) return nullptr;
+    if (!coroutine_stack::find(sp)) return nullptr;
     unclear = unclear || !likely.after_switch_.none();
     return running;
 }
@@ -161,7 +161,7 @@ void snapshot::add_ready(runnable& item) noexcept {
         if (found_.strands.size() != before) add_frames(found_.strands[before], one);
     } else if (item.run == &fiber_block::run_queued) {
         auto& block = static_cast<fiber_block&>(item); // one that has begun comes from another runtime
-        add(block.self(), block.movable() && block.cold_->way->begun ? strand_state::ready : strand_state::fresh);
+        add(block.self(), block.migratable() && block.cold_->migration->begun ? strand_state::ready : strand_state::fresh);
     } else {
         ++found_.other_ready;
     }

@@ -48,7 +48,7 @@ worker::worker(runtime_core& runtime, unsigned index, rank as)
     : runtime_(runtime), index_(index), rank_(as), random_(index + 1) {}
 
 worker::~worker() {
-    if (!SENNIT_MUTANT("side stacks are left to others")) side_stacks.give_all();
+    if (!SENNIT_MUTANT("coroutine stacks are left to others")) coroutine_stacks.give_all();
 }
 
 void worker::start() {

@@ -204,7 +204,7 @@ public:
     std::uint64_t next_id = 0;    // own thread; see fresh_id
     slab_cache memory;          // own thread
     mailbox_cache mailboxes;      // own thread
-    side_stack_cache side_stacks; // own thread
+    coroutine_stack_cache coroutine_stacks; // own thread
 
     sys::thread_suspender suspender;
     bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp

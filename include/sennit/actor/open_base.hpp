@@ -19,7 +19,7 @@ enum class handler_id : std::uint64_t { none };
 
 namespace detail {
 
-class arrivals; // receiver.hpp
+class arrival_counter; // receiver.hpp
 
 // A message at an open actor.
 struct arrival {
@@ -68,7 +68,7 @@ protected:
     void replace_default(default_handler what) noexcept;
 
     // For a receiver.
-    void count_in(detail::arrivals& where) noexcept { arrivals_ = &where; }
+    void count_in(detail::arrival_counter& where) noexcept { arrival_counter_ = &where; }
 
 private:
     using list = std::vector<std::unique_ptr<detail::open_handler>>;
@@ -83,7 +83,7 @@ private:
     bool changed_ = false;
     bool default_changed_ = false;
     std::uint64_t last_id_ = 0;
-    detail::arrivals* arrivals_ = nullptr; // a receiver's
+    detail::arrival_counter* arrival_counter_ = nullptr; // a receiver's
 };
 
 } // namespace sennit

@@ -26,7 +26,7 @@ struct coroutine_visit {
     void* out; // where the answer goes, if there is one
     // Null as long as control can only come back by a suspension of the one that was resumed, whose handle is where it
     // was. Else the one that runs in this turn, or the one that has ended it.
-    coroutine_frame* astray = nullptr;
+    coroutine_frame* diverted_to = nullptr;
 };
 
 // What unwinds the stack of a coroutine that is destroyed while it is suspended. No std::exception, so that a handler
@@ -65,13 +65,13 @@ public:
     }
     // The handle is at another place from now on.
     void note_moved() noexcept {
-        if (phase_ == phase::running) visit_->astray = this;
+        if (phase_ == phase::running) visit_->diverted_to = this;
     }
     void raise(coroutine_visit& visit, void*& inside, std::exception_ptr what);
 
     // The body's, which knows its stack, and `outside`, where the resumer stands: each pointer that would have to be
     // followed to find it would wait for the jump before. That it is suspended is noted when the resumer is back.
-    [[gnu::always_inline]] void suspend(sched::side_stack& stack, void*& outside) {
+    [[gnu::always_inline]] void suspend(sched::coroutine_stack& stack, void*& outside) {
         outside = stack.leave(outside);
         if (!outside) [[unlikely]] {
             outside = stack.other_side();
@@ -82,7 +82,7 @@ public:
     void transfer(coroutine_frame& to, void*& outside);
 
     void* out() const noexcept { return visit_->out; }
-    sched::side_stack& stack() const noexcept { return *stack_; } // since the first turn
+    sched::coroutine_stack& stack() const noexcept { return *stack_; } // since the first turn
 
     // Of whoever holds it: unwinds its stack if it is suspended, and frees the block.
     static void drop(coroutine_frame* held) noexcept;
@@ -103,14 +103,14 @@ private:
         visit_ = &visit;
     }
     [[gnu::always_inline]] void come_back(coroutine_visit& visit, void*& inside, void* there) {
-        if (visit.astray) [[unlikely]] {
-            visit.astray->come_back_astray();
+        if (visit.diverted_to) [[unlikely]] {
+            visit.diverted_to->come_back_diverted();
         } else {
             phase_ = phase::suspended;
             inside = there;
         }
     }
-    void come_back_astray();
+    void come_back_diverted();
     void begin();
     void finish();
     void interrupted();
@@ -119,7 +119,7 @@ private:
 
     const coroutine_type& type_;
     const coroutine_settings* const settings_; // null: nothing
-    sched::side_stack* stack_ = nullptr;
+    sched::coroutine_stack* stack_ = nullptr;
     coroutine_visit* visit_ = nullptr; // of the present or last resumer
     phase phase_ = phase::fresh;
     interrupt interrupt_ = interrupt::none;

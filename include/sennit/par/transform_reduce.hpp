@@ -65,7 +65,7 @@ typename Work::value_type fold_blocks(const Work& work, std::size_t block, std::
                                       std::size_t last) {
     if (last - first == 1) {
         partial<Work> value;
-        run_piece<Work>(work, value, first * block, std::min(count - first * block, block) + first * block);
+        run_chunk<Work>(work, value, first * block, std::min(count - first * block, block) + first * block);
         return std::move(*value);
     }
     const std::size_t half = first + (last - first) / 2;

@@ -32,7 +32,7 @@ namespace sennit::sched {
 
 class context;
 class runtime_core;
-class side_stack;
+class coroutine_stack;
 class worker;
 
 class fiber_block;
@@ -46,8 +46,8 @@ struct fiber_type {
 };
 
 // Of a fiber that may go on in another runtime: src/sched/fiber_move.cpp.
-struct fiber_way {
-    side_stack* stack;            // its body stands there; null once that has returned
+struct migration_state {
+    coroutine_stack* stack;            // its body stands there; null once that has returned
     runtime_core* next = nullptr; // where it wants to go on; told by the body to the code below it
     bool begun = false;
     base::spin_lock lock; // guards the runtime, once it is launched
@@ -58,8 +58,8 @@ struct fiber_cold_state {
     std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
     std::shared_ptr<fiber_properties> properties;
     context* stack = nullptr; // where it shall begin: one with a larger stack than usual
-    context* place = nullptr; // where it runs, where there is an order; under that one's lock
-    fiber_way* way = nullptr; // null: it stays in its runtime. As it was at the launch until the end
+    context* location = nullptr; // where it runs, where there is an order; under that one's lock
+    migration_state* migration = nullptr; // null: it stays in its runtime. As it was at the launch until the end
 };
 
 class fiber_block : public runnable {
@@ -82,7 +82,7 @@ public:
     void pin_to(std::uint16_t where) noexcept { home = where; } // see runnable::home
     // It may change its runtime: its body runs on a side stack of `size` bytes; 0: as many as usual. Call it last, and
     // not for one that is pinned or needs a stack. Throws std::invalid_argument beyond the limit.
-    void become_movable(std::size_t size);
+    void make_migratable(std::size_t size);
 
     // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on later.
     void launch(start how) noexcept;
@@ -106,8 +106,8 @@ public:
     // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks against it.
     void move_to(runtime_core& there) noexcept;
     // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its author.
-    static const char* why_not_move(const fiber_block* who, const runtime_core& there) noexcept;
-    bool has_stack(const side_stack& one) const noexcept { return cold_ && cold_->way && cold_->way->stack == &one; }
+    static const char* why_not_migrate(const fiber_block* who, const runtime_core& there) noexcept;
+    bool has_stack(const coroutine_stack& one) const noexcept { return cold_ && cold_->migration && cold_->migration->stack == &one; }
 
     std::uint64_t id() noexcept;
     runtime_core& runtime() const noexcept { return *runtime_; } // for its maker before launch, and for itself
@@ -159,12 +159,12 @@ private:
     void run_body() noexcept;
     void run_bound() noexcept;
     bool put_back() noexcept;
-    bool movable() const noexcept { return cold_ && cold_->way; }
-    void run_movable() noexcept;
-    void go_to(runtime_core& there) noexcept;
-    void drop_way() noexcept;
-    void be_at(context* place) noexcept;
-    std::unique_lock<base::spin_lock> stay() noexcept;
+    bool migratable() const noexcept { return cold_ && cold_->migration; }
+    void run_migratable() noexcept;
+    void post_to(runtime_core& there) noexcept;
+    void drop_migration() noexcept;
+    void set_location(context* location) noexcept;
+    std::unique_lock<base::spin_lock> pin_during_change() noexcept;
     void end() noexcept;
     bool run_if_newest() noexcept;
     bool run_if_newest_with_cold_state() noexcept;

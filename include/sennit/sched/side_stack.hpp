@@ -51,23 +51,23 @@
 
 namespace sennit::sched {
 
-inline constexpr std::size_t side_stack_size = std::size_t{1} << 20; // address space; a page is memory once touched
-inline constexpr std::size_t most_side_stack = std::size_t{1} << 30;
-inline constexpr std::size_t least_side_stack = std::size_t{16} << 10;
+inline constexpr std::size_t coroutine_stack_size = std::size_t{1} << 20; // address space; a page is memory once touched
+inline constexpr std::size_t max_coroutine_stack = std::size_t{1} << 30;
+inline constexpr std::size_t min_coroutine_stack = std::size_t{16} << 10;
 
 // Lies at the upper end of its own stack.
-class alignas(base::cache_line) side_stack {
+class alignas(base::cache_line) coroutine_stack {
 public:
     // One on which nothing stands; `body(argument)` will run on it when it is first entered. From the calling worker's
     // cache in a few ns, else a lock or a system call. Throws std::bad_alloc.
-    static side_stack& take(void (*body)(void*) noexcept, void* argument);
-    // One of at least `size` bytes, up to `most_side_stack`: the next power of two; 0: as above. Takes a lock. `name`
+    static coroutine_stack& take(void (*body)(void*) noexcept, void* argument);
+    // One of at least `size` bytes, up to `max_coroutine_stack`: the next power of two; 0: as above. Takes a lock. `name`
     // is for reports, and outlives the body; null: none. So is whose body it is.
     enum class owner : unsigned char { coroutine, fiber };
-    static side_stack& take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
+    static coroutine_stack& take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
                             owner whose = owner::coroutine);
     // The body has returned, and the stack was left by that. From any thread.
-    static void give(side_stack& ended) noexcept;
+    static void give(coroutine_stack& ended) noexcept;
 
     // Where the other side stands.
     void* other_side() const noexcept { return other_sp_; }
@@ -86,20 +86,20 @@ public:
     // Whether the caller may: what leave checks.
     bool may_leave() const noexcept { return holds_caller() && as_entered(); }
     // From inside: goes on inside `next`, whose enterer is then ours. Checks as leave.
-    void pass_to(side_stack& next) noexcept;
+    void transfer_to(coroutine_stack& next) noexcept;
 
     std::byte* low() const noexcept { return low_; }
     std::byte* high() const noexcept { return high_; }
     std::size_t size() const noexcept { return std::size_t{1} << size_class_; } // some of it is not the body's
     const char* name() const noexcept { return name_ ? name_ : ""; }
     // The one on which `address` lies, or in the guard of which, with `guard`; null: none. Takes no lock.
-    static const side_stack* find(const void* address, bool guard = false) noexcept;
+    static const coroutine_stack* find(const void* address, bool guard = false) noexcept;
 
     struct debug; // what a debugger is told: src/sched/debug_layout.cpp
 
 private:
     friend struct debug;
-    friend class side_stack_cache;
+    friend class coroutine_stack_cache;
     // The sanitizers' notes of a stack.
     struct notes {
         const void* low = nullptr;
@@ -107,20 +107,20 @@ private:
         void* tsan_fiber = nullptr;
     };
 
-    side_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept;
-    static side_stack& make(unsigned size_class);
-    static side_stack* take_idle(unsigned size_class) noexcept;
+    coroutine_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept;
+    static coroutine_stack& make(unsigned size_class);
+    static coroutine_stack* take_idle(unsigned size_class) noexcept;
     void keep_idle() noexcept;
     [[noreturn]] static void bottom() noexcept;
     void exchange_exceptions() noexcept;
-    static std::uintptr_t surroundings() noexcept;
+    static std::uintptr_t entry_fingerprint() noexcept;
     bool holds_caller() const noexcept;
     bool as_entered() const noexcept;
     void check_leave() const noexcept;
     void arrived_inside(void* fake_stack) noexcept;
 
     void* other_sp_ = nullptr;
-    side_stack* next_free_ = nullptr; // whoever keeps it
+    coroutine_stack* next_free_ = nullptr; // whoever keeps it
     sys::exception_globals other_exceptions_{};
     std::uintptr_t entered_ = 0; // the enterer's surroundings
     std::byte* const low_;
@@ -130,7 +130,7 @@ private:
     void* argument_ = nullptr;
     const char* name_ = nullptr;
     owner whose_ = owner::coroutine;
-    side_stack* next_made_ = nullptr; // set before it is in the list of all
+    coroutine_stack* next_made_ = nullptr; // set before it is in the list of all
     const unsigned size_class_;       // the logarithm of its size, before the top is set off
 
     // For sanitizers.
@@ -140,20 +140,20 @@ private:
     [[maybe_unused]] bool passed_ = false; // the newest jump to the inside came from the inside of another
 };
 
-extern base::atomic<side_stack*> newest_side_stack; // the list of all
+extern base::atomic<coroutine_stack*> newest_coroutine_stack; // the list of all
 
 // Idle ones that a worker keeps, or, behind a lock, all threads together.
-class side_stack_cache {
+class coroutine_stack_cache {
 public:
-    side_stack* take() noexcept {
-        side_stack* found = first_;
+    coroutine_stack* take() noexcept {
+        coroutine_stack* found = first_;
         if (found) {
             first_ = found->next_free_;
             --count_;
         }
         return found;
     }
-    void keep(side_stack& idle) noexcept {
+    void keep(coroutine_stack& idle) noexcept {
         idle.next_free_ = first_;
         first_ = &idle;
         ++count_;
@@ -162,12 +162,12 @@ public:
     void give_all() noexcept; // to the others
 
 private:
-    side_stack* first_ = nullptr;
+    coroutine_stack* first_ = nullptr;
     std::size_t count_ = 0;
 };
 
 // Member by member: as a whole, the compiler reads with one load what was written with two stores, and that waits.
-inline void side_stack::exchange_exceptions() noexcept {
+inline void coroutine_stack::exchange_exceptions() noexcept {
     sys::exception_globals& mine = sys::tls_exception_globals();
     if (sys::none_in_flight(mine, other_exceptions_)) [[likely]]
         return;
@@ -184,23 +184,23 @@ inline void side_stack::exchange_exceptions() noexcept {
 // What an enterer has that must be the same again when the inside leaves: its forks, who it is, and its cancel scope,
 // in one word. They do not lie so that two changes could cancel each other: forks are added by some words, the others
 // are addresses of whole objects elsewhere.
-inline std::uintptr_t side_stack::surroundings() noexcept {
+inline std::uintptr_t coroutine_stack::entry_fingerprint() noexcept {
     const activity& who = this_activity();
     // SAFETY: numbers to compare, never pointers again.
     return reinterpret_cast<std::uintptr_t>(free_slot()) ^ reinterpret_cast<std::uintptr_t>(&who) ^
            reinterpret_cast<std::uintptr_t>(who.scope);
 }
 
-inline bool side_stack::holds_caller() const noexcept {
+inline bool coroutine_stack::holds_caller() const noexcept {
     const auto* sp = static_cast<const std::byte*>(sys::stack_pointer());
     return static_cast<std::size_t>(sp - low_) < room_;
 }
 
-inline bool side_stack::as_entered() const noexcept {
-    return surroundings() == entered_;
+inline bool coroutine_stack::as_entered() const noexcept {
+    return entry_fingerprint() == entered_;
 }
 
-inline void side_stack::check_leave() const noexcept {
+inline void coroutine_stack::check_leave() const noexcept {
     SENNIT_CHECK(
         holds_caller(),
         "[SNT-301] coroutine suspend was called outside of the coroutine's body; only the body itself may suspend it");
@@ -212,13 +212,13 @@ inline void side_stack::check_leave() const noexcept {
 
 #ifdef SENNIT_INLINE_JUMP
 
-[[gnu::always_inline]] inline void* side_stack::enter(void* other) noexcept {
-    entered_ = surroundings();
+[[gnu::always_inline]] inline void* coroutine_stack::enter(void* other) noexcept {
+    entered_ = entry_fingerprint();
     exchange_exceptions();
     return sys::jump_told(&other_sp_, other);
 }
 
-[[gnu::always_inline]] inline void* side_stack::leave(void* other) noexcept {
+[[gnu::always_inline]] inline void* coroutine_stack::leave(void* other) noexcept {
     check_leave();
     exchange_exceptions();
     return sys::jump_told(&other_sp_, other);

@@ -71,7 +71,7 @@ std::size_t live_stacks() noexcept {
     return taken;
 }
 
-std::size_t side_stacks_made() noexcept {
+std::size_t coroutine_stacks_made() noexcept {
     return process_wide;
 }
 
@@ -224,7 +224,7 @@ stack_source::~stack_source() = default;
 stack stack_source::take() {
     sim::explorers_own guard;
     std::byte* low = nullptr;
-    if (usable_ == sched::side_stack_size) { // they live as long as the process
+    if (usable_ == sched::coroutine_stack_size) { // they live as long as the process
         low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::pool_stack_bytes));
         if (!low) throw std::bad_alloc();
         ++sim::process_wide;

@@ -13,7 +13,7 @@ void barriers_yield() noexcept;
 void refuse_barriers() noexcept;
 void refuse_memory(bool from_now_on) noexcept; // the same for that, to simulated threads
 std::size_t live_stacks() noexcept;
-std::size_t side_stacks_made() noexcept; // since the process began
+std::size_t coroutine_stacks_made() noexcept; // since the process began
 std::size_t live_allocations() noexcept; // made by simulated threads and not freed
 
 // While one lives, allocations are the explorer's own and not counted. Never held over a switch.

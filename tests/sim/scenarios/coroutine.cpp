@@ -13,7 +13,7 @@
 namespace {
 
 // Side stacks live as long as the process: so that none is made within an execution, some are there before the first.
-const bool enough_side_stacks = [] {
+const bool enough_coroutine_stacks = [] {
     const std::function<void(int)> nest = [&](int deep) {
         sennit::coroutine<> one([&](auto&) {
             if (deep > 1) nest(deep - 1);
@@ -147,7 +147,7 @@ SIM_SCENARIO_WITHIN(coroutine, a_body_forks, .preemptions = 2, .stale_reads = 0,
 
 // A worker keeps the stacks that it has used, and gives them to everybody when it ends.
 SIM_SCENARIO_WITHIN(coroutine, stacks_outlive_their_worker, .preemptions = 2, .stale_reads = 0) {
-    const std::size_t before = sim::side_stacks_made();
+    const std::size_t before = sim::coroutine_stacks_made();
     for (int i = 0; i < 7; ++i) { // more than there are
         engine one(1);
         one.run([] {
@@ -156,5 +156,5 @@ SIM_SCENARIO_WITHIN(coroutine, stacks_outlive_their_worker, .preemptions = 2, .s
             inner.resume();
         });
     }
-    sim::check(sim::side_stacks_made() == before, "each is used again");
+    sim::check(sim::coroutine_stacks_made() == before, "each is used again");
 }

@@ -58,7 +58,7 @@ partial<Work> join(const Work& work, partial<Work> low, partial<Work> high) {
 // A function of its own, with its own copy of the work: nothing of the loop around it, whose addresses thieves know,
 // gets between the compiler and the elements.
 template <class Work>
-[[gnu::noinline]] void run_piece(own_copy<const Work> work, partial<Work>& value, std::size_t first, std::size_t last) {
+[[gnu::noinline]] void run_chunk(own_copy<const Work> work, partial<Work>& value, std::size_t first, std::size_t last) {
     own_copy<const Work> own = work;
     own.run(value, first, last);
 }
@@ -69,7 +69,7 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
 template <class Work>
 partial<Work> run_stolen(lazy_loop<Work>& loop, std::size_t first, std::size_t last) {
     const std::size_t unit = loop.wanted.elements > 1         ? loop.wanted.elements
-                             : last - first >= 8 * even_piece ? even_piece
+                             : last - first >= 8 * chunk_alignment ? chunk_alignment
                                                               : 1;
     const std::size_t half = round_up(first + (last - first) / 2, unit, last);
     if (half == first || half == last) return run_range<Work>(loop, {}, first, last);
@@ -96,7 +96,7 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
     slot->run = &kid::run;
     auto* const rest =
         ::new (static_cast<void*>(slot->data)) typename kid::payload{{&loop, first, last}, room.address()};
-    pace steps(loop.wanted);
+    chunk_sizer steps(loop.wanted);
     while (first < last && !loop.dropped(first)) {
         const std::size_t end = steps.next_end(first, last);
         const bool more = end < last;
@@ -106,10 +106,10 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
         }
         auto piece = [&]() noexcept(Work::never_throws) {
             if constexpr (Work::never_throws) {
-                run_piece<Work>(loop.work, value, first, end);
+                run_chunk<Work>(loop.work, value, first, end);
             } else {
                 try {
-                    run_piece<Work>(loop.work, value, first, end);
+                    run_chunk<Work>(loop.work, value, first, end);
                 } catch (...) {
                     loop.fail(first);
                     throw;
@@ -128,7 +128,7 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
             sennit::detail::destroy_after<partial<Work>> guard{*theirs};
             return join<Work>(loop.work, std::move(value), std::move(*theirs));
         }
-        steps.ran(end - first);
+        steps.note_chunk(end - first);
         first = end;
     }
     return value;

@@ -18,7 +18,7 @@
 namespace sennit::par::detail {
 
 // Where long pieces begin without a grain: a multiple of the elements in a cache line and of every vector's length.
-inline constexpr std::size_t even_piece = 64;
+inline constexpr std::size_t chunk_alignment = 64;
 
 // The first multiple of `unit` from `index` on, or `limit` if there is none before it.
 inline std::size_t round_up(std::size_t index, std::size_t unit, std::size_t limit) noexcept {
@@ -27,9 +27,9 @@ inline std::size_t round_up(std::size_t index, std::size_t unit, std::size_t lim
     return missing < limit - index ? index + missing : limit;
 }
 
-class pace {
+class chunk_sizer {
 public:
-    explicit pace(grain wanted) noexcept
+    explicit chunk_sizer(grain wanted) noexcept
         : unit_(std::max<std::size_t>(wanted.elements, 1)), aim_(unit_), least_(unit_) {}
 
     // The end of the piece that begins at `first`: beyond it, at most `last`.
@@ -37,12 +37,12 @@ public:
         const std::size_t left = last - first;
         const std::size_t size = std::max({std::min(aim_, left / 16), least_, std::size_t{1}});
         if (size >= left) return last;
-        const std::size_t unit = unit_ == 1 && size >= 2 * even_piece ? even_piece : unit_;
+        const std::size_t unit = unit_ == 1 && size >= 2 * chunk_alignment ? chunk_alignment : unit_;
         return round_up(first + size, unit, last);
     }
 
     // Tells of a piece of `count` elements that has just ended.
-    void ran(std::size_t count) noexcept {
+    void note_chunk(std::size_t count) noexcept {
         const std::int64_t now = sched::now_ns();
         const auto took = static_cast<std::size_t>(std::max<std::int64_t>(now - since_, 1));
         since_ = now;
