@@ -28,14 +28,14 @@ sched::runtime_core& runtime_for(const fiber_attributes* how) {
 
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     sched::runtime_core& runtime = unstarted.runtime();
-    if (how.movable && (how.worker || how.pinned))
+    if (how.migratable && (how.worker || how.pinned))
         throw std::invalid_argument(
-            "sennit: [SNT-101] a fiber cannot be movable and bound to a worker; set either fiber_attributes::movable "
+            "sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either fiber_attributes::migratable "
             "or fiber_attributes::worker (or pinned)");
     if (!how.name.empty()) unstarted.set_name(how.name);
-    if (how.properties || how.priority != 0 || how.movable) // one that moves may meet an order at any time
+    if (how.properties || how.priority != 0 || how.migratable) // one that moves may meet an order at any time
         unstarted.set_properties(how.properties ? how.properties : std::make_shared<fiber_properties>(how.priority));
-    if (how.movable)
+    if (how.migratable)
         unstarted.make_migratable(how.stack_size);
     else if (how.stack_size != 0)
         unstarted.need_stack(how.stack_size);
@@ -144,11 +144,11 @@ stack_use stack() noexcept {
     return {now.size, now.used, now.touched};
 }
 
-void move_to(sennit::runtime& there) {
+void migrate_to(sennit::runtime& there) {
     sched::fiber_block* me = sched::fiber_block::current();
     if (const char* why_not = sched::fiber_block::why_not_migrate(me, there.core()))
         throw std::system_error(std::make_error_code(std::errc::operation_not_permitted), why_not);
-    if (&me->runtime() != &there.core()) me->move_to(there.core());
+    if (&me->runtime() != &there.core()) me->migrate_to(there.core());
 }
 
 std::stop_token get_stop_token() {

@@ -65,13 +65,13 @@ struct fiber_attributes {
     std::optional<unsigned> worker = {};
     bool pinned = false;
 
-    // It may go on in another runtime for good: this_fiber::move_to. Its body has a stack of its own from the beginning
+    // It may go on in another runtime for good: this_fiber::migrate_to. Its body has a stack of its own from the beginning
     // on, of `stack_size` bytes if that is given, else 1 MiB of address space; it never runs on its joiner's. It always
     // has properties. Not together with `worker` or `pinned`.
-    bool movable = false;
+    bool migratable = false;
 
     bool plain() const noexcept {
-        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker && !pinned && !movable;
+        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker && !pinned && !migratable;
     }
 };
 

@@ -5,7 +5,7 @@
 // worker for each usable processor and ends with the program. Make a `runtime` of your own for another number of
 // workers, another stack size, or to end the threads at a known point. Several runtimes may exist at once: each is a
 // group of workers with a ready queue, a name and counts of its own, which runs its own fibers and no others. (A fiber
-// may go from one to another: this_fiber::move_to.)
+// may go from one to another: this_fiber::migrate_to.)
 //
 // Thread safety: all members may be called from any thread; construction and destruction as usual.
 // fork(): a child of fork() has none of the workers. There, `run` on a runtime from before throws std::system_error

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that change their runtime for good: this_fiber::move_to.
+// Fibers that change their runtime for good: this_fiber::migrate_to.
 //
-// A context belongs to its runtime and never leaves it. So the body of a movable fiber stands on a side stack, on top
-// of whatever context its worker has: move_to leaves that side stack, and the code below it, `run_migratable`, puts the
+// A context belongs to its runtime and never leaves it. So the body of a migratable fiber stands on a side stack, on top
+// of whatever context its worker has: migrate_to leaves that side stack, and the code below it, `run_migratable`, puts the
 // context in order and posts the block to the other runtime as if it were new. A worker there picks it, enters the side
-// stack again on a context of its own, and move_to returns. To the scheduler that is the end of one piece of work and
+// stack again on a context of its own, and migrate_to returns. To the scheduler that is the end of one piece of work and
 // the beginning of another.
 //
 // Who may read `runtime_`, which changes then. Its maker before the launch, and `launch` itself: nobody else has the
@@ -104,7 +104,7 @@ void fiber_block::post_to(runtime_core& there) noexcept {
     there.post(*this);
 }
 
-void fiber_block::move_to(runtime_core& there) noexcept {
+void fiber_block::migrate_to(runtime_core& there) noexcept {
     migration_state& migration = *cold_->migration;
     migration.next = &there;
     // Floating-point modes are the fiber's own, as where it blocks; the code below it has the usual ones.
@@ -124,13 +124,13 @@ void fiber_block::move_to(runtime_core& there) noexcept {
 
 const char* fiber_block::why_not_migrate(const fiber_block* who, const runtime_core& there) noexcept {
     if (!who || !who->migratable())
-        return "sennit: [SNT-108] this_fiber::move_to: the caller is not a movable fiber; make the fiber with "
-               "fiber_attributes::movable = true";
+        return "sennit: [SNT-108] this_fiber::migrate_to: the caller is not a migratable fiber; make the fiber with "
+               "fiber_attributes::migratable = true";
     if (!who->cold_->migration->stack || !who->cold_->migration->stack->may_leave())
-        return "sennit: [SNT-109] this_fiber::move_to: a fiber cannot move inside a fork, a scope with children, a "
+        return "sennit: [SNT-109] this_fiber::migrate_to: a fiber cannot move inside a fork, a scope with children, a "
                "with_timeout, a coroutine, a blocking call or the destructor of a fiber_local; call it outside";
     if (there.lost_in_fork())
-        return "sennit: [SNT-110] this_fiber::move_to: that runtime was made before fork() and has no threads in the "
+        return "sennit: [SNT-110] this_fiber::migrate_to: that runtime was made before fork() and has no threads in the "
                "child "
                "process; make a new runtime in the child";
     return nullptr;

@@ -152,7 +152,7 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
             std::snprintf(text, size,
                           "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not enough; set a larger "
                           "fiber_attributes::stack_size, or recurse less deeply",
-                          named ? "fiber '" : "a movable fiber", beside->name(), named ? "'" : "", me->index(),
+                          named ? "fiber '" : "a migratable fiber", beside->name(), named ? "'" : "", me->index(),
                           (beside->size() + 1023) / 1024);
             return true;
         }

@@ -49,9 +49,9 @@ bool fibers_with_attributes() {
         return static_cast<int>(room[0]);
     });
     sennit::fiber ordered({.priority = 4}, [] { return 4; });
-    sennit::fiber movable({.stack_size = 64 << 10, .movable = true}, [] { return 8; });
+    sennit::fiber migratable({.stack_size = 64 << 10, .migratable = true}, [] { return 8; });
     const bool is_named = named.name() == "named";
-    return named.join<int>() + large.join<int>() + ordered.join<int>() + movable.join<int>() == 15 && is_named;
+    return named.join<int>() + large.join<int>() + ordered.join<int>() + migratable.join<int>() == 15 && is_named;
 }
 
 bool fibers_that_stop() {

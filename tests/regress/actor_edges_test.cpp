@@ -97,10 +97,10 @@ TEST(regress, urgent_messages_stay_in_order_across_turns) {
         for (int i = 0; i < usual; ++i) one.tell(number{i});
     });
     by.begun.wait();
-    one.tell_urgently(number{usual + 1});
+    one.tell_urgent(number{usual + 1});
     by.first_sent.set();
     by.taken.wait();
-    one.tell_urgently(number{usual + 2});
+    one.tell_urgent(number{usual + 2});
     by.second_sent.set();
     while (one.ask(ping{}).get() != usual + 3) std::this_thread::yield();
     std::vector<int> urgent, rest;
@@ -122,7 +122,7 @@ TEST(regress, urgent_messages_do_not_look_at_those_that_wait) {
         begun.wait();
         one.tell(number{many});
         const auto send = [&] {
-            for (int i = 1; i < many; ++i) one.tell_urgently(number{i});
+            for (int i = 1; i < many; ++i) one.tell_urgent(number{i});
         };
         from_a_worker ? runtime.run(send) : send();
         goes_on.set();
@@ -278,7 +278,7 @@ struct tells_at_its_end {
     ~tells_at_its_end() {
         if (!whom) return;
         sennit::this_fiber::yield();
-        whom.tell_urgently(number{n});
+        whom.tell_urgent(number{n});
     }
 };
 struct has_late_words : sennit::actor<has_late_words, number, ping> {

@@ -52,9 +52,9 @@ TEST(regress, a_program_exits_inside_run) {
 TEST(regress, a_scope_moves_with_its_fiber) {
     sennit::runtime from({.workers = 1}), to({.workers = 1});
     int ran = 0;
-    sennit::fiber traveller({.runtime = &from, .movable = true}, [&] {
+    sennit::fiber traveller({.runtime = &from, .migratable = true}, [&] {
         sennit::scope family;
-        sennit::this_fiber::move_to(to);
+        sennit::this_fiber::migrate_to(to);
         family.spawn([&] { family.spawn([&] { ++ran; }); });
         family.join();
         ++ran;
@@ -266,7 +266,7 @@ TEST(regress, an_urgent_message_is_not_the_oldest) {
         begun.wait();
         one.tell(work{1});
         one.tell(work{2});
-        one.tell_urgently(work{9});
+        one.tell_urgent(work{9});
         goes_on.set();
         group.join();
     }

@@ -80,7 +80,7 @@ void send_all(const sennit::actor_ref<bounded>& to, ledger& book, statuses& seen
             ask_one(to, question(book, me, k), seen);
             break;
         case 1:
-            to.tell_urgently(parcel(book, me, urgent++, true));
+            to.tell_urgent(parcel(book, me, urgent++, true));
             ++seen.unknown;
             break;
         case 2:
@@ -301,7 +301,7 @@ public:
         if (!next_)
             ++m.book().handled;
         else if (m.urgent())
-            next_.tell_urgently(std::move(m));
+            next_.tell_urgent(std::move(m));
         else
             next_.tell(std::move(m));
     }
@@ -332,7 +332,7 @@ bool order_over_hops(dice& with) {
                 for (int k = own.from(1, flood ? 600 : 60); k > 0; --k) {
                     const bool urgent = own.from(0, 7) == 0;
                     parcel m(book, i, numbers[urgent]++, urgent);
-                    urgent ? next.tell_urgently(std::move(m)) : next.tell(std::move(m));
+                    urgent ? next.tell_urgent(std::move(m)) : next.tell(std::move(m));
                     if (!flood) nap(own);
                 }
             });

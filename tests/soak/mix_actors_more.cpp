@@ -81,7 +81,7 @@ bool alarms(dice& with) {
                 some.start([&](dice& own) {
                     for (std::size_t k = 0; k < all.size(); ++k) {
                         nap(own);
-                        if (own.from(0, 3) == 0) to.tell_urgently(cancel_it{static_cast<int>(k)});
+                        if (own.from(0, 3) == 0) to.tell_urgent(cancel_it{static_cast<int>(k)});
                         if (own.from(0, 1) == 0 && all[k].timer.cancel()) ++all[k].cancelled;
                     }
                 });

@@ -187,13 +187,13 @@ struct clusters {
             if (with.from(0, 3) == 0) {
                 std::lock_guard in(all.guard);
                 ++all.visits;
-                sennit::this_fiber::move_to(to);
+                sennit::this_fiber::migrate_to(to);
             } else if (with.from(0, 3) == 0) {
                 const auto in = sennit::enter(all.door);
                 ++all.entries;
-                sennit::this_fiber::move_to(to);
+                sennit::this_fiber::migrate_to(to);
             } else {
-                sennit::this_fiber::move_to(to);
+                sennit::this_fiber::migrate_to(to);
             }
             if (sennit::sched::current_runtime() != &to.core() || sennit::this_fiber::get_id() != id) ++all.wrong;
             all.visit(with);
@@ -220,10 +220,10 @@ bool wanderers(dice& with) {
     {
         visitors hands;
         for (int i = 0; i < fibers; ++i)
-            hands.fiber({.name = "wanderer", .runtime = i % 2 == 0 ? doomed.get() : &here.any(with), .movable = true},
+            hands.fiber({.name = "wanderer", .runtime = i % 2 == 0 ? doomed.get() : &here.any(with), .migratable = true},
                         [&, mine = dice(with.seed())]() mutable {
                             if (mine.from(0, 1) == 0) sennit::this_fiber::yield();
-                            sennit::this_fiber::move_to(here.any(mine));
+                            sennit::this_fiber::migrate_to(here.any(mine));
                             away.count_down();
                             here.wander(mine, times);
                             if (sennit::this_fiber::name() == "wanderer") ++ended;
@@ -301,7 +301,7 @@ bool turns(dice& with) {
             sennit::fiber_attributes how;
             how.pinned = kind == 1;
             if (kind == 2) how.worker = 0;
-            how.movable = kind == 3;
+            how.migratable = kind == 3;
             if (kind == 4) how.stack_size = 512 << 10;
             if (kind == 5) how.policy = sennit::launch::now;
             const auto yield = [] { sennit::this_fiber::yield(); };

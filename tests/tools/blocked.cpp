@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the tools' tests: two fibers that are blocked, a third that is so inside a coroutine, one more coroutine that is
-// suspended, a movable fiber that is blocked and, but for `wait`, one that has not begun, and a fiber that stops the
+// suspended, a migratable fiber that is blocked and, but for `wait`, one that has not begun, and a fiber that stops the
 // program while they are.
 //     blocked        calls stop_here, where a debugger may look
 //     blocked abort  the same, and leaves a core file
@@ -68,14 +68,14 @@ int main(int argc, char** argv) {
         sennit::coroutine<> ended([](auto&) {}); // its stack is idle
         ended.resume();
         bool moved_in = false;
-        sennit::fiber movable({.name = "movable", .movable = true}, [&] {
+        sennit::fiber migratable({.name = "movable", .migratable = true}, [&] {
             moved_in = true;
             waits_for_the_gate(gate);
         });
         while (!begun || !locks || !inside || !moved_in) sennit::this_fiber::yield();
         (void)first.get_id();         // numbers
         sennit::fiber waits_to_begin; // not in a long call, which the watchdog helps out
-        if (then != "wait") waits_to_begin = sennit::fiber({.name = "to begin", .movable = true}, [] {});
+        if (then != "wait") waits_to_begin = sennit::fiber({.name = "to begin", .migratable = true}, [] {});
         stop_here();
         if (then == "abort") std::abort();
         if (then == "wait") {

@@ -271,7 +271,7 @@ public:
     }
     // The same before all that is not urgent and not yet taken by a turn.
     template <class M>
-    void tell_urgently(M message) const {
+    void tell_urgent(M message) const {
         auto* one = make_told(std::move(message));
         one->urgent = true;
         (void)detail::deliver(address_, *one);

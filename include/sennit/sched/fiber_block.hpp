@@ -104,7 +104,7 @@ public:
     [[noreturn]] void fail_unheard(const char* was) noexcept;
 
     // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks against it.
-    void move_to(runtime_core& there) noexcept;
+    void migrate_to(runtime_core& there) noexcept;
     // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its author.
     static const char* why_not_migrate(const fiber_block* who, const runtime_core& there) noexcept;
     bool has_stack(const coroutine_stack& one) const noexcept { return cold_ && cold_->migration && cold_->migration->stack == &one; }

@@ -14,7 +14,7 @@ namespace {
 // A fiber that goes from one to the other; which begins when the scenario says so.
 struct two_runtimes {
     engine here{1}, there{1};
-    sennit::fiber_attributes moves{.runtime = &*here, .movable = true};
+    sennit::fiber_attributes moves{.runtime = &*here, .migratable = true};
 };
 
 // Plain data that an order may go by: changed under the order's lock.
@@ -30,7 +30,7 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_a_join, .preemptions = 2, .stale_reads = 1
     sim::var<int> data{0};
     sennit::fiber one(all.moves, [&] {
         data = 1;
-        sennit::this_fiber::move_to(*all.there);
+        sennit::this_fiber::migrate_to(*all.there);
         sim::check(sennit::sched::current_runtime() == &all.there->core(), "it is there");
         data = data + 1;
     });
@@ -44,7 +44,7 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_a_join_where_it_arrives, .preemptions = 2,
     sim::var<int> data{0};
     all.there.run([&] {
         sennit::fiber one(all.moves, [&] {
-            sennit::this_fiber::move_to(*all.there);
+            sennit::this_fiber::migrate_to(*all.there);
             data = data + 1;
         });
         one.join();
@@ -58,7 +58,7 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_a_wake_up, .preemptions = 2, .stale_reads 
     sim::var<int> data{0};
     sennit::event set;
     sennit::fiber one(all.moves, [&] {
-        sennit::this_fiber::move_to(*all.there);
+        sennit::this_fiber::migrate_to(*all.there);
         set.wait();
         sim::check(data == 42, "what came before is seen");
     });
@@ -71,9 +71,9 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_a_stop_request, .preemptions = 2, .stale_r
     two_runtimes all;
     sim::var<int> asked{0};
     sennit::fiber one(all.moves, [&] {
-        sennit::this_fiber::move_to(*all.there);
+        sennit::this_fiber::migrate_to(*all.there);
         if (sennit::this_fiber::get_stop_token().stop_requested()) sim::check(asked == 1, "what came before is seen");
-        sennit::this_fiber::move_to(*all.here);
+        sennit::this_fiber::migrate_to(*all.here);
     });
     asked = 1;
     sim::check(one.request_stop(), "nobody had asked before");
@@ -89,7 +89,7 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_a_change_of_its_properties, .preemptions =
     all.moves.properties = counted;
     const auto count = [](noted& own) { own.count = own.count + 1; };
     sennit::fiber one(all.moves, [&] {
-        sennit::this_fiber::move_to(*all.there);
+        sennit::this_fiber::migrate_to(*all.there);
         sennit::this_fiber::change_properties<noted>(count);
     });
     one.change_properties<noted>(count);
@@ -104,7 +104,7 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_the_end_of_where_it_goes, .preemptions = 2
     sim::calmly([&] {
         there.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .watchdog_threads = 0});
     });
-    sennit::fiber one({.runtime = &*here, .movable = true}, [&] { sennit::this_fiber::move_to(*there); });
+    sennit::fiber one({.runtime = &*here, .migratable = true}, [&] { sennit::this_fiber::migrate_to(*there); });
     one.join();
     there.reset();
 }

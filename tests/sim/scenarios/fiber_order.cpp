@@ -32,7 +32,7 @@ private:
 };
 
 // A fiber that was spawned on a worker runs on a context that was made a moment ago, and is looked for there.
-void change_meets_a_new_context(bool movable) {
+void change_meets_a_new_context(bool migratable) {
     std::optional<sennit::runtime> one;
     sim::calmly([&] {
         one.emplace(sennit::runtime_options{
@@ -45,7 +45,7 @@ void change_meets_a_new_context(bool movable) {
         changed.set();
     });
     one->run([&] {
-        sennit::fiber fiber({.movable = movable}, [&] { runs.set(); });
+        sennit::fiber fiber({.migratable = migratable}, [&] { runs.set(); });
         shown.store_rel(&fiber); // pairs with the load
         runs.wait();             // leaves this context to it, and the worker makes another one
         changed.wait();

@@ -531,7 +531,7 @@ TEST_F(theron, an_urgent_message_goes_first) {
     a.tell(gate);
     EXPECT_EQ(caught.pop().message, 0);
     a.tell(1);
-    a.tell_urgently(2);
+    a.tell_urgent(2);
     a.tell(3);
     gate->set();
     EXPECT_EQ(caught.pop().message, 2);

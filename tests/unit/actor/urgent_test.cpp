@@ -38,9 +38,9 @@ TEST_F(urgent, messages_go_first_in_their_own_order_from_wherever_they_come) {
     gate.begun->wait();
     std::vector<int> expected;
     for (int round = 0; round < 3; ++round) { // from this thread, and from a worker
-        for (int i = 0; i < 100; ++i) one.tell_urgently(piece{1000 * round + i});
+        for (int i = 0; i < 100; ++i) one.tell_urgent(piece{1000 * round + i});
         runtime.run([&] {
-            for (int i = 100; i < 200; ++i) one.tell_urgently(piece{1000 * round + i});
+            for (int i = 100; i < 200; ++i) one.tell_urgent(piece{1000 * round + i});
             one.tell(piece{-round - 1});
         });
         for (int i = 0; i < 200; ++i) expected.push_back(1000 * round + i);
@@ -57,12 +57,12 @@ TEST_F(urgent, messages_are_not_dropped_as_the_oldest) {
     one.tell(gate);
     gate.begun->wait();
     for (const int n : {1, 2}) EXPECT_EQ(one.try_tell(piece{n}), send_status::sent);
-    one.tell_urgently(piece{11});
+    one.tell_urgent(piece{11});
     for (const int n : {3, 4, 5}) EXPECT_EQ(one.try_tell(piece{n}), send_status::sent);
-    one.tell_urgently(piece{12});
-    one.tell_urgently(piece{13});
+    one.tell_urgent(piece{12});
+    one.tell_urgent(piece{13});
     EXPECT_EQ(one.try_tell(piece{6}), send_status::full); // more than four times the room
-    one.tell_urgently(piece{14});                         // as well
+    one.tell_urgent(piece{14});                         // as well
     gate.until->set();
     actor_tests::until([&] { return sennit::metrics_of(one)->waiting == 0u; });
     one.ask(done{}).get();

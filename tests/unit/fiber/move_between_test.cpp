@@ -23,21 +23,21 @@
 
 namespace {
 
-using sennit::this_fiber::move_to;
+using sennit::this_fiber::migrate_to;
 
 // ---- runtimes that end
 
-TEST(movable_fibers, outlive_the_runtime_that_they_leave) {
+TEST(migratable_fibers, outlive_the_runtime_that_they_leave) {
     sennit::runtime there({.workers = 1});
     for (int round = 0; round < 50; ++round) {
         std::optional<sennit::runtime> first;
         first.emplace(sennit::runtime_options{.workers = 2});
         sennit::event left, gone;
         sennit::mutex held;
-        sennit::fiber one({.name = "heir", .runtime = &*first, .movable = true}, [&] {
+        sennit::fiber one({.name = "heir", .runtime = &*first, .migratable = true}, [&] {
             const std::lock_guard guard(held);
             sennit::nursery family;
-            move_to(there);
+            migrate_to(there);
             left.set();
             gone.wait();
             family.start([] {});
@@ -53,23 +53,23 @@ TEST(movable_fibers, outlive_the_runtime_that_they_leave) {
 }
 
 // The worker that it left may still be on its way out of the post.
-TEST(movable_fibers, are_joined_and_their_new_runtime_destroyed_at_once) {
+TEST(migratable_fibers, are_joined_and_their_new_runtime_destroyed_at_once) {
     sennit::runtime here({.workers = 2});
     for (int round = 0; round < 200; ++round) {
         sennit::runtime there({.workers = 1});
-        sennit::fiber one({.runtime = &here, .movable = true}, [&] { move_to(there); });
+        sennit::fiber one({.runtime = &here, .migratable = true}, [&] { migrate_to(there); });
         one.join();
     }
 }
 
-TEST(movable_fibers, are_ended_by_their_new_runtimes_end) {
+TEST(migratable_fibers, are_ended_by_their_new_runtimes_end) {
     sennit::runtime here({.workers = 1});
     std::atomic<bool> ended{false};
     sennit::event arrived;
     {
         sennit::runtime there({.workers = 1});
-        sennit::fiber({.runtime = &here, .movable = true}, [&] {
-            move_to(there);
+        sennit::fiber({.runtime = &here, .migratable = true}, [&] {
+            migrate_to(there);
             arrived.set();
             for (int i = 0; i < 100; ++i) sennit::this_fiber::yield();
             ended = true;
@@ -81,7 +81,7 @@ TEST(movable_fibers, are_ended_by_their_new_runtimes_end) {
 
 // ---- policies and orders
 
-TEST(movable_fibers, go_between_all_policies) {
+TEST(migratable_fibers, go_between_all_policies) {
     std::vector<std::unique_ptr<sennit::runtime>> all;
     for (const auto policy : {sennit::scheduling::round_robin, sennit::scheduling::stealing,
                               sennit::scheduling::sharing, sennit::scheduling::round_robin})
@@ -91,10 +91,10 @@ TEST(movable_fibers, go_between_all_policies) {
         sennit::runtime_options{.workers = 2, .order = sennit::make_order<sennit::priority_order>}));
     std::vector<sennit::fiber> fibers;
     for (std::size_t f = 0; f < 10; ++f)
-        fibers.emplace_back(sennit::fiber_attributes{.runtime = all[f % all.size()].get(), .movable = true}, [&, f] {
+        fibers.emplace_back(sennit::fiber_attributes{.runtime = all[f % all.size()].get(), .migratable = true}, [&, f] {
             for (std::size_t i = 0; i < 50; ++i) {
                 sennit::runtime& next = *all[(f * 3 + i * 7) % all.size()];
-                move_to(next);
+                migrate_to(next);
                 EXPECT_TRUE(is_in(next));
                 sennit::this_fiber::yield();
                 EXPECT_TRUE(is_in(next));
@@ -103,7 +103,7 @@ TEST(movable_fibers, go_between_all_policies) {
     for (auto& one : fibers) one.join();
 }
 
-TEST(movable_fibers, arrive_in_the_order_that_they_find) {
+TEST(migratable_fibers, arrive_in_the_order_that_they_find) {
     sennit::runtime here({.workers = 1});
     sennit::runtime there({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
     std::string order;
@@ -113,14 +113,14 @@ TEST(movable_fibers, arrive_in_the_order_that_they_find) {
         const auto goes = [&](char who) {
             return [&, who] {
                 ++leaving;
-                move_to(there);
+                migrate_to(there);
                 order += who;
             };
         };
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .movable = true}, goes('c')); // counts as 0
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .priority = 3, .movable = true}, goes('b'));
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .priority = -3, .movable = true}, goes('d'));
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .movable = true}, goes('a'));
+        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true}, goes('c')); // counts as 0
+        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .priority = 3, .migratable = true}, goes('b'));
+        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .priority = -3, .migratable = true}, goes('d'));
+        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true}, goes('a'));
         all.back().set_priority(5);
         while (leaving != 4) std::this_thread::yield();
         std::thread([&] { here.run([] {}); }).join(); // it has one worker, which has posted the last one before
@@ -129,18 +129,18 @@ TEST(movable_fibers, arrive_in_the_order_that_they_find) {
     EXPECT_EQ(order, "abcd");
 }
 
-TEST(movable_fibers, have_priorities_that_are_changed_while_they_move) {
+TEST(migratable_fibers, have_priorities_that_are_changed_while_they_move) {
     const auto by_priority = [] {
         return sennit::runtime_options{.workers = 1, .order = sennit::make_order<sennit::priority_order>};
     };
     sennit::runtime here(by_priority()), there(by_priority()), plain({.workers = 1});
     std::atomic<bool> over{false};
-    sennit::fiber one({.runtime = &here, .priority = 1, .movable = true}, [&] {
+    sennit::fiber one({.runtime = &here, .priority = 1, .migratable = true}, [&] {
         while (!over) {
-            move_to(there);
+            migrate_to(there);
             sennit::this_fiber::set_priority(sennit::this_fiber::priority() + 1);
-            move_to(plain);
-            move_to(here);
+            migrate_to(plain);
+            migrate_to(here);
         }
     });
     for (int i = 0; i < race_rounds / 10; ++i) {
@@ -153,7 +153,7 @@ TEST(movable_fibers, have_priorities_that_are_changed_while_they_move) {
 
 // ---- reports
 
-TEST(movable_fibers, are_told_as_begun_where_they_wait_for_their_turn) {
+TEST(migratable_fibers, are_told_as_begun_where_they_wait_for_their_turn) {
     sennit::runtime here({.workers = 1}), there({.workers = 1});
     std::atomic<bool> taken{false}, over{false};
     sennit::fiber busy({.runtime = &there}, [&] {
@@ -161,7 +161,7 @@ TEST(movable_fibers, are_told_as_begun_where_they_wait_for_their_turn) {
         while (!over) std::this_thread::yield();
     });
     while (!taken) std::this_thread::yield();
-    sennit::fiber one({.name = "guest", .runtime = &here, .movable = true}, [&] { move_to(there); });
+    sennit::fiber one({.name = "guest", .runtime = &here, .migratable = true}, [&] { migrate_to(there); });
     std::string told;
     while (told.find("fiber") == std::string::npos || told.find("'guest'") == std::string::npos) {
         std::ostringstream text;

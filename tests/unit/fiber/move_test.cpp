@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that change their runtime for good: fiber_attributes::movable, this_fiber::move_to.
+// Fibers that change their runtime for good: fiber_attributes::migratable, this_fiber::migrate_to.
 #include "on_workers.hpp"
 #include "runtime_here.hpp"
 
@@ -30,30 +30,30 @@
 namespace {
 
 using namespace std::chrono_literals;
-using sennit::this_fiber::move_to;
+using sennit::this_fiber::migrate_to;
 
 // From `here`, with as many workers as the parameter says, to `there`, with others.
-class movable_fiber : public testing::TestWithParam<unsigned> {
+class migratable_fiber : public testing::TestWithParam<unsigned> {
 protected:
     sennit::runtime here{{.workers = GetParam(), .name = "here"}};
     sennit::runtime there{{.workers = 4 - GetParam(), .name = "there"}};
-    const sennit::fiber_attributes moves{.name = "mover", .runtime = &here, .movable = true};
+    const sennit::fiber_attributes moves{.name = "mover", .runtime = &here, .migratable = true};
 
     void TearDown() override {
         expect_nothing_alive(here);
         expect_nothing_alive(there);
     }
 };
-INSTANTIATE_TEST_SUITE_P(workers, movable_fiber, testing::Values(1u, 2u, 3u),
+INSTANTIATE_TEST_SUITE_P(workers, migratable_fiber, testing::Values(1u, 2u, 3u),
                          [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); });
 
-TEST_P(movable_fiber, goes_there_and_back_many_times) {
+TEST_P(migratable_fiber, goes_there_and_back_many_times) {
     int moved = 0;
     sennit::fiber one(moves, [&] {
         for (int i = 0; i < 500; ++i) {
-            move_to(there);
+            migrate_to(there);
             moved += is_in(there);
-            move_to(here);
+            migrate_to(here);
             moved += is_in(here);
         }
     });
@@ -61,10 +61,10 @@ TEST_P(movable_fiber, goes_there_and_back_many_times) {
     EXPECT_EQ(moved, 1000);
 }
 
-TEST_P(movable_fiber, stays_at_once_where_it_is) {
+TEST_P(migratable_fiber, stays_at_once_where_it_is) {
     sennit::fiber one(moves, [&] {
         const auto runs = here.metrics().runnables;
-        move_to(here);
+        migrate_to(here);
         EXPECT_TRUE(is_in(here));
         if (here.workers() == 1) {
             EXPECT_EQ(here.metrics().runnables, runs);
@@ -73,7 +73,7 @@ TEST_P(movable_fiber, stays_at_once_where_it_is) {
     one.join();
 }
 
-TEST_P(movable_fiber, keeps_what_it_is) {
+TEST_P(migratable_fiber, keeps_what_it_is) {
     static sennit::fiber_local<std::unique_ptr<int>> local([] { return std::make_unique<int>(1); });
     sennit::event asked;
     sennit::fiber one(moves, [&](std::stop_token stop) {
@@ -81,14 +81,14 @@ TEST_P(movable_fiber, keeps_what_it_is) {
         const int* kept = local->get();
         **local = 7;
         for (int i = 0; i < 10; ++i) {
-            move_to(i % 2 == 0 ? there : here);
+            migrate_to(i % 2 == 0 ? there : here);
             EXPECT_EQ(sennit::this_fiber::get_id(), id);
             EXPECT_EQ(sennit::this_fiber::name(), "mover");
             EXPECT_EQ(local->get(), kept);
             EXPECT_EQ(**local, 7);
             EXPECT_EQ(sennit::this_fiber::get_stop_token(), stop);
         }
-        move_to(there);
+        migrate_to(there);
         EXPECT_FALSE(stop.stop_requested());
         asked.set();
         while (!stop.stop_requested()) sennit::this_fiber::yield();
@@ -101,7 +101,7 @@ TEST_P(movable_fiber, keeps_what_it_is) {
     EXPECT_EQ(one.join<sennit::fiber::id>(), id);
 }
 
-TEST_P(movable_fiber, destroys_its_locals_once_at_its_end) {
+TEST_P(migratable_fiber, destroys_its_locals_once_at_its_end) {
     struct tells {
         int* gone;
         explicit tells(int* where) : gone(where) {}
@@ -115,9 +115,9 @@ TEST_P(movable_fiber, destroys_its_locals_once_at_its_end) {
     sennit::fiber one(moves, [&] {
         (void)local.get();
         for (int i = 0; i < 3; ++i) {
-            move_to(there);
+            migrate_to(there);
             EXPECT_EQ(gone, 0);
-            move_to(here);
+            migrate_to(here);
             EXPECT_EQ(gone, 0);
         }
     });
@@ -125,7 +125,7 @@ TEST_P(movable_fiber, destroys_its_locals_once_at_its_end) {
     EXPECT_EQ(gone, 1);
 }
 
-TEST_P(movable_fiber, sees_its_thread_and_worker_anew) {
+TEST_P(migratable_fiber, sees_its_thread_and_worker_anew) {
     static thread_local int of_this_thread = 0;
     // Read anew at each call: to the compiler a function does not change its thread.
     static int* (*volatile const mark)() = [] { return &of_this_thread; };
@@ -133,7 +133,7 @@ TEST_P(movable_fiber, sees_its_thread_and_worker_anew) {
     sennit::fiber one(moves, [&] {
         *mark() = 1; // here
         const auto before = thread();
-        move_to(there);
+        migrate_to(there);
         EXPECT_NE(thread(), before);
         EXPECT_EQ(*mark(), 0);
         int sum = 0;
@@ -148,10 +148,10 @@ TEST_P(movable_fiber, sees_its_thread_and_worker_anew) {
     one.join();
 }
 
-TEST_P(movable_fiber, is_joined_from_either_side_and_while_it_moves) {
+TEST_P(migratable_fiber, is_joined_from_either_side_and_while_it_moves) {
     for (int round = 0; round < race_rounds / 100; ++round) {
         const auto body = [&] {
-            for (int i = 0; i < round % 4; ++i) move_to(i % 2 == 0 ? there : here);
+            for (int i = 0; i < round % 4; ++i) migrate_to(i % 2 == 0 ? there : here);
             return round;
         };
         sennit::fiber one(moves, body), two(moves, body), three(moves, body), four(moves, body);
@@ -161,20 +161,20 @@ TEST_P(movable_fiber, is_joined_from_either_side_and_while_it_moves) {
         while (!four.join_for(1us)) {
         }
         here.run([&] {
-            sennit::fiber own({.movable = true}, body), now({.policy = sennit::launch::now, .movable = true}, body);
+            sennit::fiber own({.migratable = true}, body), now({.policy = sennit::launch::now, .migratable = true}, body);
             EXPECT_EQ(own.join<int>(), round);
             EXPECT_EQ(now.join<int>(), round);
         });
     }
 }
 
-TEST_P(movable_fiber, may_be_detached_or_destroyed_while_it_moves) {
+TEST_P(migratable_fiber, may_be_detached_or_destroyed_while_it_moves) {
     std::atomic<int> ended{0};
     constexpr int rounds = race_rounds / 100;
     for (int round = 0; round < rounds; ++round) {
         const auto body = [&] {
-            move_to(there);
-            move_to(here);
+            migrate_to(there);
+            migrate_to(here);
             ++ended;
         };
         sennit::fiber(moves, body).detach();
@@ -183,9 +183,9 @@ TEST_P(movable_fiber, may_be_detached_or_destroyed_while_it_moves) {
     while (ended != 2 * rounds) here.run([] { sennit::this_fiber::yield(); });
 }
 
-TEST_P(movable_fiber, ends_by_an_exception_after_a_move) {
+TEST_P(migratable_fiber, ends_by_an_exception_after_a_move) {
     sennit::fiber one(moves, [&] {
-        move_to(there);
+        migrate_to(there);
         throw std::runtime_error("lost there");
     });
     try {
@@ -196,13 +196,13 @@ TEST_P(movable_fiber, ends_by_an_exception_after_a_move) {
     }
 }
 
-TEST_P(movable_fiber, takes_exceptions_in_flight_along) {
+TEST_P(migratable_fiber, takes_exceptions_in_flight_along) {
     sennit::fiber one(moves, [&] {
         struct mover {
             sennit::runtime& target;
             ~mover() {
                 EXPECT_EQ(std::uncaught_exceptions(), 1);
-                move_to(target);
+                migrate_to(target);
                 EXPECT_EQ(std::uncaught_exceptions(), 1);
             }
         };
@@ -214,15 +214,15 @@ TEST_P(movable_fiber, takes_exceptions_in_flight_along) {
                 EXPECT_TRUE(is_in(there));
                 EXPECT_EQ(std::uncaught_exceptions(), 0);
                 for (int i = 0; i < 5; ++i) {
-                    move_to(here);
+                    migrate_to(here);
                     sennit::this_fiber::yield();
-                    move_to(there);
+                    migrate_to(there);
                 }
                 EXPECT_STREQ(caught.what(), "kept");
                 throw;
             }
         } catch (const std::runtime_error& again) {
-            move_to(here);
+            migrate_to(here);
             EXPECT_STREQ(again.what(), "kept");
         }
         EXPECT_EQ(std::current_exception(), nullptr);
@@ -233,13 +233,13 @@ TEST_P(movable_fiber, takes_exceptions_in_flight_along) {
     there.run([] { EXPECT_EQ(std::current_exception(), nullptr); });
 }
 
-TEST_P(movable_fiber, takes_its_rounding_mode_along) {
+TEST_P(migratable_fiber, takes_its_rounding_mode_along) {
     sennit::fiber one(moves, [&] {
         ASSERT_EQ(std::fesetround(FE_DOWNWARD), 0);
-        move_to(there);
+        migrate_to(there);
         EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
         here.run([] { EXPECT_EQ(std::fegetround(), FE_TONEAREST); });
-        move_to(here);
+        migrate_to(here);
         EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
         std::fesetround(FE_TONEAREST);
     });
@@ -247,7 +247,7 @@ TEST_P(movable_fiber, takes_its_rounding_mode_along) {
     there.run([] { EXPECT_EQ(std::fegetround(), FE_TONEAREST); });
 }
 
-TEST_P(movable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
+TEST_P(migratable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
     sennit::mutex lock;
     int guarded = 0;
     constexpr int each = race_rounds / 100;
@@ -259,7 +259,7 @@ TEST_P(movable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
                 {
                     std::lock_guard guard(lock);
                     const int before = guarded;
-                    move_to(i % 2 == f % 2 ? there : here);
+                    migrate_to(i % 2 == f % 2 ? there : here);
                     guarded = before + 1;
                 }
                 sent.push(1);
@@ -269,7 +269,7 @@ TEST_P(movable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
     sennit::fiber receiver(moves, [&] {
         for (int i = 0; i < 4 * each; ++i) {
             received += sent.pop().value_or(0);
-            if (i % 3 == 0) move_to(is_in(here) ? there : here);
+            if (i % 3 == 0) migrate_to(is_in(here) ? there : here);
         }
     });
     receiver.join();
@@ -278,13 +278,13 @@ TEST_P(movable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
     EXPECT_EQ(guarded, 4 * each);
 }
 
-TEST_P(movable_fiber, may_be_a_nurserys_child) {
+TEST_P(migratable_fiber, may_be_a_nurserys_child) {
     std::atomic<int> cut_short{0};
     here.run([&] {
         sennit::event blocked;
         sennit::nursery family;
-        family.start({.movable = true}, [&] {
-            move_to(there);
+        family.start({.migratable = true}, [&] {
+            migrate_to(there);
             EXPECT_TRUE(is_in(there));
             blocked.set();
             try {
@@ -303,7 +303,7 @@ TEST_P(movable_fiber, may_be_a_nurserys_child) {
     EXPECT_EQ(cut_short, 1);
 }
 
-TEST_P(movable_fiber, takes_a_nursery_and_a_coroutine_along) {
+TEST_P(migratable_fiber, takes_a_nursery_and_a_coroutine_along) {
     sennit::fiber one(moves, [&] {
         sennit::coroutine<void, int> counter([](auto& self) {
             for (int i = 0;; ++i) self.suspend(i);
@@ -317,35 +317,35 @@ TEST_P(movable_fiber, takes_a_nursery_and_a_coroutine_along) {
             go.wait();
             ran += is_in(here);
         });
-        move_to(there);
+        migrate_to(there);
         EXPECT_EQ(counter.resume(), 1);
         family.start([&] { ran += is_in(there); });
         go.set();
         family.join();
         EXPECT_EQ(ran, 2);
-        move_to(here);
+        migrate_to(here);
         EXPECT_EQ(counter.resume(), 2);
     });
     one.join();
 }
 
-TEST_P(movable_fiber, has_the_stack_it_asks_for) {
+TEST_P(migratable_fiber, has_the_stack_it_asks_for) {
     const auto size = [] { return sennit::this_fiber::stack().size; };
     const auto with = [&](std::size_t bytes) {
-        return sennit::fiber({.runtime = &here, .stack_size = bytes, .movable = true}, size).join<std::size_t>();
+        return sennit::fiber({.runtime = &here, .stack_size = bytes, .migratable = true}, size).join<std::size_t>();
     };
     EXPECT_GT(with(0), std::size_t{1020} << 10);
     EXPECT_GT(with(3 << 20), std::size_t{3} << 20);
     EXPECT_LE(with(64 << 10), std::size_t{64} << 10);
     try {
-        sennit::fiber({.runtime = &here, .stack_size = (std::size_t{1} << 30) + 1, .movable = true}, [] {}).join();
+        sennit::fiber({.runtime = &here, .stack_size = (std::size_t{1} << 30) + 1, .migratable = true}, [] {}).join();
         ADD_FAILURE();
     } catch (const std::invalid_argument& error) {
         EXPECT_STREQ(error.what(), "sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
     }
 }
 
-TEST_P(movable_fiber, is_not_started_when_copying_its_function_throws) {
+TEST_P(migratable_fiber, is_not_started_when_copying_its_function_throws) {
     struct refusing {
         refusing() = default;
         refusing(const refusing&) { throw std::runtime_error("copy"); }
@@ -360,7 +360,7 @@ TEST_P(movable_fiber, is_not_started_when_copying_its_function_throws) {
 void expect_refused(sennit::runtime& to, const std::string& why) {
     auto* const before = sennit::sched::current_runtime();
     try {
-        move_to(to);
+        migrate_to(to);
         ADD_FAILURE() << "it has moved";
     } catch (const std::system_error& error) {
         EXPECT_EQ(error.code(), std::errc::operation_not_permitted);
@@ -369,12 +369,12 @@ void expect_refused(sennit::runtime& to, const std::string& why) {
     EXPECT_EQ(sennit::sched::current_runtime(), before);
 }
 
-const std::string none = "sennit: [SNT-108] this_fiber::move_to: the caller is not a movable fiber";
-const std::string inside = "sennit: [SNT-109] this_fiber::move_to: a fiber cannot move inside a fork, a scope with "
+const std::string none = "sennit: [SNT-108] this_fiber::migrate_to: the caller is not a migratable fiber";
+const std::string inside = "sennit: [SNT-109] this_fiber::migrate_to: a fiber cannot move inside a fork, a scope with "
                            "children, a with_timeout, a "
                            "coroutine, a blocking call or the destructor of a fiber_local";
 
-TEST_P(movable_fiber, only_a_movable_fiber_moves) {
+TEST_P(migratable_fiber, only_a_migratable_fiber_migrates) {
     expect_refused(there, none);
     here.run([&] { expect_refused(there, none); });
     sennit::fiber other({.name = "stays", .runtime = &here}, [&] {
@@ -389,7 +389,7 @@ TEST_P(movable_fiber, only_a_movable_fiber_moves) {
     one.join();
 }
 
-TEST_P(movable_fiber, does_not_move_out_of_what_surrounds_it) {
+TEST_P(migratable_fiber, does_not_move_out_of_what_surrounds_it) {
     sennit::fiber one(moves, [&] {
         sennit::with_timeout(1h, [&] { expect_refused(there, inside); });
         sennit::coroutine<> inner([&](auto&) { expect_refused(there, inside); });
@@ -407,13 +407,13 @@ TEST_P(movable_fiber, does_not_move_out_of_what_surrounds_it) {
             children.join();
         }
         sennit::blocking([&] { expect_refused(there, inside); });
-        move_to(there); // out of all that
+        migrate_to(there); // out of all that
         EXPECT_TRUE(is_in(there));
     });
     one.join();
 }
 
-TEST_P(movable_fiber, does_not_move_in_a_stolen_fork) {
+TEST_P(migratable_fiber, does_not_move_in_a_stolen_fork) {
     if (GetParam() == 1) return;
     sennit::fiber one(moves, [&] {
         std::atomic<bool> stolen{false};
@@ -426,7 +426,7 @@ TEST_P(movable_fiber, does_not_move_in_a_stolen_fork) {
     one.join();
 }
 
-TEST_P(movable_fiber, does_not_move_when_it_has_ended) {
+TEST_P(migratable_fiber, does_not_move_when_it_has_ended) {
     struct late {
         sennit::runtime* to;
         explicit late(sennit::runtime* target) : to(target) {}
@@ -440,18 +440,18 @@ TEST_P(movable_fiber, does_not_move_when_it_has_ended) {
     one.join();
 }
 
-TEST_P(movable_fiber, is_not_bound_to_a_worker) {
+TEST_P(migratable_fiber, is_not_bound_to_a_worker) {
     const auto make = [&](const sennit::fiber_attributes& how) {
         try {
             sennit::fiber(how, [] { ADD_FAILURE(); }).join();
             ADD_FAILURE();
         } catch (const std::invalid_argument& error) {
-            EXPECT_STREQ(error.what(), "sennit: [SNT-101] a fiber cannot be movable and bound to a worker; set either "
-                                       "fiber_attributes::movable or fiber_attributes::worker (or pinned)");
+            EXPECT_STREQ(error.what(), "sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either "
+                                       "fiber_attributes::migratable or fiber_attributes::worker (or pinned)");
         }
     };
-    make({.runtime = &here, .worker = 0, .movable = true});
-    make({.runtime = &here, .pinned = true, .movable = true});
+    make({.runtime = &here, .worker = 0, .migratable = true});
+    make({.runtime = &here, .pinned = true, .migratable = true});
 }
 
 } // namespace

@@ -41,13 +41,13 @@ TEST(fiber_overflow_death_test, is_found_on_a_larger_stack_too) {
                  "sennit: \\[SNT-040\\] stack overflow in fiber 'large', context");
 }
 
-TEST(fiber_overflow_death_test, is_found_on_the_stack_of_a_movable_one) {
+TEST(fiber_overflow_death_test, is_found_on_the_stack_of_a_migratable_one) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(
-        overflow_as({.name = "guest", .stack_size = 128 << 10, .movable = true}),
+        overflow_as({.name = "guest", .stack_size = 128 << 10, .migratable = true}),
         "sennit: \\[SNT-041\\] stack overflow in fiber 'guest' on worker 0: 128 KiB .*fiber_attributes::stack_size");
-    EXPECT_DEATH(overflow_as({.movable = true}),
-                 "sennit: \\[SNT-041\\] stack overflow in a movable fiber on worker 0: 1024 KiB");
+    EXPECT_DEATH(overflow_as({.migratable = true}),
+                 "sennit: \\[SNT-041\\] stack overflow in a migratable fiber on worker 0: 1024 KiB");
 }
 
 } // namespace
