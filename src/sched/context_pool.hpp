@@ -5,7 +5,7 @@
 // one page. Stack memory stays mapped as long as the pool lives, and so contexts are type-stable.
 //
 // An idle context is one whose stack holds nothing but the worker loop; whoever switches to it continues that loop.
-// Each worker keeps a few of its own (worker::spares_); this is the shared reserve behind them. Thread-safe.
+// Each worker keeps a few of its own (worker::context_cache_); this is the shared reserve behind them. Thread-safe.
 #pragma once
 
 #include "sched/context.hpp"

@@ -29,7 +29,7 @@ struct alignas(base::destructive_distance) counters {
     counter failed_steals; // rounds over all victims that found nothing
     counter robbed;        // runnables taken from a worker that did not come to them
     counter suspensions;   // contexts that left their worker
-    counter to_spares;     // those of them that left for an idle context
+    counter suspended_to_idle;     // those of them that left for an idle context
     counter exchanges;     // stack switches besides those of suspensions and yields
     counter parks;         // times the worker went to sleep
     counter turns;         // runnables that were picked: by the loop, by who suspended for one, by a yield
@@ -40,7 +40,7 @@ struct alignas(base::destructive_distance) counters {
     // Any thread. A pick is counted before what it was.
     std::uint64_t switches() const noexcept {
         const std::uint64_t none = in_loop.read();
-        return turns.read() - none + to_spares.read() + exchanges.read();
+        return turns.read() - none + suspended_to_idle.read() + exchanges.read();
     }
 };
 

@@ -357,7 +357,7 @@ runtime_metrics runtime_core::metrics() const {
     runtime_metrics sum;
     sum.workers = hands();
     sum.unpinned = unpinned_.load();
-    std::size_t spares = 0;
+    std::size_t cached = 0;
     sum.handed_over = handed_over_.load();
     sum.taken_back = taken_back_.load();
     for (unsigned i = 0, all = crew_size(); i < all; ++i) {
@@ -373,10 +373,10 @@ runtime_metrics runtime_core::metrics() const {
         sum.switches += from.switches();
         sum.parks += from.parks.read();
         sum.runnables += from.runs();
-        spares += one->spare_count() + one->is_inactive(); // its loop's stack, too
+        cached += one->cached_context_count() + one->is_inactive(); // its loop's stack, too
     }
     const context_pool::counts counts = contexts_.count();
-    sum.stacks_cached = counts.idle + spares;
+    sum.stacks_cached = counts.idle + cached;
     sum.stacks_live = counts.made > sum.stacks_cached ? counts.made - sum.stacks_cached : 0;
     return sum;
 }

@@ -276,7 +276,7 @@ void coroutine_stack::give(coroutine_stack& ended) noexcept {
     ended.name_ = nullptr;
     ended.whose_ = owner::coroutine;
     base::annotate_write(&ended);
-    if (me && ended.size_class_ == usual_class && me->coroutine_stacks.size() < tuning::max_spares) {
+    if (me && ended.size_class_ == usual_class && me->coroutine_stacks.size() < tuning::max_cached_contexts) {
         me->coroutine_stacks.keep(ended);
         return;
     }

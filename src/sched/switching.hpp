@@ -91,11 +91,11 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     return &target;
 }
 
-[[gnu::always_inline]] inline context* worker::next_or_spare() noexcept {
+[[gnu::always_inline]] inline context* worker::next_or_idle_context() noexcept {
     if (!queue_.in_hand.closed()) [[unlikely]]
         let_go_of_handler();
     context* next = next_ready_context();
-    return next ? next : spare();
+    return next ? next : idle_context();
 }
 
 // What is due before the calling context may be left for `next`.
@@ -123,7 +123,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 
 [[gnu::always_inline]] inline bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument,
                                                  waiter& who) noexcept {
-    context* next = next_or_spare();
+    context* next = next_or_idle_context();
     if (!next) return false;
     leave_for(*next, after, argument, who);
     return true;
@@ -143,7 +143,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 }
 
 [[gnu::always_inline]] inline bool worker::leave_unlocking(base::spin_lock& held, waiter& who) noexcept {
-    context* next = next_or_spare();
+    context* next = next_or_idle_context();
     if (!next) return false;
     context& self = prepare_to_leave(who, *next);
     after_switch_ = after_switch(held);

@@ -112,7 +112,7 @@ inline constexpr unsigned migration_odds = simulated ? 1 : 16;
 inline constexpr std::int64_t talk_ns = 2'000;
 
 // Idle contexts kept by a worker: their stacks are warm.
-inline constexpr unsigned max_spares = simulated ? 1 : 16;
+inline constexpr unsigned max_cached_contexts = simulated ? 1 : 16;
 
 // Free pieces of each size that a worker keeps. None under AddressSanitizer, which shall see each use after its end.
 #ifdef SENNIT_ADDRESS_SANITIZER

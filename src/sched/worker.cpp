@@ -38,7 +38,7 @@
 
 namespace sennit::sched {
 
-using tuning::max_spares;
+using tuning::max_cached_contexts;
 
 namespace {
 constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are fewer workers
@@ -143,7 +143,7 @@ void trace_run(context& next) noexcept {
 // What the context that was left asked for, on the stack that was switched to.
 void worker::settle(context& left) noexcept {
     if (!after_) {
-        keep_spare(left);
+        cache_context(left);
         return;
     }
     auto after = std::exchange(after_, nullptr);
@@ -161,11 +161,11 @@ SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
                __LINE__);
 }
 
-context* worker::spare() noexcept {
-    context* found = spares_;
+context* worker::idle_context() noexcept {
+    context* found = context_cache_;
     if (found) {
-        spares_ = found->next_free;
-        spare_count_.store_rlx(spare_count_.load_rlx() - 1); // a metric, written by its owner only
+        context_cache_ = found->next_free;
+        cached_context_count_.store_rlx(cached_context_count_.load_rlx() - 1); // a metric, written by its owner only
     } else {
         try {
             found = &runtime_.contexts().take();
@@ -173,18 +173,18 @@ context* worker::spare() noexcept {
             return nullptr;
         }
     }
-    counted.to_spares.add();
+    counted.suspended_to_idle.add();
     return found;
 }
 
-void worker::keep_spare(context& idle) noexcept {
-    if (spare_count_.load_rlx() >= max_spares || idle.large) { // owner's own word
+void worker::cache_context(context& idle) noexcept {
+    if (cached_context_count_.load_rlx() >= max_cached_contexts || idle.large) { // owner's own word
         runtime_.contexts().give(idle);
         return;
     }
-    idle.next_free = spares_;
-    spares_ = &idle;
-    spare_count_.store_rlx(spare_count_.load_rlx() + 1); // a metric, written by its owner only
+    idle.next_free = context_cache_;
+    context_cache_ = &idle;
+    cached_context_count_.store_rlx(cached_context_count_.load_rlx() + 1); // a metric, written by its owner only
 }
 
 void worker::loop() noexcept {
@@ -443,7 +443,7 @@ void worker::run(runnable& item) noexcept {
 bool worker::run_instead(runnable& item) noexcept {
     if (!queue_.in_hand.closed()) [[unlikely]]
         let_go();
-    context* next = spare();
+    context* next = idle_context();
     if (!next) return false;
     run_first_ = &item;
     waiter who;

@@ -47,7 +47,7 @@ public:
     void join();
     sys::thread& thread() noexcept { return thread_; }
     void disown_thread() noexcept; // in a child of fork(), where the thread does not exist
-    std::size_t spare_count() const noexcept { return spare_count_.load_rlx(); } // a metric: orders nothing
+    std::size_t cached_context_count() const noexcept { return cached_context_count_.load_rlx(); } // a metric: orders nothing
 
     // The worker loop; runs on every idle context, returns on none.
     [[noreturn]] static void loop() noexcept;
@@ -253,7 +253,7 @@ private:
     bool give_away() noexcept;
     void show_loot(std::uint32_t queued) noexcept;
     context* next_ready_context() noexcept;
-    context* next_or_spare() noexcept;
+    context* next_or_idle_context() noexcept;
     void count_in_loop() noexcept {
         counted.turns.add();
         counted.in_loop.add();
@@ -282,8 +282,8 @@ private:
     void leave_bed(bool watching) noexcept;
     void ask_all() noexcept;
 
-    context* spare() noexcept; // to leave for
-    void keep_spare(context& idle) noexcept;
+    context* idle_context() noexcept; // to leave for
+    void cache_context(context& idle) noexcept;
 
     runtime_core& runtime_;
     const unsigned index_;
@@ -303,8 +303,8 @@ private:
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::worker_tls*> tls_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
-    context* spares_ = nullptr;
-    base::atomic<std::size_t> spare_count_{0};   // owner writes
+    context* context_cache_ = nullptr;
+    base::atomic<std::size_t> cached_context_count_{0};   // owner writes
     unsigned fair_period_ = tuning::fair_period; // picks from one fair turn to the next
     unsigned max_messages_per_batch_ = tuning::messages_per_batch;
     // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at once.
