@@ -27,7 +27,7 @@ runtime::~runtime() {
 }
 
 unsigned runtime::workers() const noexcept {
-    return core_->hands();
+    return core_->active_worker_count();
 }
 
 void runtime::resize(unsigned workers) {

@@ -25,7 +25,7 @@
 namespace sennit::sched {
 
 bool worker::look_outside() noexcept {
-    if (told_to_leave()) [[unlikely]]
+    if (deactivation_requested()) [[unlikely]]
         (void)deactivate();
     begin_fair_turn();
     base::try_become_exclusive(about_now_ns_);
@@ -95,7 +95,7 @@ bool worker::ticked(std::int64_t& last_ns) const noexcept {
 void worker::help_others() noexcept {
     if (!steals_ || !ticked(helped_ns_)) return;
     const std::int64_t now = sys::now_ns();
-    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
+    for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
         const bool stuck = !seen_[i].gets_on(other.counted.runs(), now);

@@ -120,7 +120,7 @@ bool worker::steal_fork_from(context& victim) noexcept {
         counted.steals.add();
         if (range.size() == 1) {
             // The next thief shall find something: ask now instead of when it has come in vain.
-            for (unsigned i = 0; i < runtime_.crew_size(); ++i)
+            for (unsigned i = 0; i < runtime_.worker_count_with_spares(); ++i)
                 if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).ask_to_publish();
         }
         if (!SENNIT_MUTANT("wake-up by a thief"))
@@ -151,7 +151,7 @@ void worker::run_stolen(fork_slot& slot) noexcept {
 
 bool worker::steal_fork() noexcept {
     if (!steals_) return steal_orphan();
-    const unsigned n = runtime_.crew_size();
+    const unsigned n = runtime_.worker_count_with_spares();
     const unsigned start = random_.below(n);
     for (unsigned i = 0; i < n; ++i) {
         worker& victim = runtime_.worker_at((start + i) % n);
@@ -207,7 +207,7 @@ bool worker::force_publication(worker& victim) noexcept {
 bool worker::force_somebody() noexcept {
     bool forced = false;
     if (!steals_) return false;
-    for (unsigned i = 0; i < runtime_.crew_size(); ++i)
+    for (unsigned i = 0; i < runtime_.worker_count_with_spares(); ++i)
         if (worker& victim = runtime_.worker_at(i); &victim != this) forced |= force_publication(victim);
     return forced;
 }

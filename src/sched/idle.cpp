@@ -24,7 +24,7 @@ bool worker::work_in_sight() noexcept {
     if (!queue_.empty() || !outside_is_empty() || find_orphan()) return true;
     if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
-    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i)
+    for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
         if (context* target = runtime_.worker_at(i).running(); target && !fork_range::of(target->forks.load()).empty())
             return true;
     return false;
@@ -38,7 +38,7 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
     if (!steals_) return seen;
     const bool in_passing = when == last_look::a_moment_ago;
     const std::int64_t now = in_passing ? 0 : sys::now_ns();
-    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i) {
+    for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
         sightings& past = seen_[i];
@@ -70,7 +70,7 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
 
 void worker::ask_all() noexcept {
     if (!steals_) return;
-    for (unsigned i = 0, all = runtime_.crew_size(); i < all; ++i)
+    for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
         if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
 }
 
@@ -103,7 +103,7 @@ bool worker::spin(bool& single_pieces) noexcept {
 
 // True: look for work again. False: the runtime ends and nothing is left to do.
 bool worker::rest() noexcept {
-    if (told_to_leave()) [[unlikely]] {
+    if (deactivation_requested()) [[unlikely]] {
         if (deactivate()) return true;
     }
     bool single_pieces = false;
@@ -119,12 +119,12 @@ bool worker::rest() noexcept {
         // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
         // sees it.
         bool sees_all = true;
-        if (runtime_.crew_size() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
+        if (runtime_.worker_count_with_spares() > 1 && sys::barrier_available() && !SENNIT_MUTANT("barrier before the last look"))
             sees_all = sys::barrier_all_threads();
         if (!SENNIT_MUTANT("force before sleep")) force_somebody();
         const bool stopping = runtime_.stopping();
         const sight seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
-        const bool work = seen == sight::work || work_in_sight() || told_to_leave();
+        const bool work = seen == sight::work || work_in_sight() || deactivation_requested();
         if (work || stopping) {
             leave_bed(watching);
             watchdog::notice();

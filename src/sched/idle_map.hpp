@@ -15,7 +15,7 @@
 
 namespace sennit::sched {
 
-inline constexpr unsigned max_workers = 1024;
+inline constexpr unsigned worker_limit = 1024;
 
 class alignas(base::destructive_distance) idle_map {
 public:
@@ -48,7 +48,7 @@ public:
 
 private:
     static std::uint64_t bit(unsigned worker) noexcept { return std::uint64_t{1} << (worker % 64); }
-    std::array<base::atomic<std::uint64_t>, max_workers / 64> words_{};
+    std::array<base::atomic<std::uint64_t>, worker_limit / 64> words_{};
 };
 
 } // namespace sennit::sched

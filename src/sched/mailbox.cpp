@@ -399,7 +399,7 @@ inline mailbox::list mailbox::take_all() noexcept {
 namespace {
 // Something else is ready here, and there are others who could run it.
 bool has_work_to_share(worker& me) noexcept {
-    return me.queue().size() != 0 && me.runtime().hands() > 1;
+    return me.queue().size() != 0 && me.runtime().active_worker_count() > 1;
 }
 } // namespace
 

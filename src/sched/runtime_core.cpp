@@ -25,7 +25,7 @@ namespace sennit::sched {
 
 namespace {
 
-constexpr unsigned most_watchdog_threads = 64;
+constexpr unsigned spare_worker_limit = 64;
 constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
 
 [[noreturn]] void reject(const std::string& what) {
@@ -33,8 +33,8 @@ constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a threa
 }
 
 unsigned checked_workers(std::uint64_t count, const char* source) {
-    if (count == 0 || count > max_workers)
-        reject("[SNT-001] " + std::string(source) + " must be from 1 to " + std::to_string(max_workers) + ", not " +
+    if (count == 0 || count > worker_limit)
+        reject("[SNT-001] " + std::string(source) + " must be from 1 to " + std::to_string(worker_limit) + ", not " +
                std::to_string(count) + "; leave it unset to get one worker for each usable processor");
     return static_cast<unsigned>(count);
 }
@@ -68,7 +68,7 @@ runtime_options completed(runtime_options given) {
         if (!count) reject("[SNT-004] SENNIT_WORKERS must be a number, not '" + *text + "'");
         given.workers = checked_workers(*count, "SENNIT_WORKERS");
     } else {
-        given.workers = std::min(sys::usable_cpus(), max_workers);
+        given.workers = std::min(sys::usable_cpus(), worker_limit);
         if (!given.processors.empty() && given.processors.size() < given.workers)
             given.workers = static_cast<unsigned>(given.processors.size());
     }
@@ -92,29 +92,29 @@ runtime_options completed(runtime_options given) {
     }
     if (const auto text = sys::environment("SENNIT_WATCHDOG")) {
         const auto count = *text == "off" ? 0 : sys::parse_count(*text);
-        if (!count || *count > most_watchdog_threads)
+        if (!count || *count > spare_worker_limit)
             reject("[SNT-008] SENNIT_WATCHDOG must be off or a number of threads up to " +
-                   std::to_string(most_watchdog_threads) + ", not '" + *text + "'");
+                   std::to_string(spare_worker_limit) + ", not '" + *text + "'");
         given.watchdog_threads = static_cast<unsigned>(*count);
     }
-    if (given.watchdog_threads > most_watchdog_threads)
-        reject("[SNT-009] runtime_options::watchdog_threads must be at most " + std::to_string(most_watchdog_threads) +
+    if (given.watchdog_threads > spare_worker_limit)
+        reject("[SNT-009] runtime_options::watchdog_threads must be at most " + std::to_string(spare_worker_limit) +
                ", not " + std::to_string(given.watchdog_threads));
     if (given.most_workers == 0) given.most_workers = given.workers;
-    if (given.most_workers < given.workers || given.most_workers > max_workers)
+    if (given.most_workers < given.workers || given.most_workers > worker_limit)
         reject("[SNT-010] runtime_options::most_workers must be from the number of workers, " +
-               std::to_string(given.workers) + ", to " + std::to_string(max_workers) + ", not " +
+               std::to_string(given.workers) + ", to " + std::to_string(worker_limit) + ", not " +
                std::to_string(given.most_workers));
     if (given.most_workers != given.workers && given.policy == scheduling::round_robin)
         reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose another policy, or "
                "leave runtime_options::most_workers unset");
     // The places that `resize` counts on are not the watchdog's.
-    given.watchdog_threads = std::min(given.watchdog_threads, max_workers - given.most_workers);
+    given.watchdog_threads = std::min(given.watchdog_threads, worker_limit - given.most_workers);
     return given;
 }
 
 // Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change its worker.
-unsigned reliefs_of(const runtime_options& options) {
+unsigned spare_count_of(const runtime_options& options) {
     if (options.policy == scheduling::round_robin) return 0;
     return options.most_workers - options.workers + options.watchdog_threads;
 }
@@ -190,19 +190,19 @@ runtime_core::runtime_core(const runtime_options& given)
     else if (options_.pin)
         cpus_ = sys::affinity_cpus();
 
-    workers_.resize(options_.workers + reliefs_of(options_));
+    workers_.resize(options_.workers + spare_count_of(options_));
     first_contexts_.resize(workers_.size());
     for (unsigned i = 0; i < options_.workers; ++i) {
-        workers_[i] = std::make_unique<worker>(*this, i, worker::rank::worker);
+        workers_[i] = std::make_unique<worker>(*this, i, worker::kind::regular);
         first_contexts_[i] = &contexts_.take();
     }
-    crew_.store(options_.workers);
+    worker_count_with_spares_.store(options_.workers);
     unsigned started = 0;
     running_threads_.store(options_.workers);
     try {
         for (; started < options_.workers; ++started) workers_[started]->start();
         registry::add(*this);
-        watched_ = most_crew() != worker_count() && watchdog::enroll();
+        watched_ = worker_capacity() != worker_count() && watchdog::enroll();
     } catch (...) {
         running_threads_.fetch_sub(options_.workers - started);
         end_workers(started);
@@ -230,29 +230,29 @@ runtime_core::~runtime_core() {
 
 void runtime_core::end_workers(unsigned started) noexcept {
     stopping_.store(1);
-    call_reliefs_to_end();
-    for (unsigned i = 0; i < crew_size(); ++i) wake_one();
+    wake_spares_to_end();
+    for (unsigned i = 0; i < worker_count_with_spares(); ++i) wake_one();
     for (unsigned i = 0; i < started; ++i) workers_[i]->join();
-    for (unsigned i = worker_count(); i < crew_size(); ++i)
+    for (unsigned i = worker_count(); i < worker_count_with_spares(); ++i)
         if (workers_[i]->thread().joinable()) workers_[i]->join();
 }
 
 bool runtime_core::all_in_bed() const noexcept {
-    for (unsigned i = 0, all = crew_size(); i < all; ++i)
+    for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i)
         if (!idle_.is_set(i) && !workers_[i]->is_inactive()) return false;
     return true;
 }
 
 bool runtime_core::begin_spin() noexcept {
     const std::uint32_t spinning = spinning_.fetch_add(1) + 1;
-    if (spinning * 2 <= hands() || spinning == 1) return true;
+    if (spinning * 2 <= active_worker_count() || spinning == 1) return true;
     spinning_.fetch_sub(1);
     return false;
 }
 
 void runtime_core::wait_for_all_workers() noexcept {
     if (running_threads_.fetch_sub(1) == 1) {
-        sys::futex_wake(running_threads_, int{max_workers});
+        sys::futex_wake(running_threads_, int{worker_limit});
         return;
     }
     for (std::uint32_t left = running_threads_.load(); left != 0; left = running_threads_.load())
@@ -349,18 +349,18 @@ void runtime_core::post_home(runnable& what) noexcept {
     worker_at(index).inbox().push(what); // it may be gone from here on
     // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
     if (!wake_worker(index) && movable && !watched()) wake_one();
-    if (!movable && worker_at(index).is_relief()) [[unlikely]]
+    if (!movable && worker_at(index).is_spare()) [[unlikely]]
         worker_at(index).notify_inactive();
 }
 
 runtime_metrics runtime_core::metrics() const {
     runtime_metrics sum;
-    sum.workers = hands();
+    sum.workers = active_worker_count();
     sum.unpinned = unpinned_.load();
     std::size_t cached = 0;
-    sum.handed_over = handed_over_.load();
-    sum.taken_back = taken_back_.load();
-    for (unsigned i = 0, all = crew_size(); i < all; ++i) {
+    sum.handed_over = spares_activated_.load();
+    sum.taken_back = spares_released_.load();
+    for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i) {
         const worker* one = workers_[i].get();
         const counters& from = one->counted;
         sum.published += from.published.read();

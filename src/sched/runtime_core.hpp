@@ -27,20 +27,20 @@ public:
     ~runtime_core();
 
     unsigned worker_count() const noexcept { return options_.workers; }
-    sys::mutex& crew_mutex() noexcept { return crew_mutex_; }
+    sys::mutex& spares_mutex() noexcept { return spares_mutex_; }
     // Workers, and after them the reliefs that there are so far: src/sched/relief.cpp.
-    unsigned crew_size() const noexcept { return most_crew() == worker_count() ? worker_count() : crew_.load(); }
-    unsigned most_crew() const noexcept { return static_cast<unsigned>(workers_.size()); }
+    unsigned worker_count_with_spares() const noexcept { return worker_capacity() == worker_count() ? worker_count() : worker_count_with_spares_.load(); }
+    unsigned worker_capacity() const noexcept { return static_cast<unsigned>(workers_.size()); }
     worker& worker_at(unsigned index) noexcept { return *workers_[index]; } // of the crew
 
     // Those of the crew that work: workers, and the reliefs that `resize` keeps.
-    unsigned hands() const noexcept { return worker_count() + hired_.load_rlx(); } // orders nothing: a number
+    unsigned active_worker_count() const noexcept { return worker_count() + retained_spare_count_.load_rlx(); } // orders nothing: a number
     // Calls reliefs for good, or sends such back: docs at runtime::resize.
     void resize(unsigned workers);
 
     // The watchdog's. False: there is none to be had; `refused` says that the system had no thread or no memory.
-    bool call_relief(bool& refused) noexcept;
-    void send_back(worker& relief) noexcept;
+    bool activate_spare(bool& refused) noexcept;
+    void release_spare(worker& spare) noexcept;
     context_pool& contexts() noexcept { return contexts_; }
     shared_queue& injected() noexcept { return injected_; }
     idle_map& idle() noexcept { return idle_; }
@@ -63,7 +63,7 @@ public:
 
     // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
     void wake_one() noexcept {
-        const unsigned chosen = idle_.take_any(most_crew());
+        const unsigned chosen = idle_.take_any(worker_capacity());
         if (chosen != idle_map::none) worker_at(chosen).bed().notify();
     }
 
@@ -123,10 +123,10 @@ private:
     [[gnu::cold]] static void forget_orphan_slowly(context& one) noexcept;
     void drop_orphan(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
-    worker* relief_to_call(bool for_watchdog);
-    void begin_duty(worker& relief);
-    void end_duty(worker& relief) noexcept;
-    void call_reliefs_to_end() noexcept;
+    worker* spare_to_activate(bool for_watchdog);
+    void start_or_resume_spare(worker& spare);
+    void request_deactivation(worker& spare) noexcept;
+    void wake_spares_to_end() noexcept;
 
     const runtime_options options_;
     const unsigned fork_generation_;
@@ -135,16 +135,16 @@ private:
     mailbox_table mailboxes_{*this};
     std::vector<std::unique_ptr<worker>> workers_; // null: a relief that was never needed
     std::vector<context*> first_contexts_;
-    sys::mutex crew_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
-    base::atomic<std::uint32_t> crew_{0};
-    base::atomic<std::uint32_t> hired_{0}; // reliefs that stay until `resize` sends them back; under the crew's lock
+    sys::mutex spares_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
+    base::atomic<std::uint32_t> worker_count_with_spares_{0};
+    base::atomic<std::uint32_t> retained_spare_count_{0}; // reliefs that stay until `resize` sends them back; under the crew's lock
     bool watched_ = false;                 // by the watchdog
     struct {
         std::int64_t since_ns = 0; // 0: no work waits for a thread that is not to be had
         bool told = false;
     } starvation_; // the watchdog's
-    base::atomic<std::uint64_t> handed_over_{0};
-    base::atomic<std::uint64_t> taken_back_{0};
+    base::atomic<std::uint64_t> spares_activated_{0};
+    base::atomic<std::uint64_t> spares_released_{0};
     shared_queue injected_;
     timers clock_;
     blocking_pool blocking_;

@@ -26,7 +26,7 @@ constexpr unsigned looks_for_a_lock = 1'000;
 runtime_report snapshot::take(runtime_core& of) {
     const auto alone = registry::lock_of_snapshots();
     sys::install_thread_suspender();
-    std::lock_guard same_crew(of.crew_mutex());
+    std::lock_guard same_spares(of.spares_mutex());
     snapshot mine(of);
     mine.next_id_ = fresh_ids(std::uint64_t{1} << 20);
     for (unsigned attempt = 0; attempt < most_attempts && mine.result_ != result::done; ++attempt) {
@@ -46,14 +46,14 @@ runtime_report snapshot::take(runtime_core& of) {
 void snapshot::reserve() {
     const std::size_t contexts = of_.contexts().all_.size();
     std::size_t strands = 4 * contexts + 1024;
-    for (unsigned i = 0; i < of_.crew_size(); ++i)
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
         strands += of_.worker_at(i).queue().size() + of_.worker_at(i).inbox().size();
     strands += of_.injected().size();
     strands <<= room_;
     found_ = {};
     found_.runtime = &of_;
     found_.name = of_.options().name;
-    found_.workers.resize(of_.crew_size());
+    found_.workers.resize(of_.worker_count_with_spares());
     found_.strands.reserve(strands);
     found_.frames.reserve(std::min(strands, max_unwound_strands) * (most_frames / 4) << room_);
     seen_.assign(contexts, 0);
@@ -75,14 +75,14 @@ bool snapshot::suspend_all_workers() noexcept {
     base::register_this_thread(); // who is halted must not be alone: the next one that comes would wait for it
     const std::int64_t until = sys::now_ns() + suspend_timeout_ns;
     bool all = true;
-    for (unsigned i = 0; i < of_.crew_size(); ++i) {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         if (!one.thread().joinable()) // a relief whose thread was refused
             found_.workers[i].asleep = true;
         else if (&one != this_worker())
             found_.workers[i].thread_suspended = one.suspender.request(one.thread());
     }
-    for (unsigned i = 0; i < of_.crew_size(); ++i) {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         if (&one == this_worker() || !one.thread().joinable()) continue;
@@ -96,7 +96,7 @@ bool snapshot::suspend_all_workers() noexcept {
 }
 
 void snapshot::resume_all_workers() noexcept {
-    for (unsigned i = 0; i < of_.crew_size(); ++i)
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
         if (found_.workers[i].thread_suspended) of_.worker_at(i).suspender.resume();
 }
 
@@ -123,7 +123,7 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
 }
 
 snapshot::result snapshot::collect_running() noexcept {
-    for (unsigned i = 0; i < of_.crew_size(); ++i) {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         report.asleep = of_.idle().is_set(i) || one.is_inactive();
@@ -171,7 +171,7 @@ snapshot::result snapshot::collect_ready() noexcept {
     const auto all = [this](auto& list) {
         for (runnable* item = list.front(); item; item = list.after(*item)) add_ready(*item);
     };
-    for (unsigned i = 0; i < of_.crew_size(); ++i) {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         local_queue& queue = one.queue_;
         if (queue.lock_.held()) return result::again;
@@ -197,7 +197,7 @@ snapshot::result snapshot::collect_ready() noexcept {
         shared.lock_.unlock();
         return true;
     };
-    for (unsigned i = 0; i < of_.crew_size(); ++i)
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
         if (!all_shared(of_.worker_at(i).inbox())) return result::again;
     if (!all_shared(of_.injected())) return result::again;
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;

@@ -197,7 +197,7 @@ bool deadlock_detector::take(observation& seen) {
         if (one->lost_in_fork()) continue;
         if (one->stopping() || !one->options().watch_deadlocks) return false;
         if (one->clock().next_ns() != never || !one->injected().empty() || one->has_orphans()) return false;
-        for (unsigned i = 0; i < one->crew_size(); ++i) {
+        for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
             if (!other.thread_.joinable()) continue; // a relief whose thread was refused
             const std::uint32_t bed = other.bed_.load();

@@ -171,7 +171,7 @@ SENNIT_RETURN_VIA_THUNK wake_reason block_for_any(wait_list& list, base::spin_lo
 
 bool others_run() noexcept {
     worker* me = this_worker();
-    return !me || me->runtime().hands() > 1;
+    return !me || me->runtime().active_worker_count() > 1;
 }
 
 bool cancellation_requested() noexcept {

@@ -113,7 +113,7 @@ bool watchdog::look() noexcept {
     bool awake = false;
     const auto guard = registry::lock();
     for (runtime_core* one : registry::all())
-        if (one->most_crew() != one->worker_count() && !one->lost_in_fork()) awake |= look_at(*one);
+        if (one->worker_capacity() != one->worker_count() && !one->lost_in_fork()) awake |= look_at(*one);
     return awake;
 }
 
@@ -123,31 +123,31 @@ bool watchdog::look() noexcept {
 struct watchdog::census {
     unsigned stuck = 0;         // threads that count as workers and make no progress
     unsigned stuck_leaving = 0; // leaving reliefs that make none, and have work in their queues
-    unsigned on_duty = 0;       // reliefs that the watchdog has called
+    unsigned active_spares = 0;       // reliefs that the watchdog has called
     unsigned in_bed = 0;
     bool no_progress = true;  // nowhere: all are stuck
     bool none_serves = true;  // of those that stay, all are stuck: what any worker may take waits, too
     bool work_behind = false; // a stuck one
-    worker* to_send_back = nullptr;
+    worker* to_release = nullptr;
 };
 
 watchdog::census watchdog::count(runtime_core& of) noexcept {
     census found;
-    for (unsigned i = 0, all = of.crew_size(); i < all; ++i) {
+    for (unsigned i = 0, all = of.worker_count_with_spares(); i < all; ++i) {
         worker& each = of.worker_at(i);
         if (!each.thread_.joinable()) continue; // a relief whose thread was refused
-        if (each.is_inactive() || (SENNIT_MUTANT("look at a relief until it is inactive") && each.told_to_leave())) {
-            empty_inbox(each);
+        if (each.is_inactive() || (SENNIT_MUTANT("look at a relief until it is inactive") && each.deactivation_requested())) {
+            drain_pinned_queue(each);
             continue;
         }
-        const bool leaves = each.told_to_leave();
+        const bool leaves = each.deactivation_requested();
         const bool stuck = is_stuck(each);
         found.in_bed += of.idle().is_set(i);
         found.no_progress = found.no_progress && stuck;
         found.none_serves = found.none_serves && (stuck || leaves);
-        if (each.is_relief() && !each.is_hired() && !leaves) {
-            ++found.on_duty;
-            if (!found.to_send_back || !stuck) found.to_send_back = &each;
+        if (each.is_spare() && !each.is_retained() && !leaves) {
+            ++found.active_spares;
+            if (!found.to_release || !stuck) found.to_release = &each;
         }
         if (!stuck) continue;
         const bool work = each.queue().in_sight() != 0 || each.inbox().offers();
@@ -169,22 +169,22 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
     const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
     if (now.in_bed == 0)
-        for (unsigned i = 0, all = one.crew_size(); i < all; ++i)
+        for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.ask_for_fair_turn();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // for a thread that the options do not allow
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
     if (ready && now.in_bed != 0) {
         one.wake_one();
-    } else if (ready && now.on_duty < wanted) {
+    } else if (ready && now.active_spares < wanted) {
         bool refused = false;
-        waits = !one.call_relief(refused) && !refused;
+        waits = !one.activate_spare(refused) && !refused;
         if (refused)
             tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused a thread or memory; "
                       "it tries "
                       "again. Raise the limit of threads (ulimit -u, the cgroup's pids.max), or free memory");
-    } else if (now.on_duty > wanted) {
-        one.send_back(*now.to_send_back);
+    } else if (now.active_spares > wanted) {
+        one.release_spare(*now.to_release);
     }
     note_starvation(one, waits && now.no_progress);
     return !one.all_in_bed();
@@ -227,10 +227,10 @@ bool watchdog::is_stuck(worker& one) noexcept {
 }
 
 // What mailboxes that had their last turn there are told: any worker may take it.
-void watchdog::empty_inbox(worker& relief) noexcept {
-    while (runnable* item = relief.inbox_.pop_movable(shared_queue::any)) {
+void watchdog::drain_pinned_queue(worker& spare) noexcept {
+    while (runnable* item = spare.inbox_.pop_movable(shared_queue::any)) {
         item->home = 0;
-        relief.runtime_.post(*item);
+        spare.runtime_.post(*item);
     }
 }
 

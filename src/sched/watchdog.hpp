@@ -78,7 +78,7 @@ private:
     static census count(runtime_core& of) noexcept;
     static void note_starvation(runtime_core& of, bool starves) noexcept;
     static bool is_stuck(worker& one) noexcept;
-    static void empty_inbox(worker& relief) noexcept;
+    static void drain_pinned_queue(worker& spare) noexcept;
     static void tell_once(const char* what) noexcept;
 
     // 1: the watchdog sleeps until a worker leaves its bed. It stores 1, then looks at the beds again; who leaves a bed

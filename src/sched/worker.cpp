@@ -44,21 +44,21 @@ namespace {
 constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are fewer workers
 } // namespace
 
-worker::worker(runtime_core& runtime, unsigned index, rank as)
-    : runtime_(runtime), index_(index), rank_(as), random_(index + 1) {}
+worker::worker(runtime_core& runtime, unsigned index, kind as)
+    : runtime_(runtime), index_(index), kind_(as), random_(index + 1) {}
 
 worker::~worker() {
     if (!SENNIT_MUTANT("coroutine stacks are left to others")) coroutine_stacks.give_all();
 }
 
 void worker::start() {
-    worker_count_ = runtime_.most_crew();
+    worker_count_ = runtime_.worker_capacity();
     sleepers_ = &runtime_.idle();
     steals_ = runtime_.steals();
     local_home_ = runtime_.policy() == scheduling::sharing ? nowhere : steals_ ? 0 : home();
     plain_ = steals_ && !tracing::on();
     quick_home_ = tracing::on() ? nowhere : local_home_;
-    seen_ = std::make_unique<sightings[]>(runtime_.most_crew());
+    seen_ = std::make_unique<sightings[]>(runtime_.worker_capacity());
     thread_ = sys::thread(&worker::thread_main, this);
 }
 
@@ -480,7 +480,7 @@ std::uint16_t home_of(runtime_core& where, unsigned worker) {
 
 std::uint16_t home_here(runtime_core& where) noexcept {
     worker* me = this_worker();
-    return me && &me->runtime() == &where && !me->is_relief() ? me->home() : where.next_home();
+    return me && &me->runtime() == &where && !me->is_spare() ? me->home() : where.next_home();
 }
 
 void schedule(runnable& what, runtime_core& where) noexcept {

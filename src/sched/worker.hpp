@@ -38,8 +38,8 @@ class runtime_core;
 
 class alignas(base::destructive_distance) worker {
 public:
-    enum class rank { worker, relief };
-    worker(runtime_core& runtime, unsigned index, rank as);
+    enum class kind { regular, spare };
+    worker(runtime_core& runtime, unsigned index, kind as);
     ~worker();
 
     // Starts the thread. Throws std::system_error, std::bad_alloc; the worker may then be destroyed.
@@ -188,15 +188,15 @@ public:
     unsigned index() const noexcept { return index_; }
 
     // One that the watchdog calls where others do not get on, and sends back: src/sched/relief.cpp.
-    bool is_relief() const noexcept { return rank_ == rank::relief; }
+    bool is_spare() const noexcept { return kind_ == kind::spare; }
     // Any thread: whether it is one that stays, with or without the watchdog.
-    bool is_hired() const noexcept { return hired_.load() != 0; }
+    bool is_retained() const noexcept { return retained_.load() != 0; }
     // Any thread. Told to leave: the relief works until the piece of work that it is in ends, and until it sees it.
-    bool told_to_leave() const noexcept { return is_relief() && duty_.load() != duty::active; }
+    bool deactivation_requested() const noexcept { return is_spare() && spare_state_.load() != spare_state::active; }
     // Any thread. The relief has given away what lay in its queue, and sleeps until it is called again.
     bool is_inactive() const noexcept {
-        const std::uint32_t now = duty_.load();
-        return is_relief() && (now == duty::inactive || now == duty::notified);
+        const std::uint32_t now = spare_state_.load();
+        return is_spare() && (now == spare_state::inactive || now == spare_state::notified);
     }
     // Any thread: an inactive relief looks into its inbox, where something lies that only it may run.
     void notify_inactive() noexcept;
@@ -287,7 +287,7 @@ private:
 
     runtime_core& runtime_;
     const unsigned index_;
-    const rank rank_;
+    const kind kind_;
     bool took_bound_ = false;   // the last one from outside was of the inbox
     bool took_outside_ = false; // the last fair turn took one from outside
     unsigned worker_count_ = 0; // reliefs included; set before the thread starts
@@ -333,14 +333,14 @@ private:
     std::unique_ptr<sightings[]> seen_; // of each worker
     parker parker_;
     // Of a relief; every change is argued in src/sched/relief.cpp.
-    struct duty {
+    struct spare_state {
         static constexpr std::uint32_t leaving = 0;  // told to leave, still a worker in everything
         static constexpr std::uint32_t active = 1;   // works
         static constexpr std::uint32_t inactive = 2; // sleeps with an empty queue
         static constexpr std::uint32_t notified = 3; // inactive, and something that only it may run was posted to it
     };
-    base::atomic<std::uint32_t> duty_{duty::active};
-    base::atomic<std::uint32_t> hired_{0}; // a relief's: `resize` has called it; under the same lock
+    base::atomic<std::uint32_t> spare_state_{spare_state::active};
+    base::atomic<std::uint32_t> retained_{0}; // a relief's: `resize` has called it; under the same lock
     struct {
         std::uint64_t progress = 0;
         std::int64_t cpu_time_ns = 0; // the thread's time when it got on last

@@ -29,11 +29,11 @@ struct failure {};
 class engine {
 public:
     // `more`: workers that it may grow by.
-    explicit engine(unsigned workers, unsigned reliefs = 0, unsigned more = 0) {
+    explicit engine(unsigned workers, unsigned spares = 0, unsigned more = 0) {
         sim::calmly([&] {
             runtime_ = std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = workers,
                                                                                  .stack_size = small_stack,
-                                                                                 .watchdog_threads = reliefs,
+                                                                                 .watchdog_threads = spares,
                                                                                  .most_workers = workers + more});
         });
         sim::when_stuck([this] { return work_that_lies_about(); });
@@ -56,7 +56,7 @@ private:
         sennit::sched::runtime_core& core = runtime_->core();
         std::string text;
         if (!core.injected().empty()) text += "work lies in the shared queue; ";
-        for (unsigned i = 0; i < core.crew_size(); ++i) {
+        for (unsigned i = 0; i < core.worker_count_with_spares(); ++i) {
             sennit::sched::worker& one = core.worker_at(i);
             const std::string whose = "worker " + std::to_string(i);
             if (!one.queue().empty()) text += whose + " has " + std::to_string(one.queue().size()) + " in its queue; ";

@@ -12,7 +12,7 @@ namespace {
 
 void call(engine& one) {
     bool refused = false;
-    sim::check(one->core().call_relief(refused), "a relief comes");
+    sim::check(one->core().activate_spare(refused), "a relief comes");
 }
 
 // A thread that runs what blocks a worker's thread until `end`. It has begun when this has been made.
@@ -37,7 +37,7 @@ private:
 } // namespace
 
 // The only worker is blocked, and what would free it lies in its queue.
-SIM_SCENARIO_BOTH_WAYS(relief, runs_what_lies_behind_a_stuck_worker, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .preemptions = 2, .stale_reads = 1) {
     engine one(1, 1);
     one.run([&] {
         event ran;
@@ -49,15 +49,15 @@ SIM_SCENARIO_BOTH_WAYS(relief, runs_what_lies_behind_a_stuck_worker, .preemption
 }
 
 // What only it may run is posted while it is sent back, or when it has been: it runs that before it waits.
-SIM_SCENARIO_WITHIN(relief, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
     engine one(1, 1);
     sim::calmly([&] { call(one); });
-    sennit::sched::worker& relief = one->core().worker_at(1);
-    sim::thread watchdog([&] { one->core().send_back(relief); });
+    sennit::sched::worker& spare = one->core().worker_at(1);
+    sim::thread watchdog([&] { one->core().release_spare(spare); });
     event ran;
     setter work(ran);
-    work.home = relief.home();
+    work.home = spare.home();
     one->core().post(work);
     ran.wait();
     watchdog.join();
@@ -65,12 +65,12 @@ SIM_SCENARIO_WITHIN(relief, runs_what_is_bound_to_it, .preemptions = 2, .stale_r
 
 // It is sent back while it looks for work, runs some, or goes to bed: nothing is lost. Everywhere, two preemptions take
 // more than 250 seconds.
-SIM_SCENARIO_WITHIN(relief, is_sent_back_at_any_moment, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, is_sent_back_at_any_moment, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.cpp worker.hpp idle.cpp idle_map.hpp parker.hpp local_queue.hpp") {
     engine one(1, 1);
     sim::thread watchdog([&] {
         call(one);
-        one->core().send_back(one->core().worker_at(1));
+        one->core().release_spare(one->core().worker_at(1));
     });
     one.run([&] {
         errand work;
@@ -98,51 +98,51 @@ void send_back_one_that_was_woken(unsigned errands) {
         call(one);
     });
     for (unsigned i = 0; i < errands; ++i) sim::calmly([&] { sennit::sched::schedule(before[i], one->core()); });
-    sim::thread watchdog([&] { one->core().send_back(one->core().worker_at(1)); });
+    sim::thread watchdog([&] { one->core().release_spare(one->core().worker_at(1)); });
     sennit::sched::schedule(work, one->core());
     watchdog.join();
     blocks->join();
 }
 } // namespace
-SIM_SCENARIO_WITHIN(relief, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(0);
 }
-SIM_SCENARIO_WITHIN(relief, sent_back_when_it_was_woken_for_its_fair_turn, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_its_fair_turn, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(2);
 }
 
 // In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is woken.
-SIM_SCENARIO_WITHIN(relief, does_not_sleep_on_when_sent_back, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::parker bed;
     sennit::sched::idle_map map;
-    sennit::base::atomic<std::uint32_t> on_duty{1};
+    sennit::base::atomic<std::uint32_t> active{1};
     sim::thread watchdog([&] {
-        on_duty.store(0);
+        active.store(0);
         if (map.clear(0)) bed.notify();
     });
-    go_to_bed(bed, map, [&] { return on_duty.load() == 0; });
-    sim::check(on_duty.load() == 0, "it was woken for that");
+    go_to_bed(bed, map, [&] { return active.load() == 0; });
+    sim::check(active.load() == 0, "it was woken for that");
     watchdog.join();
 }
 
 // In small: a sleeper that has not seen the relief is seen by it.
-SIM_SCENARIO_WITHIN(relief, is_seen_by_sleepers_or_sees_them, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::parker bed;
     sennit::sched::idle_map map;
-    sennit::base::atomic<std::uint32_t> crew{1};
+    sennit::base::atomic<std::uint32_t> workers{1};
     sennit::base::atomic<std::uint32_t> work{0};
-    crew.store(1);
+    workers.store(1);
     sim::thread watchdog([&] {
-        crew.store(2);
-        sim::thread relief([&] {
+        workers.store(2);
+        sim::thread spare([&] {
             work.store(1);
             if (map.take_any(1) == 0) bed.notify();
         });
-        relief.join();
+        spare.join();
     });
-    go_to_bed(bed, map, [&] { return crew.load() == 2 && work.load() == 1; });
+    go_to_bed(bed, map, [&] { return workers.load() == 2 && work.load() == 1; });
     sim::check(work.load() == 1, "who wakes finds the work");
     watchdog.join();
 }
@@ -150,7 +150,7 @@ SIM_SCENARIO_WITHIN(relief, is_seen_by_sleepers_or_sees_them, .preemptions = 3, 
 // ---- a runtime that grows and shrinks
 
 // It shrinks while work is posted from outside, and its first worker does not get on: nothing is lost, whoever goes.
-SIM_SCENARIO_WITHIN(relief, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     engine one(1, 0, 2);
     event ran;
@@ -169,7 +169,7 @@ SIM_SCENARIO_WITHIN(relief, a_runtime_shrinks_while_work_comes, .preemptions = 2
 
 // One grows it, another one shrinks it, while there is work for two. In all files of the other scenarios there are
 // 5,300,000 executions.
-SIM_SCENARIO_WITHIN(relief, a_runtime_grows_and_shrinks_at_once, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, a_runtime_grows_and_shrinks_at_once, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp idle_map.hpp parker.hpp") {
     engine one(1, 0, 1);
     sim::thread larger([&] { one->resize(2); });
@@ -238,13 +238,13 @@ void leaves_work_behind(engine& one, F&& tell_to_leave) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(relief, sent_back_it_blocks_with_work_behind_it, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, sent_back_it_blocks_with_work_behind_it, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
     engine one(1, 2);
     sim::calmly([&] { call(one); });
-    leaves_work_behind(one, [&] { one->core().send_back(one->core().worker_at(1)); });
+    leaves_work_behind(one, [&] { one->core().release_spare(one->core().worker_at(1)); });
 }
-SIM_SCENARIO_WITHIN(relief, a_worker_that_resize_sends_away_blocks_with_work_behind_it, .preemptions = 2,
+SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_resize_sends_away_blocks_with_work_behind_it, .preemptions = 2,
                     .stale_reads = 0, .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
     engine one(1, 1, 1);
     sim::calmly([&] { one->resize(2); });
@@ -252,7 +252,7 @@ SIM_SCENARIO_WITHIN(relief, a_worker_that_resize_sends_away_blocks_with_work_beh
 }
 
 // The looks call reliefs and send them back at any moments, as workers come to be stuck and free again.
-SIM_SCENARIO_WITHIN(relief, the_watchdog_looks_at_any_moment, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, the_watchdog_looks_at_any_moment, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "watchdog.cpp relief.cpp worker.cpp idle.cpp") {
     engine one(1, 1);
     sennit::base::atomic<std::uint32_t> over{0};
@@ -274,7 +274,7 @@ SIM_SCENARIO_WITHIN(relief, the_watchdog_looks_at_any_moment, .preemptions = 2, 
 
 // One worker is blocked, with what would free it in its queue; the other one has a fiber that yields for ever: no
 // worker sleeps, and the watchdog is off. It looks at the other's queue all the same.
-SIM_SCENARIO_WITHIN(relief, a_worker_that_never_searches_helps, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_never_searches_helps, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "worker.cpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     engine two(2);
     event yields, ran;

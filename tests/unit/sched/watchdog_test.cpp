@@ -330,12 +330,12 @@ TEST(watchdog, is_told_by_the_environment) {
     ::setenv("SENNIT_WATCHDOG", "off", 1);
     {
         sennit::runtime runtime({.workers = 1, .watchdog_threads = 2});
-        EXPECT_EQ(runtime.core().most_crew(), 1u);
+        EXPECT_EQ(runtime.core().worker_capacity(), 1u);
     }
     ::setenv("SENNIT_WATCHDOG", "3", 1);
     {
         sennit::runtime runtime({.workers = 1});
-        EXPECT_EQ(runtime.core().most_crew(), 4u);
+        EXPECT_EQ(runtime.core().worker_capacity(), 4u);
     }
     ::unsetenv("SENNIT_WATCHDOG");
 }
