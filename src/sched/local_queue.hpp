@@ -103,15 +103,15 @@ public:
         return add(1);
     }
 
-    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then `handed` may
+    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then `take_slot` may
     // give `next`, if it is told that nothing was ready before `item`; else `pop` does, if `run` is its function.
     // Returns how many runnables are left.
     template <class F, class H>
-    std::uint32_t end_and_pop(runnable& item, F&& again, H&& handed, void (*run)(runnable*) noexcept,
+    std::uint32_t end_and_pop(runnable& item, F&& again, H&& take_slot, void (*run)(runnable*) noexcept,
                               runnable*& next) noexcept {
         owner_guard section(lock_);
-        const bool first_in_hand = size_.load_rlx() == 0; // the owner's own
-        next = handed(first_in_hand);
+        const bool slot_is_next = size_.load_rlx() == 0; // the owner's own
+        next = take_slot(slot_is_next);
         if (again()) {
             ready_.push_back(item);
             add(1);
@@ -247,11 +247,11 @@ public:
 
     // ---- anybody
     // With what lies in the owner's hand.
-    std::uint32_t in_sight() const noexcept { return size() + (in_hand.holds_some() ? 1 : 0); }
+    std::uint32_t in_sight() const noexcept { return size() + (lifo.holds_some() ? 1 : 0); }
     std::uint32_t size() const noexcept { return size_.load(); }
     bool empty() const noexcept { return size() == 0; }
 
-    hand in_hand; // who may do what: hand.hpp
+    lifo_slot lifo; // who may do what: hand.hpp
 
     // Whoever takes something here makes no barrier for it: a hint.
     bool is_contended() const noexcept { return lock_.is_contended(); }

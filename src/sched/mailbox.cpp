@@ -182,10 +182,10 @@ bool mailbox::try_activate_here(worker& me) noexcept {
     local_queue& queue = me.queue();
     // all of these are hints: it is decided when the mail leaves the hand
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
-    if (queue.size() != 0 || !me.is_local(*this) || !queue.in_hand.is_open()) return false;
+    if (queue.size() != 0 || !me.is_local(*this) || !queue.lifo.is_open()) return false;
     one.generation = generation;
     one.sender = me.self().serves()->batch_address(); // a turn runs, or the hand would be closed
-    queue.in_hand.put(one, *this);
+    queue.lifo.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().watched()) [[unlikely]]
         me.posted_slowly(1);
     return true;
@@ -205,40 +205,40 @@ inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
 // No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only the sender's
 // handler has run there since. It is still the victim's, as all that change that come here first.
 bool mailbox::deliver_from_lifo_slot(worker& victim) noexcept {
-    message_node* one = victim.queue().in_hand.held();
+    message_node* one = victim.queue().lifo.held();
     if (!one) return false;
     mailbox& to = *one->target;
     const bool was_idle = to.receive(*one, victim);
     // a metric, and no more than a hint
     if (was_idle) victim.queue().push_inside(to, to.handled.load_rlx() == 0);
-    victim.queue().in_hand.emptied();
+    victim.queue().lifo.emptied();
     return was_idle;
 }
 
 // The hand is open then, or closed as it was. In the own thread.
-[[gnu::noinline]] void mailbox::empty_hand(worker& me) noexcept {
+[[gnu::noinline]] void mailbox::flush_lifo_slot(worker& me) noexcept {
     local_queue& queue = me.queue();
     bool pushed = false;
     queue.inside([&]() noexcept { pushed = deliver_from_lifo_slot(me); }); // where a thief may have been
     if (pushed) me.posted(queue.size());
 }
 
-void worker::let_go() noexcept {
-    if (queue_.in_hand.held() && !SENNIT_MUTANT("hand is emptied before a context is left")) mailbox::empty_hand(*this);
-    queue_.in_hand.close();
+void worker::flush_lifo_slot() noexcept {
+    if (queue_.lifo.held() && !SENNIT_MUTANT("lifo slot is flushed before a context is left")) mailbox::flush_lifo_slot(*this);
+    queue_.lifo.close();
 }
 
 // At a turn's end, inside the lock. `at_once`: nothing else is ready. Null: there is nothing to begin at once; then
 // what was there lies in the queue.
-inline mailbox* mailbox::next_from_hand(worker& me, bool at_once, message_node*& given) noexcept {
-    message_node* one = me.queue().in_hand.held();
+inline mailbox* mailbox::take_next(worker& me, bool at_once, message_node*& given) noexcept {
+    message_node* one = me.queue().lifo.held();
     if (!one) return nullptr;
     mailbox& to = *one->target;
     if (!at_once || !to.may_begin_with_it(me)) [[unlikely]] {
         (void)deliver_from_lifo_slot(me);
         return nullptr;
     }
-    me.queue().in_hand.emptied();
+    me.queue().lifo.emptied();
     given = one;
     to.busy_.store_rlx(true); // under the lock
     return &to;
@@ -307,11 +307,11 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
         if (left <= 1 || me->fair_turn_is_asked_for()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
-            message_node* one = me->queue().in_hand.held(); // a thief may have been there
+            message_node* one = me->queue().lifo.held(); // a thief may have been there
             if (!one || me->queue().size() != 0 || box->marks_ != 0 || box->local_messages_.first || box->remote_.load()) return;
             mailbox& next_one = *one->target;
             if (!next_one.may_begin_with_it(*me)) return;
-            me->queue().in_hand.emptied();
+            me->queue().lifo.emptied();
             box->busy_.store_rlx(false);    // under the lock
             next_one.busy_.store_rlx(true); // under the lock
             given = one;
@@ -336,7 +336,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
     message_node* given = nullptr;
     for (unsigned left = me->batches_per_pick(); box; --left) {
         if (!me->queue().always_contended()) [[likely]]
-            me->queue().in_hand.open();
+            me->queue().lifo.open();
         if (given) {
             box = run_hand_off_chain(box, given, me, here, left);
         } else {
@@ -510,20 +510,20 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_nod
         runnable* chosen = nullptr;
         const std::uint32_t ready = me.queue().end_and_pop(
             *this, [&]() noexcept { return end_batch_locked(rest, retire); },
-            [&](bool at_once) noexcept -> runnable* { return next_from_hand(me, at_once, given); },
+            [&](bool at_once) noexcept -> runnable* { return take_next(me, at_once, given); },
             &mailbox::run_queued, chosen);
         if (ready > 1) [[unlikely]]
             me.posted(ready);
         if (retire) [[unlikely]]
             retire_slot();
         if (!chosen) {
-            me.queue().in_hand.close();
+            me.queue().lifo.close();
             return nullptr;
         }
         me.counted.aside.add();
         return static_cast<mailbox*>(chosen);
     }
-    if (!me.queue().in_hand.closed()) me.let_go();
+    if (!me.queue().lifo.closed()) me.flush_lifo_slot();
     (void)me.post_ready_if(*this, [&]() noexcept { return end_batch_locked(rest, retire); });
     if (retire) retire_slot();
     return nullptr;
@@ -553,8 +553,8 @@ void set_early_message_store(early_message_store how) noexcept {
     one.generation = to.generation;
     if (me) {
         if (mailbox* sender = me->self().serves(); sender && !one.kept) one.sender = sender->batch_address();
-        if (me->queue().in_hand.held()) [[unlikely]]
-            empty_hand(*me);
+        if (me->queue().lifo.held()) [[unlikely]]
+            flush_lifo_slot(*me);
         if (!deliver_as_owner(one, *me)) deliver_as_other_worker(one, *me);
     } else {
         deliver_remote(one);

@@ -178,8 +178,8 @@ private:
     static void run_wakeup(runnable* self) noexcept;
     bool deliver_as_owner(message_node& one, worker& me) noexcept;
     bool receive(message_node& one, worker& owner) noexcept;
-    static void empty_hand(worker& me) noexcept;
-    mailbox* next_from_hand(worker& me, bool at_once, message_node*& given) noexcept;
+    static void flush_lifo_slot(worker& me) noexcept;
+    mailbox* take_next(worker& me, bool at_once, message_node*& given) noexcept;
     void deliver_as_other_worker(message_node& one, worker& me) noexcept;
     void deliver_remote(message_node& one) noexcept;
     void push_remote(message_node& one) noexcept;

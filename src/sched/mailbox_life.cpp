@@ -82,8 +82,8 @@ void mailbox::end_incarnation() noexcept {
     marks_ |= retired;
 }
 
-void worker::let_go_of_handler() noexcept {
-    let_go();
+void worker::flush_lifo_slot_before_block() noexcept {
+    flush_lifo_slot();
     if (mailbox* box = self().serves()) box->bind_batch(self(), *this);
 }
 

@@ -17,7 +17,7 @@ namespace sennit::sched {
 bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept {
     worker* const owner = receiver.owner_.load();
     if (owner == &me || !me.is_local(*this) || home != 0) return false;
-    if (!me.queue().in_hand.closed()) me.let_go();
+    if (!me.queue().lifo.closed()) me.flush_lifo_slot();
     bool by_wakeup = false;
     me.queue().inside([&]() noexcept {
         rest.append(local_messages_);

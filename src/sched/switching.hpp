@@ -92,8 +92,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 }
 
 [[gnu::always_inline]] inline context* worker::next_or_idle_context() noexcept {
-    if (!queue_.in_hand.closed()) [[unlikely]]
-        let_go_of_handler();
+    if (!queue_.lifo.closed()) [[unlikely]]
+        flush_lifo_slot_before_block();
     context* next = next_ready_context();
     return next ? next : idle_context();
 }
@@ -131,7 +131,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 
 // What posting `next` and leaving for what is ready comes to while nothing else is ready.
 [[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
-    if (&next.runtime != &runtime_ || next.home != quick_home_ || !queue_.empty() || !queue_.in_hand.closed() ||
+    if (&next.runtime != &runtime_ || next.home != quick_home_ || !queue_.empty() || !queue_.lifo.closed() ||
         fair_turn())
         return false;
     counted.turns.add();

@@ -379,8 +379,8 @@ template <bool traced>
 }
 
 [[gnu::always_inline]] inline void worker::yield() noexcept {
-    if (!queue_.in_hand.closed()) [[unlikely]]
-        let_go();
+    if (!queue_.lifo.closed()) [[unlikely]]
+        flush_lifo_slot();
     context& self = this->self();
     if (fair_turn() || asked_for_half() || self.home != quick_home_) [[unlikely]]
         return yield_slowly();
@@ -441,8 +441,8 @@ void worker::run(runnable& item) noexcept {
 }
 
 bool worker::run_instead(runnable& item) noexcept {
-    if (!queue_.in_hand.closed()) [[unlikely]]
-        let_go();
+    if (!queue_.lifo.closed()) [[unlikely]]
+        flush_lifo_slot();
     context* next = idle_context();
     if (!next) return false;
     run_first_ = &item;

@@ -103,9 +103,9 @@ public:
     void posted_slowly(std::uint32_t queued) noexcept;
     // A handler is about to leave its context, or this worker to forget it: what it sent last goes where all can see
     // it, and the hand is closed. src/sched/mailbox.cpp.
-    [[gnu::noinline, gnu::cold]] void let_go() noexcept;
+    [[gnu::noinline, gnu::cold]] void flush_lifo_slot() noexcept;
     // The same for one that is about to block: it shall go on where its turn's mailbox is.
-    [[gnu::noinline, gnu::cold]] void let_go_of_handler() noexcept;
+    [[gnu::noinline, gnu::cold]] void flush_lifo_slot_before_block() noexcept;
     // Whether somebody has to be woken for a piece of work that is the only one here, if nobody watches.
     bool somebody_sleeps() const noexcept {
         base::compiler_barrier(); // as in posted

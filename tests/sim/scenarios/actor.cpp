@@ -356,7 +356,7 @@ SIM_SCENARIO_WITHIN(actor, a_handler_yields_to_what_it_has_sent, .preemptions = 
 }
 
 // A handler sends, then keeps its worker's thread until that was handled: another worker takes it out of the hand.
-SIM_SCENARIO_WITHIN(actor, a_thief_takes_what_lies_in_a_hand, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, a_thief_takes_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     house all(2, 1);
     event unused;
@@ -400,7 +400,7 @@ SIM_SCENARIO_WITHIN(actor, a_thief_is_there_before_the_piece, .preemptions = 2, 
     sim::thread thief([&] {
         sennit::sched::local_queue& queue = all.one->core().worker_at(0).queue();
         (void)queue.claimed([&]() noexcept {
-            if (queue.in_hand.held()) sim::check(all.what.passed_on == 1, "and what came before it");
+            if (queue.lifo.held()) sim::check(all.what.passed_on == 1, "and what came before it");
         });
     });
     through.tell(put{1});
@@ -410,7 +410,7 @@ SIM_SCENARIO_WITHIN(actor, a_thief_is_there_before_the_piece, .preemptions = 2, 
 
 // What another thread sends, because it has learnt of what lies in the hand, comes behind that; and so it does when
 // another worker takes the notice.
-SIM_SCENARIO_WITHIN(actor, what_follows_on_what_lies_in_a_hand, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(actor, what_follows_on_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     house all(2, 2);
     event sent;
