@@ -126,7 +126,7 @@ bool worker::rest() noexcept {
         const sight seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
         const bool work = seen == sight::work || work_in_sight() || deactivation_requested();
         if (work || stopping) {
-            leave_bed(watching);
+            cancel_park(watching);
             watchdog::notice();
             return work;
         }
@@ -158,7 +158,7 @@ bool worker::rest() noexcept {
         tracing::emit(trace_kind::rises, nullptr);
         if (keeps) runtime_.clock().resign();
         if (!chosen && timer < until && timer <= sys::now_ns()) {
-            leave_bed(watching); // no more looks: it has something to do, and is late for it
+            cancel_park(watching); // no more looks: it has something to do, and is late for it
             watchdog::notice();
             return true;
         }
@@ -173,7 +173,7 @@ bool worker::rest() noexcept {
 }
 
 // Out of bed without having been woken.
-void worker::leave_bed(bool watching) noexcept {
+void worker::cancel_park(bool watching) noexcept {
     if (watching) runtime_.end_watch();
     if (runtime_.idle().clear(index_)) {
         parker_.cancel();

@@ -64,8 +64,8 @@ bool worker::deactivate() noexcept {
     local_queue::batch all;
     if (queue_.give_all(all) != 0) runtime_.injected().push_batch(all);
     if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
-    const std::uint32_t now = bed_.load_rlx(); // owner's own word
-    bed_.store(now + 1);
+    const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
+    park_epoch_.store(now + 1);
     const base::atomic<std::uint32_t>& word = spare_state_;
     for (std::uint32_t seen = spare_state_.load(); seen != spare_state::active && !runtime_.stopping(); seen = spare_state_.load()) {
         if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive)) continue;
@@ -78,7 +78,7 @@ bool worker::deactivate() noexcept {
         base::unregister_this_thread();
         sys::futex_wait(word, spare_state::inactive);
     }
-    bed_.store(now + 2);
+    park_epoch_.store(now + 2);
     return !runtime_.stopping();
 }
 

@@ -237,7 +237,7 @@ void runtime_core::end_workers(unsigned started) noexcept {
         if (workers_[i]->thread().joinable()) workers_[i]->join();
 }
 
-bool runtime_core::all_in_bed() const noexcept {
+bool runtime_core::all_parked() const noexcept {
     for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i)
         if (!idle_.is_set(i) && !workers_[i]->is_inactive()) return false;
     return true;

@@ -64,13 +64,13 @@ public:
     // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
     void wake_one() noexcept {
         const unsigned chosen = idle_.take_any(worker_capacity());
-        if (chosen != idle_map::none) worker_at(chosen).bed().notify();
+        if (chosen != idle_map::none) worker_at(chosen).parker().notify();
     }
 
     // The same for this one, if it sleeps. True: it did.
     bool wake_worker(unsigned index) noexcept {
         if (!idle_.clear(index)) return false;
-        worker_at(index).bed().notify();
+        worker_at(index).parker().notify();
         return true;
     }
 
@@ -87,7 +87,7 @@ public:
     void end_spin() noexcept { spinning_.fetch_sub(1); }
 
     const runtime_options& options() const noexcept { return options_; }
-    bool all_in_bed() const noexcept; // each has announced that it sleeps; may change at any time
+    bool all_parked() const noexcept; // each has announced that it sleeps; may change at any time
     bool has_orphans() const noexcept { return orphan_count_.load() != 0; }
 
     bool stopping() const noexcept { return stopping_.load() != 0; }

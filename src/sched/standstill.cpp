@@ -164,16 +164,16 @@ bool worker::sleep_for_good() noexcept {
 }
 #else
 bool worker::sleep_for_good() noexcept {
-    const std::uint32_t now = bed_.load_rlx(); // owner's own word
-    bed_.store(now + 1);
+    const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
+    park_epoch_.store(now + 1);
     bool chosen = false;
     look_between([&](std::int64_t until) noexcept {
-        if (!runtime_.all_in_bed()) return true; // one who comes later looks
+        if (!runtime_.all_parked()) return true; // one who comes later looks
         chosen = parker_.sleep_until(until);
         return chosen;
     });
     if (!chosen) chosen = parker_.sleep_until(never);
-    bed_.store(now + 2);
+    park_epoch_.store(now + 2);
     return chosen;
 }
 #endif
@@ -200,11 +200,11 @@ bool deadlock_detector::take(observation& seen) {
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
             if (!other.thread_.joinable()) continue; // a relief whose thread was refused
-            const std::uint32_t bed = other.bed_.load();
-            if (bed % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) || other.bed_.load() != bed)
+            const std::uint32_t epoch = other.park_epoch_.load();
+            if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) || other.park_epoch_.load() != epoch)
                 return false;
             if (!other.queue_.empty() || !other.inbox_.empty()) return false;
-            seen.states.push_back(bed);
+            seen.states.push_back(epoch);
             seen.asleep.push_back(other.os_thread_.load());
         }
         const blocking_pool::call_counts helpers = one->blocking_calls().count(seen.asleep);

@@ -7,18 +7,18 @@
 //
 // What is looked for: a moment in which each thread that the kernel lists (/proc/self/task) is known to sleep until
 // some other thread wakes it. "Known to sleep" is one of
-//   1. a worker in bed without a deadline (`bed_` is odd) whom nobody has chosen (its bit in the idle map is set: who
+//   1. a worker in bed without a deadline (`park_epoch_` is odd) whom nobody has chosen (its bit in the idle map is set: who
 //      wakes it clears that first);
 //   2. a thread in `sleep_for_good`, whose waiter's `signal` is 0: who wakes it sets that first. It has published its
 //      wait before it came there, so it does nothing any more;
 //   3. a helper of a blocking pool without a call under way: it takes none by itself;
 //   4. the thread that waits for the signal that asks for a dump: it wakes nobody;
-//   5. the watchdog, and a relief that it has sent back (`bed_` is odd, too): it calls that only where work is ready.
+//   5. the watchdog, and a relief that it has sent back (`park_epoch_` is odd, too): it calls that only where work is ready.
 // Such threads run no code of the program. If all are such at one moment, nothing of the program runs at that moment or
 // later, and each would have to be woken by one of the others.
 //
 // One moment, though the looks come one after the other: each state is looked at twice, with all first looks before all
-// second ones, and each carries a number that changes whenever the state is left and entered again (`bed_`, the count
+// second ones, and each carries a number that changes whenever the state is left and entered again (`park_epoch_`, the count
 // of threads that entered, the counts of calls). A worker's number is read on both sides of its bit. So what is the
 // same both times has held without a break from the first look to the second, and all of it held at any moment between
 // the two. The kernel's list is read there, twice: a thread that is not known would be in it, or one that it made and

@@ -124,7 +124,7 @@ struct watchdog::census {
     unsigned stuck = 0;         // threads that count as workers and make no progress
     unsigned stuck_leaving = 0; // leaving reliefs that make none, and have work in their queues
     unsigned active_spares = 0;       // reliefs that the watchdog has called
-    unsigned in_bed = 0;
+    unsigned parked = 0;
     bool no_progress = true;  // nowhere: all are stuck
     bool none_serves = true;  // of those that stay, all are stuck: what any worker may take waits, too
     bool work_behind = false; // a stuck one
@@ -142,7 +142,7 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
         }
         const bool leaves = each.deactivation_requested();
         const bool stuck = is_stuck(each);
-        found.in_bed += of.idle().is_set(i);
+        found.parked += of.idle().is_set(i);
         found.no_progress = found.no_progress && stuck;
         found.none_serves = found.none_serves && (stuck || leaves);
         if (each.is_spare() && !each.is_retained() && !leaves) {
@@ -168,13 +168,13 @@ bool watchdog::look_at(runtime_core& one) noexcept {
         (now.none_serves && (!one.injected().empty() || one.has_orphans() || one.clock().next_ns() <= sys::now_ns()));
     // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
     const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
-    if (now.in_bed == 0)
+    if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.ask_for_fair_turn();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // for a thread that the options do not allow
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
-    if (ready && now.in_bed != 0) {
+    if (ready && now.parked != 0) {
         one.wake_one();
     } else if (ready && now.active_spares < wanted) {
         bool refused = false;
@@ -187,7 +187,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
         one.release_spare(*now.to_release);
     }
     note_starvation(one, waits && now.no_progress);
-    return !one.all_in_bed();
+    return !one.all_parked();
 }
 
 void watchdog::set_describer(describer what) noexcept {

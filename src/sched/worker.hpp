@@ -152,7 +152,7 @@ public:
     std::uint64_t pulse() const noexcept;
     local_queue& queue() noexcept { return queue_; }
     shared_queue& inbox() noexcept { return inbox_; }
-    parker& bed() noexcept { return parker_; }
+    sched::parker& parker() noexcept { return parker_; }
     void ask_to_publish() noexcept {
         // acquire pairs with thread_main's store
         if (sys::worker_tls* tls = tls_.load_acq(); tls && tls->poll.load() == 0)
@@ -279,7 +279,7 @@ private:
     enum class sight { nothing, single_pieces, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
     sight look_at_queues(last_look when) noexcept;
-    void leave_bed(bool watching) noexcept;
+    void cancel_park(bool watching) noexcept;
     void ask_all() noexcept;
 
     context* idle_context() noexcept; // to leave for
@@ -315,7 +315,7 @@ private:
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
     std::int64_t began_oldest_ns_ = 0;   // when a fair turn last began the oldest new work here
     std::int64_t began_given_ns_ = 0;    // the same of what was given away
-    base::atomic<std::uint32_t> bed_{0}; // odd: sleeps until woken; the owner writes
+    base::atomic<std::uint32_t> park_epoch_{0}; // odd: sleeps until woken; the owner writes
     base::atomic<sys::os_thread_id> os_thread_{0}; // the thread's number; set once by the thread
     base::random random_;
     sys::machine_context home_; // the thread's own stack
@@ -331,7 +331,7 @@ private:
     local_queue queue_;
     shared_queue inbox_;                // what only this worker may run and others made ready
     std::unique_ptr<sightings[]> seen_; // of each worker
-    parker parker_;
+    sched::parker parker_;
     // Of a relief; every change is argued in src/sched/relief.cpp.
     struct spare_state {
         static constexpr std::uint32_t leaving = 0;  // told to leave, still a worker in everything

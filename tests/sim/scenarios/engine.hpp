@@ -100,11 +100,11 @@ struct setter : sennit::sched::runnable {
 
 // How a worker goes to sleep, in small: with one bit in the map, after a last look for work.
 template <class F>
-void go_to_bed(sennit::sched::parker& bed, sennit::sched::idle_map& map, F work_in_sight) {
-    bed.announce();
+void park_in_small(sennit::sched::parker& own_parker, sennit::sched::idle_map& map, F work_in_sight) {
+    own_parker.announce();
     map.set(0);
     if (work_in_sight() && map.clear(0))
-        bed.cancel();
+        own_parker.cancel();
     else
-        bed.sleep();
+        own_parker.sleep();
 }

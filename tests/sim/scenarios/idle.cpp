@@ -56,28 +56,28 @@ void call_the_watcher_away(F before) {
 } // namespace
 
 SIM_SCENARIO_WITHIN(idle, a_token_is_not_lost, .preemptions = 3, .stale_reads = 2) {
-    sennit::sched::parker bed;
+    sennit::sched::parker own_parker;
     sim::var<int> data{0};
-    bed.announce();
+    own_parker.announce();
     sim::thread waker([&] {
         data = 1;
-        bed.notify();
+        own_parker.notify();
     });
-    bed.sleep();
+    own_parker.sleep();
     sim::check(data == 1, "what came before the token is seen");
     waker.join();
 }
 
 // The whole protocol in small: a poster and a sleeper with one bit and one word of work.
 SIM_SCENARIO_WITHIN(idle, a_post_is_seen_or_wakes, .preemptions = 3, .stale_reads = 2) {
-    sennit::sched::parker bed;
+    sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
     sennit::base::atomic<int> work{0};
     sim::thread poster([&] {
         work.store(1);
-        if (map.take_any(1) == 0) bed.notify();
+        if (map.take_any(1) == 0) own_parker.notify();
     });
-    go_to_bed(bed, map, [&] { return work.load() != 0; });
+    park_in_small(own_parker, map, [&] { return work.load() != 0; });
     sim::check(work.load() == 1, "who wakes finds the work");
     poster.join();
 }

@@ -141,16 +141,16 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .s
     local_queue queue;
     piece one;
     sennit::base::atomic<int> announced{0};
-    sennit::sched::parker bed;
+    sennit::sched::parker own_parker;
     sim::thread sleeper([&] {
-        bed.announce();
+        own_parker.announce();
         announced.store(1);
         (void)sennit::sys::barrier_all_threads();
-        if (queue.empty()) bed.sleep();
+        if (queue.empty()) own_parker.sleep();
         sim::check(!queue.empty(), "who wakes finds the piece");
     });
     queue.push_ready(one);
-    if (announced.load() != 0) bed.notify();
+    if (announced.load() != 0) own_parker.notify();
     sleeper.join();
 }
 

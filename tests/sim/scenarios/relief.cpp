@@ -115,21 +115,21 @@ SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_its_fair_turn,
 
 // In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is woken.
 SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions = 3, .stale_reads = 2) {
-    sennit::sched::parker bed;
+    sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
     sennit::base::atomic<std::uint32_t> active{1};
     sim::thread watchdog([&] {
         active.store(0);
-        if (map.clear(0)) bed.notify();
+        if (map.clear(0)) own_parker.notify();
     });
-    go_to_bed(bed, map, [&] { return active.load() == 0; });
+    park_in_small(own_parker, map, [&] { return active.load() == 0; });
     sim::check(active.load() == 0, "it was woken for that");
     watchdog.join();
 }
 
 // In small: a sleeper that has not seen the relief is seen by it.
 SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions = 3, .stale_reads = 2) {
-    sennit::sched::parker bed;
+    sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
     sennit::base::atomic<std::uint32_t> workers{1};
     sennit::base::atomic<std::uint32_t> work{0};
@@ -138,11 +138,11 @@ SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions
         workers.store(2);
         sim::thread spare([&] {
             work.store(1);
-            if (map.take_any(1) == 0) bed.notify();
+            if (map.take_any(1) == 0) own_parker.notify();
         });
         spare.join();
     });
-    go_to_bed(bed, map, [&] { return workers.load() == 2 && work.load() == 1; });
+    park_in_small(own_parker, map, [&] { return workers.load() == 2 && work.load() == 1; });
     sim::check(work.load() == 1, "who wakes finds the work");
     watchdog.join();
 }

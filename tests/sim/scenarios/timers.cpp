@@ -156,16 +156,16 @@ SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_holds_up_no_timer, .preemptions =
 // Who arms against who is about to keep, in small.
 SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_keeper_or_is_seen, .preemptions = 3, .stale_reads = 2) {
     timers clock;
-    parker bed;
+    parker own_parker;
     bell timer(now_ns() + shortly);
-    bed.announce();
+    own_parker.announce();
     sim::thread keeper([&] {
         sim::check(clock.become_keeper(0), "there is none yet");
-        if (clock.next_ns() == never) bed.sleep();
+        if (clock.next_ns() == never) own_parker.sleep();
         clock.resign();
         sim::check(clock.next_ns() != never, "who wakes finds the deadline");
     });
-    if (clock.arm(timer) == 0) bed.notify();
+    if (clock.arm(timer) == 0) own_parker.notify();
     keeper.join();
     sim::check(clock.disarm(timer), "it is armed");
 }
