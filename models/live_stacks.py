@@ -16,7 +16,7 @@ src/sched/worker.cpp and src/sched/local_queue.hpp, whose order of work the mode
   R2  A new fiber stays new, and behind the thief's own, when a thief takes it.
       (local_queue::adopt)
   R3  A fair turn begins a new fiber that a worker gave away at most once a clock tick.
-      (worker::look_outside)
+      (worker::poll_global_sources)
 """
 import argparse
 import collections
@@ -24,7 +24,7 @@ import heapq
 import random
 import sys
 
-FAIR_PERIOD = 61  # picks from one fair turn to the next: tuning::fair_period
+FAIR_PERIOD = 61  # picks from one fair turn to the next: tuning::global_poll_interval
 SHARE_NS = 3_000  # tuning::share_ns
 ROB_AFTER_NS = 4_000  # tuning::take_after_ns: a thief robs a worker that picks nothing for so long
 TICK_NS = 1_000_000  # the coarse clock, as fine as Linux has it
@@ -206,11 +206,11 @@ class Model:
         return worker.ready.popleft()
 
     def run_next(self, worker):
-        if worker.turns >= worker.fair_at and (node := self.look_outside(worker)):
+        if worker.turns >= worker.fair_at and (node := self.poll_global_sources(worker)):
             return node
         if worker.asked and worker.size() > 1:
             self.give_away(worker)
-        return self.pop(worker) or self.pop_outside(True)
+        return self.pop(worker) or self.pop_global(True)
 
     @staticmethod
     def ready_goes_first(worker):
@@ -223,23 +223,23 @@ class Model:
             return worker.ready.popleft()
         return worker.spawned.pop() if worker.spawned else None
 
-    def pop_outside(self, given):
+    def pop_global(self, given):
         if self.shared:
             return self.shared.popleft()
         return self.given.popleft() if given and self.given else None
 
-    def look_outside(self, worker):
+    def poll_global_sources(self, worker):
         worker.fair_at = worker.turns + FAIR_PERIOD
         tick = self.now // TICK_NS
         own_first, worker.own_first = worker.own_first, not worker.own_first
-        if own_first and (node := self.pop_fairly(worker, tick)):
+        if own_first and (node := self.pop_alternating(worker, tick)):
             return node
         given = not self.r3 or worker.began_given != tick
         worker.began_given = tick
-        return self.pop_outside(given) or (None if own_first else self.pop_fairly(worker, tick))
+        return self.pop_global(given) or (None if own_first else self.pop_alternating(worker, tick))
 
     @staticmethod
-    def pop_fairly(worker, tick):
+    def pop_alternating(worker, tick):
         worker.new_is_next = bool(worker.spawned) and (not worker.ready or not worker.new_is_next)
         if not worker.new_is_next:
             return worker.ready.popleft() if worker.ready else None

@@ -142,7 +142,7 @@ void fiber_block::launch(start how) noexcept {
 
 // Whether it is the newest here and has not begun, and nothing else is due; it is out of the queue then, and ours.
 [[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
-    return me && &me->runtime() == runtime_ && home == 0 && !me->is_fair_turn_due_beside_children() &&
+    return me && &me->runtime() == runtime_ && home == 0 && !me->global_poll_due_beside_children() &&
            me->queue().pop_newest_if(*this);
 }
 

@@ -18,10 +18,10 @@
 
 namespace sennit::sched {
 
-using tuning::force_after_ns, tuning::pauses_per_look, tuning::spin_ns, tuning::take_after_ns;
+using tuning::force_after_ns, tuning::pauses_per_look, tuning::search_ns, tuning::take_after_ns;
 
 bool worker::work_in_sight() noexcept {
-    if (!queue_.empty() || !outside_is_empty() || find_orphan()) return true;
+    if (!queue_.empty() || !global_sources_empty() || find_orphan()) return true;
     if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
@@ -75,14 +75,14 @@ void worker::ask_all() noexcept {
 }
 
 // True: found something. `single_pieces`: what it has seen is for a watcher.
-bool worker::spin(bool& single_pieces) noexcept {
-    if (!runtime_.begin_spin()) return false;
+bool worker::search(bool& single_pieces) noexcept {
+    if (!runtime_.begin_search()) return false;
     (void)look_at_queues(last_look::just_now); // from where they get on
     const std::int64_t start = sys::now_ns();
     std::int64_t looked = start;
     bool found = false;
     bool forced = false;
-    for (std::int64_t now = start; !found && now - start < spin_ns && !runtime_.stopping(); now = sys::now_ns()) {
+    for (std::int64_t now = start; !found && now - start < search_ns && !runtime_.stopping(); now = sys::now_ns()) {
         ask_all();
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
         if (!forced && now - start > force_after_ns) {
@@ -97,17 +97,17 @@ bool worker::spin(bool& single_pieces) noexcept {
         }
         found = found || work_in_sight();
     }
-    runtime_.end_spin();
+    runtime_.end_search();
     return found;
 }
 
 // True: look for work again. False: the runtime ends and nothing is left to do.
-bool worker::rest() noexcept {
+bool worker::park_or_find_work() noexcept {
     if (deactivation_requested()) [[unlikely]] {
         if (deactivate()) return true;
     }
     bool single_pieces = false;
-    if (spin(single_pieces)) return true;
+    if (search(single_pieces)) return true;
     // Before the bit: a push of a single piece that saw the bit and no watcher would pay for a wake-up.
     bool watching = single_pieces && runtime_.begin_watch();
     parker_.announce();

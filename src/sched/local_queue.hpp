@@ -16,7 +16,7 @@
 // thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the
 // shared queue, which is looked at last (shared_queue.hpp). README.md, "How many stacks", has the argument.
 //
-// What keeps both kinds from starving. Each fair turn takes one of either kind, in turn (`pop_fairly`): the oldest
+// What keeps both kinds from starving. Each fair turn takes one of either kind, in turn (`pop_alternating`): the oldest
 // ready one; then the newest new one, or the oldest new one where a tick of the coarse clock has passed since the last
 // time. A context that yields is followed by the oldest ready one, and by the newest new one where nothing is ready.
 // README.md, "What begins and when", states the bounds.
@@ -149,11 +149,11 @@ public:
     // One of each kind in turn: the oldest ready one; the newest new one, or the oldest new one if `oldest` says so,
     // which is asked where there is one. Where there is only one kind, one of that.
     template <class F>
-    runnable* pop_fairly(F&& oldest) noexcept {
+    runnable* pop_alternating(F&& oldest) noexcept {
         if (size() == 0) return nullptr;
         owner_guard inside(lock_);
-        const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a fair turn begins new work");
-        const bool may_continue = !ready_.empty() && !SENNIT_MUTANT("a fair turn continues ready work");
+        const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a global poll begins new work");
+        const bool may_continue = !ready_.empty() && !SENNIT_MUTANT("a global poll continues woken work");
         new_is_next_ = may_begin && (!may_continue || !new_is_next_);
         runnable* item = !new_is_next_ ? ready_.pop_front() : oldest() ? spawned_.pop_front() : spawned_.pop_back();
         if (item) took(1);

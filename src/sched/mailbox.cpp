@@ -304,7 +304,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
             me = box->reacquire_after_move();
             return box;
         }
-        if (left <= 1 || me->fair_turn_is_asked_for()) return box;
+        if (left <= 1 || me->global_poll_requested()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
             message_node* one = me->queue().lifo.held(); // a thief may have been there
@@ -351,7 +351,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
         }
         given = nullptr;
         here.movable = false;
-        box = box->end_batch(rest, *me, left > 1 && !me->fair_turn_is_asked_for(), given);
+        box = box->end_batch(rest, *me, left > 1 && !me->global_poll_requested(), given);
     }
     here.serve(outer);
     here.home = outer_home;
@@ -468,7 +468,7 @@ mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
             }
             const bool last = --left == 0 && (me->max_messages_per_batch() < tuning::messages_per_batch ||
                                               (left = extend_batch(batch.first, until)) == 0);
-            if (last || me->fair_turn_is_asked_for()) return left_over(batch, last_urgent);
+            if (last || me->global_poll_requested()) return left_over(batch, last_urgent);
         }
         if (!local_messages_.first) return batch;
     }

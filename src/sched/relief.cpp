@@ -7,7 +7,7 @@
 //   active    | works: it sleeps with a bit of its own in the | leaving, by the watchdog or `resize`
 //             | idle map, is searched by thieves, keeps timers|
 //   leaving   | works, until it comes between two pieces of   | inactive, by the relief
-//             | work (`worker::look_outside`, `worker::rest`) |
+//             | work (`worker::poll_global_sources`, `worker::park_or_find_work`) |
 //   inactive  | has given what lay in its queue to the shared | leaving, by the relief, to run bound work;
 //             | queue, and sleeps on this word                | notified, by a poster of bound work
 //   notified  | is about to look into its inbox               | inactive, by the relief

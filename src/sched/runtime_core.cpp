@@ -243,10 +243,10 @@ bool runtime_core::all_parked() const noexcept {
     return true;
 }
 
-bool runtime_core::begin_spin() noexcept {
-    const std::uint32_t spinning = spinning_.fetch_add(1) + 1;
-    if (spinning * 2 <= active_worker_count() || spinning == 1) return true;
-    spinning_.fetch_sub(1);
+bool runtime_core::begin_search() noexcept {
+    const std::uint32_t searching = searching_.fetch_add(1) + 1;
+    if (searching * 2 <= active_worker_count() || searching == 1) return true;
+    searching_.fetch_sub(1);
     return false;
 }
 

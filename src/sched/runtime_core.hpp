@@ -83,8 +83,8 @@ public:
     void end_watch() noexcept { watchers_.store(0); }
 
     // At most half of the awake workers look for work at the same time; a lone worker need not ask.
-    bool begin_spin() noexcept;
-    void end_spin() noexcept { spinning_.fetch_sub(1); }
+    bool begin_search() noexcept;
+    void end_search() noexcept { searching_.fetch_sub(1); }
 
     const runtime_options& options() const noexcept { return options_; }
     bool all_parked() const noexcept; // each has announced that it sleeps; may change at any time
@@ -150,7 +150,7 @@ private:
     blocking_pool blocking_;
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};
-    base::atomic<std::uint32_t> spinning_{0};
+    base::atomic<std::uint32_t> searching_{0};
     base::atomic<std::uint32_t> watchers_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_home_{0};

@@ -80,7 +80,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
 [[gnu::always_inline]] inline context* worker::next_ready_context() noexcept {
-    if (fair_turn()) return nullptr;
+    if (global_poll_due()) return nullptr;
     if (asked_for_half()) [[unlikely]]
         return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
@@ -132,7 +132,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 // What posting `next` and leaving for what is ready comes to while nothing else is ready.
 [[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
     if (&next.runtime != &runtime_ || next.home != quick_home_ || !queue_.empty() || !queue_.lifo.closed() ||
-        fair_turn())
+        global_poll_due())
         return false;
     counted.turns.add();
     runtime_core::forget_orphan(next);

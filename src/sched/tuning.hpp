@@ -21,7 +21,7 @@ inline constexpr bool stressed = simulated;
 #endif
 
 // A futex sleep and wake costs 5-50 us; looking about that long never costs more than twice the best choice.
-inline constexpr std::int64_t spin_ns = 50'000;
+inline constexpr std::int64_t search_ns = 50'000;
 
 // A fork that is published on request comes within a microsecond; who has not answered by now sits in a long leaf.
 inline constexpr std::int64_t force_after_ns = stressed ? 0 : 20'000;
@@ -54,11 +54,11 @@ inline constexpr std::int64_t held_share_ns = 100'000;
 
 // Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to starve, prime against
 // rhythms.
-inline constexpr unsigned fair_period = simulated ? 3 : 61;
+inline constexpr unsigned global_poll_interval = simulated ? 3 : 61;
 // Fewer where they take longer than this, which is more than a tick of the coarse clock: timers wait for those looks,
 // too. At least two, or the own queue would hardly have its turn. Fixed, one timer of six busy runtimes was 3.0 s late.
-inline constexpr std::int64_t fair_turn_ns = 5'000'000;
-inline constexpr unsigned least_fair_period = simulated ? 3 : 2;
+inline constexpr std::int64_t global_poll_target_ns = 5'000'000;
+inline constexpr unsigned min_global_poll_interval = simulated ? 3 : 2;
 
 // Looks at an owner that is inside its section before a thief gives up: it may have lost its processor there.
 inline constexpr unsigned owner_wait_rounds = simulated ? 3 : 2'000;

@@ -170,7 +170,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
-            if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.ask_for_fair_turn();
+            if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.request_global_poll();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // for a thread that the options do not allow
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.

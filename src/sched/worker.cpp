@@ -9,7 +9,7 @@
 //
 // Who suspends while another context is ready here switches to that one at once; the loop is for the rest.
 //
-// Order of picking: at a fair turn (every `fair_period` picks, sooner where they take long) timers, the shared queue
+// Order of picking: at a fair turn (every `global_poll_interval` picks, sooner where they take long) timers, the shared queue
 // and the forks of suspended contexts first; then what was woken or yielded here, oldest first; then what was spawned
 // here, newest first; then the shared queue; then stealing: forks of running contexts, forks of suspended ones. What
 // begins when: src/sched/README.md. A thief asks for queues' contents, too, and gets half of them by the shared queue;
@@ -189,13 +189,13 @@ void worker::cache_context(context& idle) noexcept {
 
 void worker::loop() noexcept {
     // A fresh look at the worker each time: what ran may have moved this context to another one.
-    while (this_worker()->step()) {
+    while (this_worker()->run_one()) {
     }
     this_worker()->finish();
     __builtin_unreachable();
 }
 
-bool worker::step() noexcept {
+bool worker::run_one() noexcept {
     if (runnable* first = std::exchange(run_first_, nullptr)) {
         run(*first);
         return true;
@@ -204,40 +204,40 @@ bool worker::step() noexcept {
         resume(*parent);
         return true;
     }
-    if (run_next() || run_timers() || steal_fork()) return true;
+    if (run_next_task() || run_timers() || steal_fork()) return true;
     counted.failed_steals.add();
-    const bool more = rest();
+    const bool more = park_or_find_work();
     about_now_ns_ = sys::coarse_now_ns();
     return more;
 }
 
-bool worker::run_next() noexcept {
-    if (fair_turn() && look_outside()) return true;
+bool worker::run_next_task() noexcept {
+    if (global_poll_due() && poll_global_sources()) return true;
     if (asked_for_half()) (void)give_away();
     runnable* item = queue_.pop();
-    if (!item) item = pop_outside(shared_queue::new_work::last);
+    if (!item) item = pop_global(shared_queue::new_work::last);
     if (!item) {
         // A pick without result is a turn as well. 0: the watchdog has asked.
-        if (const std::uint64_t at = fair_at_.load_rlx(); at != 0) fair_at_.store_rlx(at - 1); // orders nothing
+        if (const std::uint64_t at = next_global_poll_.load_rlx(); at != 0) next_global_poll_.store_rlx(at - 1); // orders nothing
         return false;
     }
     run(*item);
     return true;
 }
 
-bool worker::outside_is_empty() const noexcept {
+bool worker::global_sources_empty() const noexcept {
     return inbox_.empty() && runtime_.injected().empty();
 }
 
 // One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
-runnable* worker::pop_outside(shared_queue::new_work when) noexcept {
-    if (took_bound_)
+runnable* worker::pop_global(shared_queue::new_work when) noexcept {
+    if (last_was_pinned_)
         if (runnable* item = runtime_.injected().pop(when)) {
-            took_bound_ = false;
+            last_was_pinned_ = false;
             return item;
         }
     if (runnable* item = inbox_.pop()) {
-        took_bound_ = true;
+        last_was_pinned_ = true;
         return item;
     }
     return runtime_.injected().pop(when);
@@ -256,9 +256,9 @@ bool worker::expire_timers() noexcept {
 // The same with nothing else to do: what is woken first runs here and now, so nobody need be woken for it. A wake-up
 // would come before it, and takes up to 80 us where a host has to bring a halted virtual processor back.
 bool worker::run_timers() noexcept {
-    runs_first_here_ = true;
+    next_push_runs_here_ = true;
     const bool due = expire_timers();
-    runs_first_here_ = false;
+    next_push_runs_here_ = false;
     if (due && runtime_.clock().next_ns() != never && !SENNIT_MUTANT("wake-up for the timers that are left"))
         runtime_.wake_one(); // we may be its keeper no more
     if (runnable* item = due ? queue_.pop() : nullptr) run(*item);
@@ -278,7 +278,7 @@ std::uint64_t worker::pulse() const noexcept {
 void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!steals_) return; // nobody else may run it
     if (queued > 1 && asked() && give_away()) return;
-    if (queued == 1 && runs_first_here_) return;
+    if (queued == 1 && next_push_runs_here_) return;
     if ((queued == 1 || pace_.brisk()) && runtime_.watched()) return;
     runtime_.wake_one();
 }
@@ -382,25 +382,25 @@ template <bool traced>
     if (!queue_.lifo.closed()) [[unlikely]]
         flush_lifo_slot();
     context& self = this->self();
-    if (fair_turn() || asked_for_half() || self.home != quick_home_) [[unlikely]]
+    if (global_poll_due() || asked_for_half() || self.home != quick_home_) [[unlikely]]
         return yield_slowly();
     if (!exchange<false>(self)) [[unlikely]]
         return yield_slowly();
 }
 
 [[gnu::noinline]] void worker::yield_slowly() noexcept {
-    if (tracing::on() && !fair_turn() && !asked_for_half() && is_local(self()) && exchange<true>(self())) return;
-    if (queue_.empty() && !fair_turn()) {
-        if (outside_is_empty()) {
+    if (tracing::on() && !global_poll_due() && !asked_for_half() && is_local(self()) && exchange<true>(self())) return;
+    if (queue_.empty() && !global_poll_due()) {
+        if (global_sources_empty()) {
             count_in_loop(); // it runs on
             if (asked()) publish_for_poll();
             return;
         }
         // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
         if (is_local(self())) {
-            fair_at_.store_rlx(counted.turns.read()); // orders nothing
-            own_first_ = false;
-            began_given_ns_ = 0; // nor does what was given away wait for a tick
+            next_global_poll_.store_rlx(counted.turns.read()); // orders nothing
+            poll_own_queue_first_ = false;
+            began_shared_ns_ = 0; // nor does what was given away wait for a tick
         }
     }
     queue_.promote_newest_if_none_is_ready();

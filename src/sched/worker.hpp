@@ -168,17 +168,17 @@ public:
     // A fiber is about to run a child on its own stack, which is no pick. True: the next fair turn is due instead,
     // since so many children have run that way and a tick has passed; the fiber then leaves its context to wait. Own
     // thread.
-    bool is_fair_turn_due_beside_children() noexcept {
-        return counted.aside.read() >= look_aside_at_ && look_beside_children();
+    bool global_poll_due_beside_children() noexcept {
+        return counted.aside.read() >= next_check_beside_children_ && check_clock_beside_children();
     }
     // Any thread: the next pick of this worker is a fair turn. A hint, which the worker may overwrite: the watchdog
     // asks again at its next look.
-    void ask_for_fair_turn() noexcept { fair_at_.store_rlx(0); } // orders nothing
+    void request_global_poll() noexcept { next_global_poll_.store_rlx(0); } // orders nothing
     // Own thread, between two messages.
-    bool fair_turn_is_asked_for() const noexcept { return fair_at_.load_rlx() == 0; } // orders nothing
+    bool global_poll_requested() const noexcept { return next_global_poll_.load_rlx() == 0; } // orders nothing
     // Own thread: how many mailboxes may have a turn in one pick, and how many messages they may handle in one turn.
     // Fewer than usual where fair turns would be far apart.
-    unsigned batches_per_pick() const noexcept { return fair_period_; }
+    unsigned batches_per_pick() const noexcept { return global_poll_interval_; }
     unsigned max_messages_per_batch() const noexcept { return max_messages_per_batch_; }
 
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
@@ -233,20 +233,20 @@ private:
     void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
 
     // One piece of work for the loop; false when the worker shall end.
-    bool step() noexcept;
-    bool run_next() noexcept;
-    bool look_outside() noexcept;
+    bool run_one() noexcept;
+    bool run_next_task() noexcept;
+    bool poll_global_sources() noexcept;
     bool expire_timers() noexcept;
     bool run_timers() noexcept;
     void help_others() noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     bool had_best_run_here(const runnable& item) noexcept;
     // What others made ready for this worker or for any.
-    bool outside_is_empty() const noexcept;
-    runnable* pop_outside(shared_queue::new_work when) noexcept;
-    void begin_fair_turn() noexcept;
-    bool run_fairly() noexcept;
-    [[gnu::noinline]] bool look_beside_children() noexcept;
+    bool global_sources_empty() const noexcept;
+    runnable* pop_global(shared_queue::new_work when) noexcept;
+    void begin_global_poll() noexcept;
+    bool run_alternating() noexcept;
+    [[gnu::noinline]] bool check_clock_beside_children() noexcept;
     bool ticked(std::int64_t& last_ns) const noexcept;
     context* find_orphan() noexcept;
     void requeue(context& self) noexcept;
@@ -259,7 +259,7 @@ private:
         counted.in_loop.add();
     }
     // The next pick looks at what others have before the own queue.
-    bool fair_turn() const noexcept { return counted.turns.read() >= fair_at_.load_rlx(); } // orders nothing
+    bool global_poll_due() const noexcept { return counted.turns.read() >= next_global_poll_.load_rlx(); } // orders nothing
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_orphan() noexcept;
@@ -271,10 +271,10 @@ private:
     void run_stolen(fork_slot& slot) noexcept;
     void run(runnable& item) noexcept;
 
-    bool rest() noexcept;
+    bool park_or_find_work() noexcept;
     bool deactivate() noexcept;
     bool sleep_for_good() noexcept; // as parker::sleep_until(never); src/sched/standstill.cpp
-    bool spin(bool& single_pieces) noexcept;
+    bool search(bool& single_pieces) noexcept;
     bool work_in_sight() noexcept;
     enum class sight { nothing, single_pieces, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
@@ -288,8 +288,8 @@ private:
     runtime_core& runtime_;
     const unsigned index_;
     const kind kind_;
-    bool took_bound_ = false;   // the last one from outside was of the inbox
-    bool took_outside_ = false; // the last fair turn took one from outside
+    bool last_was_pinned_ = false;   // the last one from outside was of the inbox
+    bool last_poll_ran_global_ = false; // the last fair turn took one from outside
     unsigned worker_count_ = 0; // reliefs included; set before the thread starts
     // The home of what goes through the own queue: none under `stealing`, this worker under `round_robin`, and one that
     // nothing has under `sharing`.
@@ -299,22 +299,22 @@ private:
     bool plain_ = true;
     // `local_home_`; while somebody traces one that nothing has, so that the quick ways past the trace are not taken.
     std::uint16_t quick_home_ = 0;
-    bool runs_first_here_ = false;              // what is pushed now and alone is run next, by this worker
+    bool next_push_runs_here_ = false;              // what is pushed now and alone is run next, by this worker
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::worker_tls*> tls_{nullptr}; // set once by the thread; valid until all workers have ended
     sys::exception_globals* exceptions_ = nullptr;
     context* context_cache_ = nullptr;
     base::atomic<std::size_t> cached_context_count_{0};   // owner writes
-    unsigned fair_period_ = tuning::fair_period; // picks from one fair turn to the next
+    unsigned global_poll_interval_ = tuning::global_poll_interval; // picks from one fair turn to the next
     unsigned max_messages_per_batch_ = tuning::messages_per_batch;
     // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at once.
-    base::atomic<std::uint64_t> fair_at_{tuning::fair_period - 1};
-    std::uint64_t look_aside_at_ = 0; // as many runnables run aside: the next child looks at the clock
-    bool own_first_ = false;          // the next fair turn looks into the own queue first
+    base::atomic<std::uint64_t> next_global_poll_{tuning::global_poll_interval - 1};
+    std::uint64_t next_check_beside_children_ = 0; // as many runnables run aside: the next child looks at the clock
+    bool poll_own_queue_first_ = false;          // the next fair turn looks into the own queue first
     std::int64_t about_now_ns_ = 0;
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
-    std::int64_t began_oldest_ns_ = 0;   // when a fair turn last began the oldest new work here
-    std::int64_t began_given_ns_ = 0;    // the same of what was given away
+    std::int64_t began_oldest_spawned_ns_ = 0;   // when a fair turn last began the oldest new work here
+    std::int64_t began_shared_ns_ = 0;    // the same of what was given away
     base::atomic<std::uint32_t> park_epoch_{0}; // odd: sleeps until woken; the owner writes
     base::atomic<sys::os_thread_id> os_thread_{0}; // the thread's number; set once by the thread
     base::random random_;

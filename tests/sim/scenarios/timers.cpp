@@ -145,7 +145,7 @@ void what_a_timer_wakes_does_not_end(int picks) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_in_a_fair_turn_holds_up_no_timer, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_in_a_global_poll_holds_up_no_timer, .preemptions = 2, .stale_reads = 1) {
     what_a_timer_wakes_does_not_end(0);
 }
 

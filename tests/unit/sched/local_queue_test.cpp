@@ -80,7 +80,7 @@ TEST(local_queue, gives_both_kinds_in_turn_when_asked_to_be_fair) {
     for (piece& one : ready) queue.push_ready(one);
     for (piece& one : spawned) queue.push_spawned(one);
     bool oldest = false;
-    const auto next = [&] { return queue.pop_fairly([&] { return oldest; }); };
+    const auto next = [&] { return queue.pop_alternating([&] { return oldest; }); };
     row order{next(), next(), next()};
     oldest = true;
     for (int i = 0; i < 4; ++i) order.push_back(next());
