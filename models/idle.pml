@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The idle protocol: post, ask, force, sleep, wake, pass on, stop. The words are in src/sched/README.md; the code is
-// src/sched/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (step) and fork_stack.cpp (publish_for_poll,
+// src/sched/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (step) and fork_stack.cpp (publish_on_request,
 // steal_fork_from, force_publication). What is modelled and what is left out: models/README.md.
 //
 // Sizes:    WORKERS, ITEMS (pieces posted from outside, one poster each), FORKS (pushed by item 0 as private forks),
@@ -193,7 +193,7 @@ inline ask(w) {
 #define IS_OTHER_OWNER (owner != NOBODY && owner != me)
 #endif
 
-inline ask_all() {
+inline request_share_from_all() {
 #if FORKS
     // Only the flag of the worker that forks is ever read; the others are set to keep the model honest about owners
     // that begin to fork after they were asked.
@@ -343,7 +343,7 @@ step:
     // rest: perhaps look around for a moment, ...
 #ifndef NO_SPIN
     if
-    :: ask_all();
+    :: request_share_from_all();
         if
         :: force()
         :: skip
@@ -375,7 +375,7 @@ step:
 #endif
 #endif
 #ifndef MUTANT_NO_ASK
-    ask_all();
+    request_share_from_all();
 #endif
     force();
 #ifdef MUTANT_STOP_BEFORE_BIT
@@ -449,7 +449,7 @@ fork_all:
         }
 #endif
         if
-        :: poll[me] -> // publish_for_poll
+        :: poll[me] -> // publish_on_request
             poll[me] = false;
             atomic {
                 HEAD_DRAIN;

@@ -209,7 +209,7 @@ class Model:
         if worker.turns >= worker.fair_at and (node := self.poll_global_sources(worker)):
             return node
         if worker.asked and worker.size() > 1:
-            self.give_away(worker)
+            self.share_half(worker)
         return self.pop(worker) or self.pop_global(True)
 
     @staticmethod
@@ -260,7 +260,7 @@ class Model:
             node.order = 0 if self.r2 else BEGAN_ELSEWHERE
         return ready, spawned
 
-    def give_away(self, worker):
+    def share_half(self, worker):
         worker.asked = False
         asked, turns, oldest = worker.pace
         past, done = self.now - asked, worker.turns - turns

@@ -201,7 +201,7 @@ work:
             jobs++
         }
         if
-        :: tls_poll -> goto publish_for_poll
+        :: tls_poll -> goto publish_on_request
         :: else
         fi
 
@@ -231,7 +231,7 @@ work:
     }
     goto out;
 
-publish_for_poll:
+publish_on_request:
     atomic {
         drain_all();
         tls_poll = false
@@ -373,7 +373,7 @@ active [THIEVES] proctype thief() {
 
 end_search:
     do
-    :: !over && !tls_poll -> tls_poll = true // ask_to_publish
+    :: !over && !tls_poll -> tls_poll = true // request_share
 
     :: atomic { // steal_fork_from, of a running or a suspended context
         top[0] < split[0] ->

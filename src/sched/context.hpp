@@ -13,7 +13,7 @@
 //   forks                    owner and thieves, by CAS (protocol in sennit/sched/fork_stack.hpp)
 //   lock                     guards raising and resetting `forks` by anybody but the lock-free thief
 //   pending_exception        owner, between an exception caught in a child and its rethrow
-//   orphaned, orphan_home    guarded by the runtime's orphan list
+//   stealable, stealable_affinity    guarded by the runtime's orphan list
 #pragma once
 
 #include "sennit/base/atomic.hpp"
@@ -97,9 +97,9 @@ public:
     const unsigned index;
     std::exception_ptr pending_exception;
     context* next_free = nullptr;
-    context* next_orphan = nullptr;
-    base::atomic<bool> orphaned{false}; // relaxed: the list's lock orders it, see runtime_core::forget_orphan
-    std::uint16_t orphan_home = 0;      // of the worker that left it; under the same lock
+    context* next_stealable = nullptr;
+    base::atomic<bool> stealable{false}; // relaxed: the list's lock orders it, see runtime_core::unregister_stealable
+    std::uint16_t stealable_affinity = 0;      // of the worker that left it; under the same lock
     bool large = false;                 // its stack is larger than the runtime's usual one
 
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};

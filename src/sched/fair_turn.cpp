@@ -36,7 +36,7 @@ bool worker::poll_global_sources() noexcept {
     if (own_first && run_alternating()) return true;
     // Contexts that yield in a loop would starve their own forks else, the more so where they do so outside.
     const bool forks_first = std::exchange(last_poll_ran_global_, false);
-    if (forks_first && steal_orphan()) return true;
+    if (forks_first && steal_fork_from_suspended()) return true;
     // New work that was given away waits for a worker that has none of its own, but not for ever.
     const bool shared_first = ticked(began_shared_ns_) && !SENNIT_MUTANT("a global poll begins what was shared");
     if (runnable* global =
@@ -45,7 +45,7 @@ bool worker::poll_global_sources() noexcept {
         run(*global);
         return true;
     }
-    if (!forks_first && steal_orphan()) return true;
+    if (!forks_first && steal_fork_from_suspended()) return true;
     return !own_first && run_alternating();
 }
 
@@ -99,7 +99,7 @@ void worker::help_others() noexcept {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
         const bool stuck = !seen_[i].gets_on(other.counted.runs(), now);
-        if (stuck && ((other.queue_.in_sight() != 0 && rob(other)) || take_offer(other, true))) return;
+        if (stuck && ((other.queue_.in_sight() != 0 && steal_tasks(other)) || steal_from_pinned(other, true))) return;
     }
 }
 

@@ -35,7 +35,7 @@ void advance_split(context& owner, std::uint32_t to) noexcept {
 } // namespace
 
 void push_slow() noexcept {
-    this_worker()->publish_for_poll();
+    this_worker()->publish_on_request();
 }
 
 bool pop_slow(fork_slot* slot) noexcept {
@@ -46,13 +46,13 @@ bool pop_slow(fork_slot* slot) noexcept {
 }
 
 // A thief asked. The older half of the private slots goes public: the oldest are the largest pieces of work.
-void worker::publish_for_poll() noexcept {
+void worker::publish_on_request() noexcept {
     sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
     context& self = this->self();
     const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
     const fork_range now = fork_range::of(self.forks.load());
     if (now.empty() && head <= now.split) return; // a checkpoint with nothing to offer: the request stands
-    tls.poll.store(0);
+    tls.steal_requested.store(0);
     {
         std::lock_guard guard(self.lock);
         const fork_range range = fork_range::of(self.forks.load());
@@ -80,7 +80,7 @@ void worker::publish_rest(context& self) noexcept {
         counted.published.add(head - split);
         tls.split.store(self.slot(head));
     }
-    runtime_.adopt_orphan(self, home());
+    runtime_.register_stealable(self, home());
     runtime_.wake_one();
 }
 
@@ -121,7 +121,7 @@ bool worker::steal_fork_from(context& victim) noexcept {
         if (range.size() == 1) {
             // The next thief shall find something: ask now instead of when it has come in vain.
             for (unsigned i = 0; i < runtime_.worker_count_with_spares(); ++i)
-                if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).ask_to_publish();
+                if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).request_share();
         }
         if (!SENNIT_MUTANT("wake-up by a thief"))
             runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a long leaf stay unseen
@@ -150,7 +150,7 @@ void worker::run_stolen(fork_slot& slot) noexcept {
 }
 
 bool worker::steal_fork() noexcept {
-    if (!steals_) return steal_orphan();
+    if (!steals_) return steal_fork_from_suspended();
     const unsigned n = runtime_.worker_count_with_spares();
     const unsigned start = random_.below(n);
     for (unsigned i = 0; i < n; ++i) {
@@ -159,19 +159,19 @@ bool worker::steal_fork() noexcept {
         context* target = victim.running();
         if (!target) continue;
         if (steal_fork_from(*target)) return true;
-        victim.ask_to_publish();
+        victim.request_share();
     }
-    return steal_orphan();
+    return steal_fork_from_suspended();
 }
 
 // A suspended context whose forks this worker may run.
-context* worker::find_orphan() noexcept {
-    return runtime_.find_orphan(steals_ ? 0 : home());
+context* worker::find_stealable_context() noexcept {
+    return runtime_.find_stealable_context(steals_ ? 0 : home());
 }
 
-bool worker::steal_orphan() noexcept {
-    while (context* orphan = find_orphan())
-        if (steal_fork_from(*orphan)) return true;
+bool worker::steal_fork_from_suspended() noexcept {
+    while (context* suspended = find_stealable_context())
+        if (steal_fork_from(*suspended)) return true;
     return false;
 }
 

@@ -15,7 +15,7 @@
 //
 // Who writes. The owner makes closed open, at a turn's beginning, and open a piece, when a handler sends: outside of
 // its queue's lock. What follows on a piece is written inside that lock: by the owner when it sends another one, when
-// it leaves the context (worker::flush_lifo_slot) and when the turn ends; by a thief that robs the queue (worker::rob). So
+// it leaves the context (worker::flush_lifo_slot) and when the turn ends; by a thief that robs the queue (worker::steal_tasks). So
 // whoever sees something else than a piece is the only one who may change it. Order of one pair. A piece leaves the
 // hand inside the lock, for where its receiver finds it. The owner's next piece goes into the open hand, on old hints
 // at worst, and leaves it by the same lock, so behind that; or inside the lock at once. While the hand holds a piece,

@@ -21,7 +21,7 @@ namespace sennit::sched {
 using tuning::force_after_ns, tuning::pauses_per_look, tuning::search_ns, tuning::take_after_ns;
 
 bool worker::work_in_sight() noexcept {
-    if (!queue_.empty() || !global_sources_empty() || find_orphan()) return true;
+    if (!queue_.empty() || !global_sources_empty() || find_stealable_context()) return true;
     if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
@@ -48,17 +48,17 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         const bool stuck = when != last_look::just_now && !gets_on;
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
-            if (!other.inbox_.offers()) {
+            if (!other.inbox_.has_soft_affinity()) {
                 if (gets_on) seen = sight::single_pieces; // one after the other, too short to be seen
                 continue;
             }
-            if (stuck && take_offer(other, when == last_look::long_ago)) return sight::work;
+            if (stuck && steal_from_pinned(other, when == last_look::long_ago)) return sight::work;
             seen = sight::single_pieces;
             continue;
         }
         if (!stuck)
             seen = sight::single_pieces;
-        else if (rob(other))
+        else if (steal_tasks(other))
             return sight::work;
         else if (other.queue_.in_sight() != 0) {
             sys::yield_thread(); // another thief or the owner is inside, perhaps without its processor
@@ -68,10 +68,10 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
     return seen;
 }
 
-void worker::ask_all() noexcept {
+void worker::request_share_from_all() noexcept {
     if (!steals_) return;
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
-        if (worker& other = runtime_.worker_at(i); &other != this) other.ask_to_publish();
+        if (worker& other = runtime_.worker_at(i); &other != this) other.request_share();
 }
 
 // True: found something. `single_pieces`: what it has seen is for a watcher.
@@ -83,7 +83,7 @@ bool worker::search(bool& single_pieces) noexcept {
     bool found = false;
     bool forced = false;
     for (std::int64_t now = start; !found && now - start < search_ns && !runtime_.stopping(); now = sys::now_ns()) {
-        ask_all();
+        request_share_from_all();
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
         if (!forced && now - start > force_after_ns) {
             forced = true;
@@ -115,7 +115,7 @@ bool worker::park_or_find_work() noexcept {
     unsigned quiet_looks = 0;
     std::int64_t watch_ns = tuning::first_watch_ns;
     for (bool first = true;; first = false) {
-        ask_all();
+        request_share_from_all();
         // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
         // sees it.
         bool sees_all = true;

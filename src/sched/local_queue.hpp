@@ -22,8 +22,8 @@
 // README.md, "What begins and when", states the bounds.
 //
 // Who touches what. The worker pushes and pops, under its half of a biased_lock: no locked instruction, no fence. It
-// gives half of what it has to the shared queue when a thief asks (worker::give_away). Only where it does not answer
-// does a thief come in by the other half of the lock (`steal`). `size` may be read by anybody at any time.
+// gives half of what it has to the shared queue when a thief asks (worker::share_half). Only where it does not answer
+// does a thief come in by the other half of the lock (`steal_half`). `size` may be read by anybody at any time.
 //
 // `size` is one side of the idle protocol (src/sched/README.md): a push is visible to whoever looks behind a barrier
 // that comes after it, and a push that is not sees what was announced before that barrier. It says how many there are
@@ -73,16 +73,16 @@ public:
         return add(1);
     }
     // What was stolen: ready ones go behind all that is ready here, new ones behind all that is new.
-    std::uint32_t adopt(batch& loot) noexcept {
+    std::uint32_t adopt(batch& stolen) noexcept {
         owner_guard inside(lock_);
-        ready_.append(loot.ready);
+        ready_.append(stolen.ready);
         if (!SENNIT_MUTANT("new work stays new at a thief")) {
-            loot.spawned.append(spawned_);
-            spawned_.append(loot.spawned);
+            stolen.spawned.append(spawned_);
+            spawned_.append(stolen.spawned);
         } else {
-            ready_.append(loot.spawned);
+            ready_.append(stolen.spawned);
         }
-        return add(std::exchange(loot.count, 0));
+        return add(std::exchange(stolen.count, 0));
     }
 
     // Calls `wanted` inside; if that says so, `item` goes behind all others.
@@ -202,7 +202,7 @@ public:
     void end_exchange() noexcept { lock_.leave(); } // harmless outside one
 
     // Moves the older half to `out`, but keeps one at least; returns how many went.
-    std::uint32_t give_half(batch& out) noexcept {
+    std::uint32_t take_half(batch& out) noexcept {
         owner_guard inside(lock_);
         return take(size() / 2, out);
     }
@@ -214,7 +214,7 @@ public:
     }
 
     // Moves everything to `out`; returns how many.
-    std::uint32_t give_all(batch& out) noexcept {
+    std::uint32_t take_all(batch& out) noexcept {
         owner_guard inside(lock_);
         return take(size(), out);
     }
@@ -223,7 +223,7 @@ public:
     // Moves the older half to `out`, one at least; returns how many, zero when the queue is empty or nobody is let in.
     // `first` is called inside before that: it may push.
     template <class F>
-    std::uint32_t steal(batch& out, F&& first) noexcept {
+    std::uint32_t steal_half(batch& out, F&& first) noexcept {
         if (in_sight() == 0 || !lock_.try_lock_remote()) return 0;
         first();
         const std::uint32_t count = take((size() + 1) / 2, out);
@@ -241,8 +241,8 @@ public:
         return let;
     }
 
-    std::uint32_t steal(batch& out) noexcept {
-        return steal(out, [] {});
+    std::uint32_t steal_half(batch& out) noexcept {
+        return steal_half(out, [] {});
     }
 
     // ---- anybody

@@ -506,7 +506,7 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_nod
         mailbox* const receiver = me.floods().flooded_receiver(*this);
         if (receiver && reschedule_behind(*receiver, rest, me)) return nullptr;
     }
-    if (me.is_local(*this) && more && !me.asked_for_half()) [[likely]] {
+    if (me.is_local(*this) && more && !me.share_requested()) [[likely]] {
         runnable* chosen = nullptr;
         const std::uint32_t ready = me.queue().end_and_pop(
             *this, [&]() noexcept { return end_batch_locked(rest, retire); },

@@ -62,7 +62,7 @@ namespace sennit::sched {
 // True: there is work for this relief, or it is called again. False: the runtime ends.
 bool worker::deactivate() noexcept {
     local_queue::batch all;
-    if (queue_.give_all(all) != 0) runtime_.injected().push_batch(all);
+    if (queue_.take_all(all) != 0) runtime_.injected().push_batch(all);
     if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
     const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
     park_epoch_.store(now + 1);

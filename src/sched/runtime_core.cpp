@@ -276,42 +276,42 @@ void runtime_core::check_not_lost() const {
             "make a new runtime in the child");
 }
 
-void runtime_core::adopt_orphan(context& one, std::uint16_t home) noexcept {
-    std::lock_guard guard(orphan_lock_);
-    one.orphan_home = home;
-    if (one.orphaned.load_rlx()) return; // under the lock, as all below
-    one.orphaned.store_rlx(true);        // under the lock
-    one.next_orphan = orphans_;
-    orphans_ = &one;
-    orphan_count_.fetch_add(1);
+void runtime_core::register_stealable(context& one, std::uint16_t home) noexcept {
+    std::lock_guard guard(stealable_lock_);
+    one.stealable_affinity = home;
+    if (one.stealable.load_rlx()) return; // under the lock, as all below
+    one.stealable.store_rlx(true);        // under the lock
+    one.next_stealable = stealable_contexts_;
+    stealable_contexts_ = &one;
+    stealable_count_.fetch_add(1);
 }
 
-void runtime_core::forget_orphan_slowly(context& one) noexcept {
-    one.runtime.drop_orphan(one);
+void runtime_core::unregister_stealable_slow(context& one) noexcept {
+    one.runtime.remove_stealable(one);
 }
 
-void runtime_core::drop_orphan(context& one) noexcept {
-    std::lock_guard guard(orphan_lock_);
-    if (!one.orphaned.load_rlx()) return; // under the lock
-    context** link = &orphans_;
-    while (*link != &one) link = &(*link)->next_orphan;
-    *link = one.next_orphan;
-    one.orphaned.store_rlx(false); // under the lock
-    orphan_count_.fetch_sub(1);
+void runtime_core::remove_stealable(context& one) noexcept {
+    std::lock_guard guard(stealable_lock_);
+    if (!one.stealable.load_rlx()) return; // under the lock
+    context** link = &stealable_contexts_;
+    while (*link != &one) link = &(*link)->next_stealable;
+    *link = one.next_stealable;
+    one.stealable.store_rlx(false); // under the lock
+    stealable_count_.fetch_sub(1);
 }
 
-context* runtime_core::find_orphan(std::uint16_t home) noexcept {
-    if (orphan_count_.load() == 0) return nullptr;
-    std::lock_guard guard(orphan_lock_);
-    for (context** link = &orphans_; context* one = *link;) {
+context* runtime_core::find_stealable_context(std::uint16_t home) noexcept {
+    if (stealable_count_.load() == 0) return nullptr;
+    std::lock_guard guard(stealable_lock_);
+    for (context** link = &stealable_contexts_; context* one = *link;) {
         if (fork_range::of(one->forks.load()).empty()) {
-            *link = one->next_orphan;
-            one->orphaned.store_rlx(false); // under the lock
-            orphan_count_.fetch_sub(1);
-        } else if (home == 0 || one->orphan_home == home) {
+            *link = one->next_stealable;
+            one->stealable.store_rlx(false); // under the lock
+            stealable_count_.fetch_sub(1);
+        } else if (home == 0 || one->stealable_affinity == home) {
             return one;
         } else {
-            link = &one->next_orphan;
+            link = &one->next_stealable;
         }
     }
     return nullptr;

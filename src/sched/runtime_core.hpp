@@ -88,21 +88,21 @@ public:
 
     const runtime_options& options() const noexcept { return options_; }
     bool all_parked() const noexcept; // each has announced that it sleeps; may change at any time
-    bool has_orphans() const noexcept { return orphan_count_.load() != 0; }
+    bool has_stealable_contexts() const noexcept { return stealable_count_.load() != 0; }
 
     bool stopping() const noexcept { return stopping_.load() != 0; }
 
     // Suspended contexts that still have forks to offer, with the worker that they are left on. (Their own `home` may
     // change: who is about to leave one writes it, and so does who runs on, since there was nothing to leave it for.)
-    void adopt_orphan(context& one, std::uint16_t home) noexcept;
+    void register_stealable(context& one, std::uint16_t home) noexcept;
     // By who resumes it. Whoever left it put it among the orphans before anybody could make it ready, so that is seen
     // here; others only take it out meanwhile, and then the lock tells.
-    static void forget_orphan(context& one) noexcept {
-        if (one.orphaned.load_rlx()) [[unlikely]] // a hint, as said above
-            forget_orphan_slowly(one);
+    static void unregister_stealable(context& one) noexcept {
+        if (one.stealable.load_rlx()) [[unlikely]] // a hint, as said above
+            unregister_stealable_slow(one);
     }
     // One with public forks; drops those without. `home`: only what was left there; 0: any.
-    context* find_orphan(std::uint16_t home) noexcept;
+    context* find_stealable_context(std::uint16_t home) noexcept;
 
     // For the workers' threads.
     context& first_context(unsigned index) noexcept { return *first_contexts_[index]; }
@@ -120,8 +120,8 @@ private:
     friend class watchdog;
     void post_inside(runnable& what) noexcept;
     void post_home(runnable& what) noexcept;
-    [[gnu::cold]] static void forget_orphan_slowly(context& one) noexcept;
-    void drop_orphan(context& one) noexcept;
+    [[gnu::cold]] static void unregister_stealable_slow(context& one) noexcept;
+    void remove_stealable(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
     worker* spare_to_activate(bool for_watchdog);
     void start_or_resume_spare(worker& spare);
@@ -157,9 +157,9 @@ private:
     base::atomic<std::uint32_t> visitors_{0};        // threads inside `post` that are none of its workers'
     base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
 
-    base::spin_lock orphan_lock_;
-    context* orphans_ = nullptr;
-    base::atomic<std::uint32_t> orphan_count_{0};
+    base::spin_lock stealable_lock_;
+    context* stealable_contexts_ = nullptr;
+    base::atomic<std::uint32_t> stealable_count_{0};
 };
 
 } // namespace sennit::sched

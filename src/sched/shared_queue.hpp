@@ -75,7 +75,7 @@ public:
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
     }
-    bool offers() noexcept {
+    bool has_soft_affinity() noexcept {
         if (empty()) return false;
         std::lock_guard guard(lock_);
         return find_movable(any) != nullptr;

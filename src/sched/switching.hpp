@@ -72,7 +72,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
     context& self = this->self();
     after_switch_ = after_switch(self);
-    runtime_core::forget_orphan(target);
+    runtime_core::unregister_stealable(target);
     counted.exchanges.add();
     switch_to(self, target);
     arrive();
@@ -81,13 +81,13 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
 [[gnu::always_inline]] inline context* worker::next_ready_context() noexcept {
     if (global_poll_due()) return nullptr;
-    if (asked_for_half()) [[unlikely]]
+    if (share_requested()) [[unlikely]]
         return nullptr;
     runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
     counted.turns.add();
     context& target = static_cast<context&>(*item);
-    runtime_core::forget_orphan(target);
+    runtime_core::unregister_stealable(target);
     return &target;
 }
 
@@ -135,7 +135,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
         global_poll_due())
         return false;
     counted.turns.add();
-    runtime_core::forget_orphan(next);
+    runtime_core::unregister_stealable(next);
     context& self = prepare_to_leave(who, next);
     switch_now(self, next); // nothing is to be done after it
     arrive();

@@ -150,7 +150,7 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
             if (!found.to_release || !stuck) found.to_release = &each;
         }
         if (!stuck) continue;
-        const bool work = each.queue().in_sight() != 0 || each.inbox().offers();
+        const bool work = each.queue().in_sight() != 0 || each.inbox().has_soft_affinity();
         found.work_behind = found.work_behind || work;
         if (!leaves)
             ++found.stuck;
@@ -165,7 +165,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
     const bool ready =
         now.work_behind ||
-        (now.none_serves && (!one.injected().empty() || one.has_orphans() || one.clock().next_ns() <= sys::now_ns()));
+        (now.none_serves && (!one.injected().empty() || one.has_stealable_contexts() || one.clock().next_ns() <= sys::now_ns()));
     // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
     const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
     if (now.parked == 0)

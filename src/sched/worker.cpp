@@ -105,7 +105,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     tls.activity = first.saved_activity;
     tls.context.store(&first);
     // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
-    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.poll.store(1);
+    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
     me.tls_.store(&tls);
     sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
 
@@ -213,7 +213,7 @@ bool worker::run_one() noexcept {
 
 bool worker::run_next_task() noexcept {
     if (global_poll_due() && poll_global_sources()) return true;
-    if (asked_for_half()) (void)give_away();
+    if (share_requested()) (void)share_half();
     runnable* item = queue_.pop();
     if (!item) item = pop_global(shared_queue::new_work::last);
     if (!item) {
@@ -277,7 +277,7 @@ std::uint64_t worker::pulse() const noexcept {
 // that we come to it; nor are several that are as good as done.
 void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!steals_) return; // nobody else may run it
-    if (queued > 1 && asked() && give_away()) return;
+    if (queued > 1 && steal_requested() && share_half()) return;
     if (queued == 1 && next_push_runs_here_) return;
     if ((queued == 1 || pace_.brisk()) && runtime_.watched()) return;
     runtime_.wake_one();
@@ -312,11 +312,11 @@ void worker::requeue(context& self) noexcept {
 }
 
 // A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
-bool worker::give_away() noexcept {
-    tls_.load_rlx()->poll.store(0); // own thread wrote hot_
+bool worker::share_half() noexcept {
+    tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
     if (!pace_.worth_sharing(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
     local_queue::batch half;
-    if (queue_.give_half(half) != 0) runtime_.injected().push_batch(half);
+    if (queue_.take_half(half) != 0) runtime_.injected().push_batch(half);
     runtime_.wake_one();
     return true;
 }
@@ -327,32 +327,32 @@ void worker::meet(const void* place, std::uint64_t values) noexcept {
     if (met_.keep_together(place, values, now)) pace_.hold(now);
 }
 
-bool worker::rob(worker& victim) noexcept {
-    local_queue::batch loot;
-    const std::uint32_t count = victim.queue_.steal(loot, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
+bool worker::steal_tasks(worker& victim) noexcept {
+    local_queue::batch stolen;
+    const std::uint32_t count = victim.queue_.steal_half(stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::emit(trace_kind::steals, nullptr, "from a queue");
-    show_loot(queue_.adopt(loot));
+    announce_stolen(queue_.adopt(stolen));
     return true;
 }
 
 // It was out of sight meanwhile, so whoever looked then may sleep for good; and of what is here now something else may
 // be run first, and for long.
-void worker::show_loot(std::uint32_t queued) noexcept {
+void worker::announce_stolen(std::uint32_t queued) noexcept {
     base::compiler_barrier(); // as in `posted`
     if (queued == 1 && runtime_.watched()) return;
-    if (!SENNIT_MUTANT("wake-up after loot")) runtime_.wake_one();
+    if (!SENNIT_MUTANT("wake-up after a steal")) runtime_.wake_one();
 }
 
-// What had best run on a worker that does not get on. Without `even_in_vain` nothing that is likely to do nothing.
-bool worker::take_offer(worker& victim, bool even_in_vain) noexcept {
+// What had best run on a worker that does not get on. Without `even_stale` nothing that is likely to do nothing.
+bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     runnable* item =
-        victim.inbox_.pop_movable([=](runnable& one) noexcept { return even_in_vain || !mailbox::is_stale_wakeup(one); });
+        victim.inbox_.pop_movable([=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
     if (!item) return false;
     item->home = 0;
     counted.robbed.add();
-    show_loot(queue_.push_ready(*item));
+    announce_stolen(queue_.push_ready(*item));
     return true;
 }
 
@@ -365,7 +365,7 @@ template <bool traced>
         return false;
     counted.turns.add();
     context& target = static_cast<context&>(*next);
-    runtime_core::forget_orphan(target);
+    runtime_core::unregister_stealable(target);
     if constexpr (traced)
         switch_traced(target);
     else
@@ -382,18 +382,18 @@ template <bool traced>
     if (!queue_.lifo.closed()) [[unlikely]]
         flush_lifo_slot();
     context& self = this->self();
-    if (global_poll_due() || asked_for_half() || self.home != quick_home_) [[unlikely]]
+    if (global_poll_due() || share_requested() || self.home != quick_home_) [[unlikely]]
         return yield_slowly();
     if (!exchange<false>(self)) [[unlikely]]
         return yield_slowly();
 }
 
 [[gnu::noinline]] void worker::yield_slowly() noexcept {
-    if (tracing::on() && !global_poll_due() && !asked_for_half() && is_local(self()) && exchange<true>(self())) return;
+    if (tracing::on() && !global_poll_due() && !share_requested() && is_local(self()) && exchange<true>(self())) return;
     if (queue_.empty() && !global_poll_due()) {
         if (global_sources_empty()) {
             count_in_loop(); // it runs on
-            if (asked()) publish_for_poll();
+            if (steal_requested()) publish_on_request();
             return;
         }
         // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.

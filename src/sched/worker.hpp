@@ -89,15 +89,15 @@ public:
         return queued != 0;
     }
     // A thief asks for work. Own thread.
-    bool asked() const noexcept {
-        return sys::tls_polled(); // a request, and asked again
+    bool steal_requested() const noexcept {
+        return sys::tls_steal_requested(); // a request, and asked again
     }
     // Whoever asks gets the older half; of a single piece there is none, and the request stands.
-    bool asked_for_half() const noexcept { return asked() && queue_.size() > 1; }
+    bool share_requested() const noexcept { return steal_requested() && queue_.size() > 1; }
     // What has to follow each push into the own queue, which holds so many then.
     void posted(std::uint32_t queued) noexcept {
         base::compiler_barrier(); // `store size; load idle map`: the processor's half is the sleeper's barrier
-        if (sleepers_->any(worker_count_) || (queued > 1 && asked())) [[unlikely]]
+        if (sleepers_->any(worker_count_) || (queued > 1 && steal_requested())) [[unlikely]]
             posted_slowly(queued);
     }
     void posted_slowly(std::uint32_t queued) noexcept;
@@ -135,7 +135,7 @@ public:
     bool leave_unlocking(base::spin_lock& held, waiter& who) noexcept;
 
     // From fork_stack.cpp: publication and stealing.
-    void publish_for_poll() noexcept;
+    void publish_on_request() noexcept;
     void publish_all(context& owner) noexcept {
         // Nothing forked is nearly always the case: `head` is where it began, and what was public was taken back.
         if (sys::tls_head() != owner.fork_base()) [[unlikely]]
@@ -153,10 +153,10 @@ public:
     local_queue& queue() noexcept { return queue_; }
     shared_queue& inbox() noexcept { return inbox_; }
     sched::parker& parker() noexcept { return parker_; }
-    void ask_to_publish() noexcept {
+    void request_share() noexcept {
         // acquire pairs with thread_main's store
-        if (sys::worker_tls* tls = tls_.load_acq(); tls && tls->poll.load() == 0)
-            tls->poll.store(1); // pairs with thread_main
+        if (sys::worker_tls* tls = tls_.load_acq(); tls && tls->steal_requested.load() == 0)
+            tls->steal_requested.store(1); // pairs with thread_main
     }
 
     // True about once in `n` calls in stress builds, never elsewhere; then the thread has also yielded its processor
@@ -248,10 +248,10 @@ private:
     bool run_alternating() noexcept;
     [[gnu::noinline]] bool check_clock_beside_children() noexcept;
     bool ticked(std::int64_t& last_ns) const noexcept;
-    context* find_orphan() noexcept;
+    context* find_stealable_context() noexcept;
     void requeue(context& self) noexcept;
-    bool give_away() noexcept;
-    void show_loot(std::uint32_t queued) noexcept;
+    bool share_half() noexcept;
+    void announce_stolen(std::uint32_t queued) noexcept;
     context* next_ready_context() noexcept;
     context* next_or_idle_context() noexcept;
     void count_in_loop() noexcept {
@@ -262,10 +262,10 @@ private:
     bool global_poll_due() const noexcept { return counted.turns.read() >= next_global_poll_.load_rlx(); } // orders nothing
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
-    bool steal_orphan() noexcept;
+    bool steal_fork_from_suspended() noexcept;
     void publish_rest(context& owner) noexcept;
-    bool rob(worker& victim) noexcept;
-    bool take_offer(worker& victim, bool even_in_vain) noexcept;
+    bool steal_tasks(worker& victim) noexcept;
+    bool steal_from_pinned(worker& victim, bool even_stale) noexcept;
     bool force_publication(worker& victim) noexcept;
     bool force_somebody() noexcept;
     void run_stolen(fork_slot& slot) noexcept;
@@ -280,7 +280,7 @@ private:
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
     sight look_at_queues(last_look when) noexcept;
     void cancel_park(bool watching) noexcept;
-    void ask_all() noexcept;
+    void request_share_from_all() noexcept;
 
     context* idle_context() noexcept; // to leave for
     void cache_context(context& idle) noexcept;

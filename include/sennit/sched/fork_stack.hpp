@@ -112,7 +112,7 @@ constexpr bool stress_now() noexcept {
 
 // Publishes if a thief has asked.
 inline void poll() noexcept {
-    if (sys::tls_polled() || stress_now()) [[unlikely]]
+    if (sys::tls_steal_requested() || stress_now()) [[unlikely]]
         push_slow();
 }
 

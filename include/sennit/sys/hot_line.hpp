@@ -99,7 +99,7 @@ inline void tls_push_head(void* slot) noexcept {
 #endif
 }
 
-inline bool tls_polled() noexcept {
+inline bool tls_steal_requested() noexcept {
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
     asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0" : "=r"(offset));
@@ -210,7 +210,7 @@ template <std::size_t Bytes>
 inline void tls_push_head(void* slot) noexcept {
     tls_set_head(static_cast<std::byte*>(slot) + Bytes);
 }
-inline bool tls_polled() noexcept {
+inline bool tls_steal_requested() noexcept {
     return tls().poll.load_rlx() != 0; // orders nothing: the slow path looks again
 }
 inline bool tls_before_split(void* slot) noexcept {

@@ -298,7 +298,7 @@ SIM_SCENARIO_WITHIN(actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it
                     .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
     house all(1, 6);
     auto from = all.group->spawn<talker>(all.actor, 6);
-    sim::thread thief([&] { all.rob_first_worker(); });
+    sim::thread thief([&] { all.steal_from_first_worker(); });
     from.tell(put{1});
     all.what.enough.wait();
     thief.join();
@@ -384,7 +384,7 @@ SIM_SCENARIO_WITHIN(actor, a_thief_comes_between_two_pieces, .preemptions = 2, .
     house all(1, 2);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 2, all.what, unused, nullptr);
-    sim::thread thief([&] { all.rob_first_worker(); });
+    sim::thread thief([&] { all.steal_from_first_worker(); });
     through.tell(put{1});
     all.what.enough.wait();
     thief.join();

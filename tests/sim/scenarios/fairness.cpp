@@ -85,8 +85,8 @@ void begins_a_fiber_that_was_given_away(bool outside) {
         bool begun = false;
         sennit::fiber fresh([&] { begun = true; });
         sennit::fiber second([] {});
-        sennit::sched::local_queue::batch half; // as worker::give_away does
-        sim::check(sennit::sched::this_worker()->queue().give_half(half) == 1, "the older one goes");
+        sennit::sched::local_queue::batch half; // as worker::share_half does
+        sim::check(sennit::sched::this_worker()->queue().take_half(half) == 1, "the older one goes");
         one->core().injected().push_batch(half);
         comes_from_outside work(one, begun);
         if (outside)
@@ -241,14 +241,14 @@ SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
     std::array<piece, 2> stolen;
     piece woken;
     for (piece& one : stolen) theirs.push_spawned(one);
-    sennit::sched::local_queue::batch loot;
+    sennit::sched::local_queue::batch stolen_batch;
     sim::thread thief([&] {
-        theirs.steal(loot);
-        theirs.steal(loot);
+        theirs.steal_half(stolen_batch);
+        theirs.steal_half(stolen_batch);
     });
     thief.join();
-    loot.count = 2;
-    mine.adopt(loot);
+    stolen_batch.count = 2;
+    mine.adopt(stolen_batch);
     mine.push_ready(woken);
     sim::check(mine.pop() == &woken, "what is ready here goes first");
     sim::check(mine.pop() == &stolen[1] && mine.pop() == &stolen[0], "then the newest of what was stolen");

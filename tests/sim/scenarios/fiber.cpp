@@ -168,7 +168,7 @@ SIM_SCENARIO_WITHIN(fiber, is_detached_on_a_worker_while_it_ends, .preemptions =
 }
 
 // Two that yield to each other exchange places in the queue while a thief robs it.
-SIM_SCENARIO_WITHIN(fiber, two_yield_while_a_thief_robs, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fiber, two_yield_while_a_thief_steals, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {

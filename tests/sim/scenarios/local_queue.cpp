@@ -23,12 +23,12 @@ void go(sennit::sched::runnable* one) {
     if (one) static_cast<piece*>(one)->go();
 }
 template <class F>
-void each_of(local_queue::batch& loot, F&& what) {
-    while (sennit::sched::runnable* one = loot.ready.pop_front()) what(one);
-    while (sennit::sched::runnable* one = loot.spawned.pop_front()) what(one);
+void each_of(local_queue::batch& stolen_batch, F&& what) {
+    while (sennit::sched::runnable* one = stolen_batch.ready.pop_front()) what(one);
+    while (sennit::sched::runnable* one = stolen_batch.spawned.pop_front()) what(one);
 }
-void go_all(local_queue::batch& loot) {
-    each_of(loot, go);
+void go_all(local_queue::batch& stolen_batch) {
+    each_of(stolen_batch, go);
 }
 
 } // namespace
@@ -37,9 +37,9 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, gives_each_piece_to_one, .preemptions = 3, .
     local_queue queue;
     std::array<piece, 2> pieces;
     sim::thread thief([&] {
-        local_queue::batch loot;
-        queue.steal(loot);
-        go_all(loot);
+        local_queue::batch stolen_batch;
+        queue.steal_half(stolen_batch);
+        go_all(stolen_batch);
     });
     queue.push_ready(pieces[0]);
     queue.push_spawned(pieces[1]);
@@ -56,9 +56,9 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, the_newest_is_taken_back_or_stolen, .preempt
     local_queue queue;
     piece one;
     sim::thread thief([&] {
-        local_queue::batch loot;
-        queue.steal(loot);
-        go_all(loot);
+        local_queue::batch stolen_batch;
+        queue.steal_half(stolen_batch);
+        go_all(stolen_batch);
     });
     queue.push_spawned(one);
     const bool mine = queue.pop_newest_if(one);
@@ -73,17 +73,17 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, two_thieves_and_a_gift, .preemptions = 2, .s
     std::array<piece, 3> pieces;
     for (piece& one : pieces) queue.push_spawned(one);
     sim::thread first([&] {
-        local_queue::batch loot;
-        queue.steal(loot);
-        go_all(loot);
+        local_queue::batch stolen_batch;
+        queue.steal_half(stolen_batch);
+        go_all(stolen_batch);
     });
     sim::thread second([&] {
-        local_queue::batch loot;
-        queue.steal(loot);
-        go_all(loot);
+        local_queue::batch stolen_batch;
+        queue.steal_half(stolen_batch);
+        go_all(stolen_batch);
     });
     local_queue::batch gift;
-    queue.give_half(gift);
+    queue.take_half(gift);
     go_all(gift);
     first.join();
     second.join();
@@ -92,18 +92,18 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, two_thieves_and_a_gift, .preemptions = 2, .s
 }
 
 // What a thief robs goes into its own queue, of which the other robs in turn.
-SIM_SCENARIO_BOTH_WAYS(local_queue, loot_is_robbed_again, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, stolen_tasks_are_stolen_again, .preemptions = 2, .stale_reads = 1) {
     std::array<local_queue, 2> queues;
     std::array<piece, 2> pieces;
     queues[0].push_ready(pieces[0]);
-    const auto rob = [&](unsigned me) {
-        local_queue::batch loot;
-        if (queues[1 - me].steal(loot) != 0) queues[me].adopt(loot);
+    const auto steal_from_other = [&](unsigned me) {
+        local_queue::batch stolen_batch;
+        if (queues[1 - me].steal_half(stolen_batch) != 0) queues[me].adopt(stolen_batch);
         go(queues[me].pop());
     };
-    sim::thread other([&] { rob(1); });
+    sim::thread other([&] { steal_from_other(1); });
     queues[0].push_ready(pieces[1]);
-    rob(0);
+    steal_from_other(0);
     other.join();
     for (local_queue& one : queues)
         while (auto* left = one.pop()) go(left);
@@ -111,15 +111,15 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, loot_is_robbed_again, .preemptions = 2, .sta
 }
 
 // Who yields puts itself into the queue before it is saved: no thief may have it until the switch is over.
-SIM_SCENARIO_BOTH_WAYS(local_queue, who_yields_is_not_robbed_before_it_is_saved, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, a_yielding_context_is_not_stolen_before_it_is_saved, .preemptions = 3, .stale_reads = 1) {
     local_queue queue;
     piece next, self;
     sim::var<int> saved{0};
     queue.push_ready(next);
     sim::thread thief([&] {
-        local_queue::batch loot;
-        queue.steal(loot);
-        each_of(loot, [&](sennit::sched::runnable* one) {
+        local_queue::batch stolen_batch;
+        queue.steal_half(stolen_batch);
+        each_of(stolen_batch, [&](sennit::sched::runnable* one) {
             if (one == &self) sim::check(saved == 1, "it is saved");
             go(one);
         });
@@ -155,7 +155,7 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .s
 }
 
 // A worker that does not get on is robbed of what only others can run.
-SIM_SCENARIO_BOTH_WAYS(local_queue, a_blocked_workers_pieces_are_robbed, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(local_queue, a_blocked_workers_tasks_are_stolen, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     struct setter : sennit::sched::runnable {
         setter() : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->ran.set(); }) {}
@@ -171,7 +171,7 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, a_blocked_workers_pieces_are_robbed, .preemp
 // Three pieces in one queue, of which each blocks its worker until all run. While one thief has two of them in its
 // hands, their owner takes the third, and the other thief looks at two empty queues and goes to sleep. No stale reads:
 // with one there are more than six million executions of 1,300 steps.
-SIM_SCENARIO_BOTH_WAYS(local_queue, loot_reaches_who_fell_asleep_meanwhile, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_BOTH_WAYS(local_queue, stolen_tasks_reach_a_worker_that_fell_asleep_meanwhile, .preemptions = 2, .stale_reads = 0,
                        .preempt_in = "worker.cpp local_queue.hpp owner_lock.hpp") {
     engine three(3);
     struct meeting {

@@ -33,10 +33,10 @@ TEST(local_queue, is_empty_at_first) {
     local_queue queue;
     EXPECT_TRUE(queue.empty());
     EXPECT_EQ(queue.pop(), nullptr);
-    local_queue::batch loot;
-    EXPECT_EQ(queue.steal(loot), 0u);
-    EXPECT_EQ(queue.give_half(loot), 0u);
-    EXPECT_TRUE(all_of(loot).empty());
+    local_queue::batch stolen_batch;
+    EXPECT_EQ(queue.steal_half(stolen_batch), 0u);
+    EXPECT_EQ(queue.take_half(stolen_batch), 0u);
+    EXPECT_TRUE(all_of(stolen_batch).empty());
 }
 
 TEST(local_queue, gives_ready_ones_in_order_and_then_the_newest_spawned) {
@@ -97,16 +97,16 @@ TEST(local_queue, gives_thieves_the_older_half_ready_ones_first) {
     queue.push_spawned(d);
     queue.push_spawned(e);
     std::thread([&] {
-        local_queue::batch loot;
-        EXPECT_EQ(queue.steal(loot), 3u);
-        EXPECT_EQ(all_of(loot), (row{&c, &a, &b}));
+        local_queue::batch stolen_batch;
+        EXPECT_EQ(queue.steal_half(stolen_batch), 3u);
+        EXPECT_EQ(all_of(stolen_batch), (row{&c, &a, &b}));
     }).join();
     EXPECT_EQ(queue.size(), 2u);
     EXPECT_EQ(queue.pop(), &e);
     std::thread([&] {
-        local_queue::batch loot;
-        EXPECT_EQ(queue.steal(loot), 1u) << "the last one, too";
-        EXPECT_EQ(all_of(loot), (row{&d}));
+        local_queue::batch stolen_batch;
+        EXPECT_EQ(queue.steal_half(stolen_batch), 1u) << "the last one, too";
+        EXPECT_EQ(all_of(stolen_batch), (row{&d}));
     }).join();
     EXPECT_TRUE(queue.empty());
 }
@@ -116,10 +116,10 @@ TEST(local_queue, keeps_one_when_it_gives) {
     piece a, b, c;
     queue.push_ready(a);
     local_queue::batch gift;
-    EXPECT_EQ(queue.give_half(gift), 0u);
+    EXPECT_EQ(queue.take_half(gift), 0u);
     queue.push_ready(b);
     queue.push_ready(c);
-    EXPECT_EQ(queue.give_half(gift), 1u);
+    EXPECT_EQ(queue.take_half(gift), 1u);
     EXPECT_EQ(all_of(gift), (row{&a}));
     EXPECT_EQ(queue.size(), 2u);
 }
@@ -130,14 +130,14 @@ TEST(local_queue, adopts_new_work_behind_its_own_and_gives_it_away_first) {
     mine.push_spawned(own);
     for (piece& one : stolen) theirs.push_spawned(one);
     for (piece& one : kept) theirs.push_spawned(one);
-    local_queue::batch loot;
-    std::thread([&] { theirs.steal(loot); }).join();
-    EXPECT_EQ(mine.adopt(loot), 4u);
-    EXPECT_EQ(loot.count, 0u);
+    local_queue::batch stolen_batch;
+    std::thread([&] { theirs.steal_half(stolen_batch); }).join();
+    EXPECT_EQ(mine.adopt(stolen_batch), 4u);
+    EXPECT_EQ(stolen_batch.count, 0u);
     EXPECT_EQ(mine.pop(), &own);
     EXPECT_EQ(mine.pop(), &stolen[2]) << "depth first";
     local_queue::batch again;
-    std::thread([&] { mine.steal(again); }).join();
+    std::thread([&] { mine.steal_half(again); }).join();
     EXPECT_EQ(all_of(again), (row{&stolen[0]})) << "the oldest";
 }
 
@@ -147,22 +147,22 @@ TEST(local_queue, adopts_new_work_behind_all_that_is_ready) {
     parent.order = mine.present();
     mine.push_ready(parent);
     theirs.push_spawned(stolen);
-    local_queue::batch loot;
-    std::thread([&] { theirs.steal(loot); }).join();
-    mine.adopt(loot);
+    local_queue::batch stolen_batch;
+    std::thread([&] { theirs.steal_half(stolen_batch); }).join();
+    mine.adopt(stolen_batch);
     EXPECT_EQ(mine.pop(), &parent);
     EXPECT_EQ(mine.pop(), &stolen);
 }
 
-TEST(local_queue, adopts_loot_behind_what_is_ready) {
+TEST(local_queue, adopts_stolen_tasks_behind_what_is_ready) {
     local_queue mine, theirs;
     piece a, b, c;
     mine.push_ready(a);
     theirs.push_ready(b);
     theirs.push_ready(c);
-    local_queue::batch loot;
-    std::thread([&] { theirs.steal(loot); }).join();
-    EXPECT_EQ(mine.adopt(loot), 2u);
+    local_queue::batch stolen_batch;
+    std::thread([&] { theirs.steal_half(stolen_batch); }).join();
+    EXPECT_EQ(mine.adopt(stolen_batch), 2u);
     EXPECT_EQ(mine.pop(), &a);
     EXPECT_EQ(mine.pop(), &b);
     EXPECT_EQ(theirs.pop(), &c);
@@ -218,8 +218,8 @@ TEST(local_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
     EXPECT_EQ(queue.begin_exchange(self, &other_kind), nullptr);
     EXPECT_EQ(queue.begin_exchange(self, &one_kind), &a);
     std::thread([&] {
-        local_queue::batch loot;
-        EXPECT_EQ(queue.steal(loot), 0u);
+        local_queue::batch stolen_batch;
+        EXPECT_EQ(queue.steal_half(stolen_batch), 0u);
     }).join();
     queue.end_exchange();
     EXPECT_EQ(queue.size(), 1u);
@@ -240,9 +240,9 @@ TEST(local_queue, gives_each_of_many_to_one) {
     for (int i = 0; i < 2; ++i)
         thieves.emplace_back([&] {
             while (!over) {
-                local_queue::batch loot;
-                queue.steal(loot);
-                for (runnable* one : all_of(loot)) static_cast<piece*>(one)->taken.fetch_add(1);
+                local_queue::batch stolen_batch;
+                queue.steal_half(stolen_batch);
+                for (runnable* one : all_of(stolen_batch)) static_cast<piece*>(one)->taken.fetch_add(1);
                 std::this_thread::yield();
             }
         });
