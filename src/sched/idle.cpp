@@ -22,7 +22,7 @@ using tuning::force_after_ns, tuning::pauses_per_look, tuning::search_ns, tuning
 
 bool worker::work_in_sight() noexcept {
     if (!queue_.empty() || !global_sources_empty() || find_stealable_context()) return true;
-    if (runtime_.clock().next_ns() <= sys::now_ns()) return true;
+    if (runtime_.timers().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
         if (context* target = runtime_.worker_at(i).running(); target && !fork_range::of(target->forks.load()).empty())
@@ -49,15 +49,15 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
             if (!other.inbox_.has_soft_affinity()) {
-                if (gets_on) seen = sight::single_pieces; // one after the other, too short to be seen
+                if (gets_on) seen = sight::lone_tasks; // one after the other, too short to be seen
                 continue;
             }
             if (stuck && steal_from_pinned(other, when == last_look::long_ago)) return sight::work;
-            seen = sight::single_pieces;
+            seen = sight::lone_tasks;
             continue;
         }
         if (!stuck)
-            seen = sight::single_pieces;
+            seen = sight::lone_tasks;
         else if (steal_tasks(other))
             return sight::work;
         else if (other.queue_.in_sight() != 0) {
@@ -74,8 +74,8 @@ void worker::request_share_from_all() noexcept {
         if (worker& other = runtime_.worker_at(i); &other != this) other.request_share();
 }
 
-// True: found something. `single_pieces`: what it has seen is for a watcher.
-bool worker::search(bool& single_pieces) noexcept {
+// True: found something. `lone_tasks`: what it has seen is for a watcher.
+bool worker::search(bool& lone_tasks) noexcept {
     if (!runtime_.begin_search()) return false;
     (void)look_at_queues(last_look::just_now); // from where they get on
     const std::int64_t start = sys::now_ns();
@@ -90,7 +90,7 @@ bool worker::search(bool& single_pieces) noexcept {
             force_somebody();
             const sight seen = look_at_queues(last_look::a_while_ago);
             found = seen == sight::work;
-            single_pieces = seen == sight::single_pieces;
+            lone_tasks = seen == sight::lone_tasks;
         } else if (now - looked > take_after_ns) {
             looked = now;
             found = look_at_queues(last_look::a_moment_ago) == sight::work;
@@ -106,14 +106,14 @@ bool worker::park_or_find_work() noexcept {
     if (deactivation_requested()) [[unlikely]] {
         if (deactivate()) return true;
     }
-    bool single_pieces = false;
-    if (search(single_pieces)) return true;
+    bool lone_tasks = false;
+    if (search(lone_tasks)) return true;
     // Before the bit: a push of a single piece that saw the bit and no watcher would pay for a wake-up.
-    bool watching = single_pieces && runtime_.begin_watch();
+    bool is_sentinel = lone_tasks && runtime_.try_become_sentinel();
     parker_.announce();
     runtime_.idle().set(index_);
     unsigned quiet_looks = 0;
-    std::int64_t watch_ns = tuning::first_watch_ns;
+    std::int64_t sentinel_sleep_ns = tuning::first_sentinel_sleep_ns;
     for (bool first = true;; first = false) {
         request_share_from_all();
         // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
@@ -126,7 +126,7 @@ bool worker::park_or_find_work() noexcept {
         const sight seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
         const bool work = seen == sight::work || work_in_sight() || deactivation_requested();
         if (work || stopping) {
-            cancel_park(watching);
+            cancel_park(is_sentinel);
             watchdog::notice();
             return work;
         }
@@ -134,21 +134,21 @@ bool worker::park_or_find_work() noexcept {
             sys::yield_thread();
             continue;
         }
-        if (seen == sight::single_pieces) {
+        if (seen == sight::lone_tasks) {
             quiet_looks = 0;
-            if (!watching) watching = runtime_.begin_watch();
-        } else if (watching && ++quiet_looks > tuning::idle_looks) {
-            watching = false;
-            runtime_.end_watch();
-            if (!SENNIT_MUTANT("look after the watch")) continue; // who pushed a single piece before has woken nobody
+            if (!is_sentinel) is_sentinel = runtime_.try_become_sentinel();
+        } else if (is_sentinel && ++quiet_looks > tuning::sentinel_idle_looks) {
+            is_sentinel = false;
+            runtime_.release_sentinel();
+            if (!SENNIT_MUTANT("look after a sentinel ends")) continue; // who pushed a single piece before has woken nobody
         }
         std::int64_t until = never;
-        if (watching) {
-            until = sys::now_ns() + watch_ns;
-            watch_ns = std::min(2 * watch_ns, tuning::longest_watch_ns);
+        if (is_sentinel) {
+            until = sys::now_ns() + sentinel_sleep_ns;
+            sentinel_sleep_ns = std::min(2 * sentinel_sleep_ns, tuning::longest_sentinel_sleep_ns);
         }
-        const bool keeps = runtime_.clock().become_keeper(index_);
-        const std::int64_t timer = keeps ? runtime_.clock().next_ns() : never;
+        const bool leads = runtime_.timers().try_become_leader(index_);
+        const std::int64_t timer = leads ? runtime_.timers().next_ns() : never;
         counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
         base::unregister_this_thread(); // joins again at its next lock: until then a busy worker may be alone
@@ -156,16 +156,16 @@ bool worker::park_or_find_work() noexcept {
                             : until == never ? sleep_for_good()
                                              : parker_.sleep_until(until);
         tracing::emit(trace_kind::rises, nullptr);
-        if (keeps) runtime_.clock().resign();
+        if (leads) runtime_.timers().release_lead();
         if (!chosen && timer < until && timer <= sys::now_ns()) {
-            cancel_park(watching); // no more looks: it has something to do, and is late for it
+            cancel_park(is_sentinel); // no more looks: it has something to do, and is late for it
             watchdog::notice();
             return true;
         }
         if (!chosen) continue;
         watchdog::notice();
-        const bool duty_left = watching || (keeps && runtime_.clock().next_ns() != never);
-        if (watching) runtime_.end_watch();
+        const bool duty_left = is_sentinel || (leads && runtime_.timers().next_ns() != never);
+        if (is_sentinel) runtime_.release_sentinel();
         if (duty_left && !SENNIT_MUTANT("wake-up for a duty that is left"))
             runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
         return true;
@@ -173,11 +173,11 @@ bool worker::park_or_find_work() noexcept {
 }
 
 // Out of bed without having been woken.
-void worker::cancel_park(bool watching) noexcept {
-    if (watching) runtime_.end_watch();
+void worker::cancel_park(bool is_sentinel) noexcept {
+    if (is_sentinel) runtime_.release_sentinel();
     if (runtime_.idle().clear(index_)) {
         parker_.cancel();
-        if (watching && !SENNIT_MUTANT("wake-up of the next watcher")) runtime_.wake_one();
+        if (is_sentinel && !SENNIT_MUTANT("wake-up of the next sentinel")) runtime_.wake_one();
     } else {
         parker_.sleep(); // a waker has chosen us: take its token, which is on the way,
         if (!SENNIT_MUTANT("token is passed on"))

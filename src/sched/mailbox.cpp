@@ -186,7 +186,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
     one.generation = generation;
     one.sender = me.self().serves()->batch_address(); // a turn runs, or the hand would be closed
     queue.lifo.put(one, *this);
-    if (me.somebody_sleeps() && !me.runtime().watched()) [[unlikely]]
+    if (me.somebody_sleeps() && !me.runtime().has_sentinel()) [[unlikely]]
         me.posted_slowly(1);
     return true;
 }

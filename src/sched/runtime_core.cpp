@@ -202,7 +202,7 @@ runtime_core::runtime_core(const runtime_options& given)
     try {
         for (; started < options_.workers; ++started) workers_[started]->start();
         registry::add(*this);
-        watched_ = worker_capacity() != worker_count() && watchdog::enroll();
+        enrolled_in_watchdog_ = worker_capacity() != worker_count() && watchdog::enroll();
     } catch (...) {
         running_threads_.fetch_sub(options_.workers - started);
         end_workers(started);
@@ -223,7 +223,7 @@ runtime_core::~runtime_core() {
         "in a thread that is no worker of it");
     registry::remove(*this);
     deadlock_detector::wait_for_callback(*this);
-    if (watched_) watchdog::withdraw();
+    if (enrolled_in_watchdog_) watchdog::withdraw();
     end_workers(worker_count());
     while (!SENNIT_MUTANT("the end waits for visitors") && visitors_.load() != 0) sys::yield_thread();
 }
@@ -348,7 +348,7 @@ void runtime_core::post_home(runnable& what) noexcept {
     const bool movable = what.movable;
     worker_at(index).inbox().push(what); // it may be gone from here on
     // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
-    if (!wake_worker(index) && movable && !watched()) wake_one();
+    if (!wake_worker(index) && movable && !has_sentinel()) wake_one();
     if (!movable && worker_at(index).is_spare()) [[unlikely]]
         worker_at(index).notify_inactive();
 }

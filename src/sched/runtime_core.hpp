@@ -44,7 +44,7 @@ public:
     context_pool& contexts() noexcept { return contexts_; }
     shared_queue& injected() noexcept { return injected_; }
     idle_map& idle() noexcept { return idle_; }
-    timers& clock() noexcept { return clock_; }
+    sched::timers& timers() noexcept { return timers_; }
     mailbox_table& mailboxes() noexcept { return mailboxes_; }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
@@ -75,12 +75,12 @@ public:
     }
 
     // Whether a worker sleeps with an eye on the others' queues, so that a single piece of work in one wakes nobody.
-    bool watched() const noexcept { return watchers_.load() != 0; }
-    bool begin_watch() noexcept {
+    bool has_sentinel() const noexcept { return sentinels_.load() != 0; }
+    bool try_become_sentinel() noexcept {
         std::uint32_t none = 0;
-        return watchers_.cas(none, 1);
+        return sentinels_.cas(none, 1);
     }
-    void end_watch() noexcept { watchers_.store(0); }
+    void release_sentinel() noexcept { sentinels_.store(0); }
 
     // At most half of the awake workers look for work at the same time; a lone worker need not ask.
     bool begin_search() noexcept;
@@ -138,7 +138,7 @@ private:
     sys::mutex spares_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
     base::atomic<std::uint32_t> worker_count_with_spares_{0};
     base::atomic<std::uint32_t> retained_spare_count_{0}; // reliefs that stay until `resize` sends them back; under the crew's lock
-    bool watched_ = false;                 // by the watchdog
+    bool enrolled_in_watchdog_ = false;                 // by the watchdog
     struct {
         std::int64_t since_ns = 0; // 0: no work waits for a thread that is not to be had
         bool told = false;
@@ -146,12 +146,12 @@ private:
     base::atomic<std::uint64_t> spares_activated_{0};
     base::atomic<std::uint64_t> spares_released_{0};
     shared_queue injected_;
-    timers clock_;
+    sched::timers timers_;
     blocking_pool blocking_;
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};
     base::atomic<std::uint32_t> searching_{0};
-    base::atomic<std::uint32_t> watchers_{0}; // 0 or 1
+    base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_home_{0};
     base::atomic<std::uint32_t> visitors_{0};        // threads inside `post` that are none of its workers'

@@ -196,7 +196,7 @@ bool deadlock_detector::take(observation& seen) {
     for (runtime_core* one : registry::all()) {
         if (one->lost_in_fork()) continue;
         if (one->stopping() || !one->options().watch_deadlocks) return false;
-        if (one->clock().next_ns() != never || !one->injected().empty() || one->has_stealable_contexts()) return false;
+        if (one->timers().next_ns() != never || !one->injected().empty() || one->has_stealable_contexts()) return false;
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
             if (!other.thread_.joinable()) continue; // a relief whose thread was refused

@@ -27,7 +27,7 @@ std::uint32_t timers::arm(timer& one) noexcept {
         if (now >= before) return in_time;
         next_.store(now);
     }
-    return keeper_.load();
+    return leader_.load();
 }
 
 bool timers::disarm(timer& one) noexcept {
@@ -60,16 +60,16 @@ void timers::expire(std::int64_t now_ns) noexcept {
 }
 
 void arm(timer& what, runtime_core& where) noexcept {
-    const std::uint32_t keeper = where.clock().arm(what);
-    if (keeper == timers::in_time) return;
-    if (keeper != timers::nobody)
-        where.wake_worker(keeper);
-    else if (!SENNIT_MUTANT("wake-up when nobody keeps"))
+    const std::uint32_t leader = where.timers().arm(what);
+    if (leader == timers::in_time) return;
+    if (leader != timers::no_leader)
+        where.wake_worker(leader);
+    else if (!SENNIT_MUTANT("wake-up without a timer leader"))
         where.wake_one(); // who sleeps went to bed while there was a keeper
 }
 
 bool disarm(timer& what, runtime_core& where) noexcept {
-    return where.clock().disarm(what);
+    return where.timers().disarm(what);
 }
 
 } // namespace sennit::sched

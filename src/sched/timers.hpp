@@ -4,7 +4,7 @@
 // One idle worker, the keeper, sleeps no longer than until `next_ns`. Busy workers look every so many picks. When the
 // keeper leaves its bed for other work while timers are armed, it wakes another to keep (src/sched/idle.cpp).
 //
-// Protocol. `arm` writes `next_` and then reads `keeper_`; the keeper writes `keeper_` and then reads `next_` (all
+// Protocol. `arm` writes `next_` and then reads `leader_`; the keeper writes `leader_` and then reads `next_` (all
 // sequentially consistent): a keeper that goes to sleep with an older time is seen by `arm`, and woken.
 #pragma once
 
@@ -19,13 +19,13 @@ namespace sennit::sched {
 
 class alignas(base::destructive_distance) timers {
 public:
-    static constexpr std::uint32_t nobody = UINT32_MAX;
+    static constexpr std::uint32_t no_leader = UINT32_MAX;
     static constexpr std::uint32_t in_time = UINT32_MAX - 1; // whoever keeps wakes early enough
 
     timers() noexcept;
     explicit timers(std::int64_t now_ns) noexcept;
 
-    // The keeper that must be woken because it would sleep too long; `nobody`: any sleeper must be, to keep; `in_time`.
+    // The keeper that must be woken because it would sleep too long; `no_leader`: any sleeper must be, to keep; `in_time`.
     std::uint32_t arm(timer& one) noexcept;
     bool disarm(timer& one) noexcept;
 
@@ -35,11 +35,11 @@ public:
     // Expires what is due at `now_ns` and wakes who waited for it. Any thread.
     void expire(std::int64_t now_ns) noexcept;
 
-    bool become_keeper(std::uint32_t worker) noexcept {
-        std::uint32_t none = nobody;
-        return keeper_.cas(none, worker);
+    bool try_become_leader(std::uint32_t worker) noexcept {
+        std::uint32_t none = no_leader;
+        return leader_.cas(none, worker);
     }
-    void resign() noexcept { keeper_.store(nobody); }
+    void release_lead() noexcept { leader_.store(no_leader); }
 
 private:
     void update_next() noexcept { next_.store(wheel_.next_event_ns()); }
@@ -47,7 +47,7 @@ private:
     base::spin_lock lock_; // guards the wheel, and the nodes in it
     timer_wheel wheel_;
     base::atomic<std::int64_t> next_{never};
-    base::atomic<std::uint32_t> keeper_{nobody};
+    base::atomic<std::uint32_t> leader_{no_leader};
 };
 
 } // namespace sennit::sched

@@ -68,9 +68,9 @@ inline constexpr unsigned contended_sections = simulated ? 1 : 256;
 
 // How long one who watches over others' single pieces of work sleeps between two looks: at first, and at most. And how
 // many looks in a row that find nothing end the watch.
-inline constexpr std::int64_t first_watch_ns = 100'000;
-inline constexpr std::int64_t longest_watch_ns = 1'000'000;
-inline constexpr unsigned idle_looks = simulated ? 1 : 3;
+inline constexpr std::int64_t first_sentinel_sleep_ns = 100'000;
+inline constexpr std::int64_t longest_sentinel_sleep_ns = 1'000'000;
+inline constexpr unsigned sentinel_idle_looks = simulated ? 1 : 3;
 
 // Who sleeps until a timer is due rises before, by what a wake-up has taken lately: 5 us on a machine of one's own, 70
 // where a host has to bring a halted virtual processor back. At most so much; and so much sleep for that little

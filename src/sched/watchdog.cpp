@@ -165,9 +165,9 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
     const bool ready =
         now.work_behind ||
-        (now.none_serves && (!one.injected().empty() || one.has_stealable_contexts() || one.clock().next_ns() <= sys::now_ns()));
+        (now.none_serves && (!one.injected().empty() || one.has_stealable_contexts() || one.timers().next_ns() <= sys::now_ns()));
     // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
-    const bool late = one.clock().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
+    const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.request_global_poll();

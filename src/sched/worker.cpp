@@ -245,11 +245,11 @@ runnable* worker::pop_global(shared_queue::new_work when) noexcept {
 
 // True when a timer was due.
 bool worker::expire_timers() noexcept {
-    const std::int64_t next = runtime_.clock().next_ns();
+    const std::int64_t next = runtime_.timers().next_ns();
     if (next == never) return false;
     const std::int64_t now = sys::now_ns();
     if (now < next) return false;
-    runtime_.clock().expire(now);
+    runtime_.timers().expire(now);
     return true;
 }
 
@@ -259,7 +259,7 @@ bool worker::run_timers() noexcept {
     next_push_runs_here_ = true;
     const bool due = expire_timers();
     next_push_runs_here_ = false;
-    if (due && runtime_.clock().next_ns() != never && !SENNIT_MUTANT("wake-up for the timers that are left"))
+    if (due && runtime_.timers().next_ns() != never && !SENNIT_MUTANT("wake-up for the timers that are left"))
         runtime_.wake_one(); // we may be its keeper no more
     if (runnable* item = due ? queue_.pop() : nullptr) run(*item);
     return due;
@@ -279,7 +279,7 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!steals_) return; // nobody else may run it
     if (queued > 1 && steal_requested() && share_half()) return;
     if (queued == 1 && next_push_runs_here_) return;
-    if ((queued == 1 || pace_.brisk()) && runtime_.watched()) return;
+    if ((queued == 1 || pace_.brisk()) && runtime_.has_sentinel()) return;
     runtime_.wake_one();
 }
 
@@ -341,7 +341,7 @@ bool worker::steal_tasks(worker& victim) noexcept {
 // be run first, and for long.
 void worker::announce_stolen(std::uint32_t queued) noexcept {
     base::compiler_barrier(); // as in `posted`
-    if (queued == 1 && runtime_.watched()) return;
+    if (queued == 1 && runtime_.has_sentinel()) return;
     if (!SENNIT_MUTANT("wake-up after a steal")) runtime_.wake_one();
 }
 

@@ -274,12 +274,12 @@ private:
     bool park_or_find_work() noexcept;
     bool deactivate() noexcept;
     bool sleep_for_good() noexcept; // as parker::sleep_until(never); src/sched/standstill.cpp
-    bool search(bool& single_pieces) noexcept;
+    bool search(bool& lone_tasks) noexcept;
     bool work_in_sight() noexcept;
-    enum class sight { nothing, single_pieces, work };
+    enum class sight { nothing, lone_tasks, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
     sight look_at_queues(last_look when) noexcept;
-    void cancel_park(bool watching) noexcept;
+    void cancel_park(bool is_sentinel) noexcept;
     void request_share_from_all() noexcept;
 
     context* idle_context() noexcept; // to leave for

@@ -31,7 +31,7 @@ SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2
     sim::check(timer.cancel(), "it goes on for ever");
     all.actor.stop();
     all.group->join();
-    sim::check(all.one->core().clock().next_ns() == sennit::sched::never, "nothing is armed");
+    sim::check(all.one->core().timers().next_ns() == sennit::sched::never, "nothing is armed");
 }
 
 // A receiver ends while its timer fires.

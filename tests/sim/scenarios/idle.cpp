@@ -134,18 +134,18 @@ SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .pree
 }
 
 // The watcher, which is the lowest of the sleepers, is called away to a piece of work that needs what it watches.
-SIM_SCENARIO_WITHIN(idle, a_watcher_that_is_called_away_is_replaced, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(idle, a_sentinel_that_is_called_away_is_replaced, .preemptions = 2, .stale_reads = 0) {
     call_the_watcher_away([] {});
 }
 
 // The watcher's time is up, it robs, and meanwhile another post has chosen it: somebody else must come for that.
-SIM_SCENARIO_WITHIN(idle, a_watcher_that_robs_passes_its_token_on, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_passes_its_token_on, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     call_the_watcher_away([] { sim::sleep_with_the_next(); });
 }
 
 // The watcher's time is up, it robs, and what it has blocks it: what else lies there needs another watcher.
-SIM_SCENARIO_WITHIN(idle, a_watcher_that_robs_is_replaced, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_is_replaced, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     engine four(4);
     event a, b, end;

@@ -59,7 +59,7 @@ SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemption
 }
 
 // The keeper sleeps for the later one, or is just about to.
-SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_keeper, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_timer_leader, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     bell late(now_ns() + later);
     bell early(now_ns() + shortly);
@@ -80,7 +80,7 @@ SIM_SCENARIO_WITHIN(timers, disarming_meets_expiry, .preemptions = 2, .stale_rea
 
 // Worker 0, which is woken first, keeps, and has no timer yet when it is woken for work; worker 1 sleeps without an
 // end.
-SIM_SCENARIO_WITHIN(timers, a_timer_that_nobody_keeps_finds_a_keeper, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, a_timer_without_a_leader_finds_one, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::calmly([&] {
         blocker first, second;
@@ -102,7 +102,7 @@ SIM_SCENARIO_WITHIN(timers, a_timer_that_nobody_keeps_finds_a_keeper, .preemptio
 }
 
 // The keeper is woken for work that does not end soon: somebody else keeps from then on.
-SIM_SCENARIO_WITHIN(timers, the_keepers_duty_is_passed_on, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, the_timer_lead_is_passed_on, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     bell timer(now_ns() + shortly);
     sim::calmly([&] { arm(timer, two->core()); });
@@ -154,15 +154,15 @@ SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_holds_up_no_timer, .preemptions =
 }
 
 // Who arms against who is about to keep, in small.
-SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_keeper_or_is_seen, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_timer_leader_or_is_seen, .preemptions = 3, .stale_reads = 2) {
     timers clock;
     parker own_parker;
     bell timer(now_ns() + shortly);
     own_parker.announce();
     sim::thread keeper([&] {
-        sim::check(clock.become_keeper(0), "there is none yet");
+        sim::check(clock.try_become_leader(0), "there is none yet");
         if (clock.next_ns() == never) own_parker.sleep();
-        clock.resign();
+        clock.release_lead();
         sim::check(clock.next_ns() != never, "who wakes finds the deadline");
     });
     if (clock.arm(timer) == 0) own_parker.notify();

@@ -66,14 +66,14 @@ TEST(timers, know_the_next_deadline) {
 TEST(timers, name_the_keeper_that_would_sleep_too_long) {
     const std::int64_t now = 0;
     timers clock(now);
-    ASSERT_TRUE(clock.become_keeper(3));
-    EXPECT_FALSE(clock.become_keeper(4)) << "there is one already";
+    ASSERT_TRUE(clock.try_become_leader(3));
+    EXPECT_FALSE(clock.try_become_leader(4)) << "there is one already";
     bell late(now + 1000 * ms), later(now + 2000 * ms), early(now + 10 * ms);
     EXPECT_EQ(clock.arm(late), 3u);
     EXPECT_NE(clock.arm(later), 3u) << "it wakes before that anyway";
     EXPECT_EQ(clock.arm(early), 3u);
-    clock.resign();
-    EXPECT_TRUE(clock.become_keeper(4));
+    clock.release_lead();
+    EXPECT_TRUE(clock.try_become_leader(4));
     for (bell* one : {&late, &later, &early}) EXPECT_TRUE(clock.disarm(*one));
 }
 
@@ -186,7 +186,7 @@ TEST(timers, ring_or_are_disarmed) {
         });
     for (std::thread& one : threads) one.join();
     EXPECT_EQ(in_time + rung, 1500);
-    EXPECT_EQ(runtime.core().clock().next_ns(), sennit::sched::never);
+    EXPECT_EQ(runtime.core().timers().next_ns(), sennit::sched::never);
 }
 
 } // namespace
