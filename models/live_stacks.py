@@ -12,9 +12,9 @@ README.md beside this file says what the model leaves out. The names of function
 src/sched/worker.cpp and src/sched/local_queue.hpp, whose order of work the model repeats:
 
   R1  A worker whose fiber blocks continues with a ready fiber before it begins a new one.
-      (local_queue::pop_ready_if)
+      (run_queue::pop_woken_if)
   R2  A new fiber stays new, and behind the thief's own, when a thief takes it.
-      (local_queue::adopt)
+      (run_queue::adopt)
   R3  A fair turn begins a new fiber that a worker gave away at most once a clock tick.
       (worker::poll_global_sources)
 """
@@ -34,7 +34,7 @@ RESUME_NS = 40  # a fiber's work after it has waited
 NEW_STACK_NS = 1_000  # the page faults of a stack's first use
 LONG_NS = 10_000  # the mean that a long piece takes more: page faults, or a lost processor
 FIRST_LOOK_NS, LAST_LOOK_NS = 1_000, 20_000  # between two looks of an idle worker; the gap doubles
-BEGAN_ELSEWHERE = 1 << 62  # local_queue::began_elsewhere
+BEGAN_ELSEWHERE = 1 << 62  # run_queue::began_elsewhere
 
 MACHINES = {"quiet": 0.002, "busy": 0.5}  # the share of pieces that are long
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
@@ -201,7 +201,7 @@ class Model:
             return None
         if not worker.ready or not worker.ready[0].begun:
             return None
-        if not self.r1 and not self.ready_goes_first(worker):
+        if not self.r1 and not self.woken_goes_first(worker):
             return None
         return worker.ready.popleft()
 
@@ -213,13 +213,13 @@ class Model:
         return self.pop(worker) or self.pop_global(True)
 
     @staticmethod
-    def ready_goes_first(worker):
+    def woken_goes_first(worker):
         if not worker.ready or not worker.spawned:
             return bool(worker.ready)
         return worker.spawned[-1].order < worker.ready[0].order
 
     def pop(self, worker):
-        if self.ready_goes_first(worker):
+        if self.woken_goes_first(worker):
             return worker.ready.popleft()
         return worker.spawned.pop() if worker.spawned else None
 

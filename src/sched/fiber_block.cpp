@@ -110,7 +110,7 @@ void fiber_block::fail_unheard(const char* was) noexcept {
 
 void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept {
     const auto here = pin_during_change();
-    if (const fiber_properties* own = properties()) runtime_->injected().look([&] { look(*own, argument); });
+    if (const fiber_properties* own = properties()) runtime_->injector().look([&] { look(*own, argument); });
 }
 
 // Where there is an order, each fiber has a priority that can be changed.
@@ -124,7 +124,7 @@ void fiber_block::have_properties() noexcept {
 }
 
 void fiber_block::launch(start how) noexcept {
-    if (runtime_->injected().ordered()) [[unlikely]]
+    if (runtime_->injector().ordered()) [[unlikely]]
         have_properties();
     worker* me = this_worker();
     born_ns_ = me ? me->about_now_ns() : sys::coarse_now_ns();
@@ -262,7 +262,7 @@ void fiber_block::need_stack(std::size_t size) {
 
 // Where the order would hold it. Nobody asks where there is none.
 void fiber_block::set_location(context* location) noexcept {
-    if (runtime_->injected().ordered()) runtime_->injected().look([&] { cold_->location = location; });
+    if (runtime_->injector().ordered()) runtime_->injector().look([&] { cold_->location = location; });
 }
 
 // The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
@@ -274,7 +274,7 @@ void fiber_block::change_properties(void (*change)(void*), void* argument) {
         context* location = cold_ ? cold_->location : nullptr;
         return location ? static_cast<runnable&>(*location) : *this;
     };
-    runtime_->injected().change(queued, [&] { change(argument); });
+    runtime_->injector().change(queued, [&] { change(argument); });
 }
 
 std::stop_source& fiber_block::stop_source() {

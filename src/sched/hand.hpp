@@ -52,7 +52,7 @@ public:
     }
     void emptied() noexcept { word_.store_rlx(&nothing); } // orders nothing, see above
 
-    // ---- anybody; see local_queue::size
+    // ---- anybody; see run_queue::size
     bool holds_some() const noexcept {
         const message_node* one = word_.load();
         return one && one != &nothing;

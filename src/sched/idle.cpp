@@ -48,7 +48,7 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         const bool stuck = when != last_look::just_now && !gets_on;
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
-            if (!other.inbox_.has_soft_affinity()) {
+            if (!other.pinned_queue_.has_soft_affinity()) {
                 if (gets_on) seen = sight::lone_tasks; // one after the other, too short to be seen
                 continue;
             }

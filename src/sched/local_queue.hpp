@@ -5,14 +5,14 @@
 // Why two orders. Arrival order is fair to contexts that wait for each other; newest first keeps new work depth-first,
 // so that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm.
 //
-// Between the two. A context that blocks is followed by what is ready (`pop_ready_if`): that has a stack already, and
+// Between the two. A context that blocks is followed by what is ready (`pop_woken_if`): that has a stack already, and
 // new work would need one more. A runnable that ends is followed by the newest new one, if that was spawned after both
 // the oldest ready one and the one that was woken last had begun (it is their child, as a rule); else by the oldest
 // ready one (`pop`). So a parent that waits for ten children that do not block continues once, when all have run, and
 // not after each; and it continues before its own elder siblings begin. The oldest ready one alone does not tell: where
 // a grandparent is ready, it stands before the parents, and all that these spawn is newer than it.
 //
-// What keeps the number of stacks small. New work stays new work at a thief (`adopt`): it goes behind all that the
+// What keeps the number of stacks small. New work stays new work at a thief (`append_batch`): it goes behind all that the
 // thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the
 // shared queue, which is looked at last (shared_queue.hpp). README.md, "How many stacks", has the argument.
 //
@@ -44,26 +44,26 @@ namespace sennit::sched {
 
 void clear_owner(runnable& mailbox) noexcept; // src/sched/mailbox.cpp
 
-class alignas(base::destructive_distance) local_queue {
+class alignas(base::destructive_distance) run_queue {
 public:
     using list = base::intrusive_queue<runnable>;
     // What goes to another queue: both kinds, oldest first, and how many.
     struct batch {
-        list ready;
+        list woken;
         list spawned;
         std::uint32_t count = 0;
     };
 
     // ---- the owner. Pushes return how many runnables are there now.
-    std::uint32_t push_ready(runnable& item) noexcept {
+    std::uint32_t push_woken(runnable& item) noexcept {
         owner_guard inside(lock_);
-        ready_.push_back(item);
+        woken_.push_back(item);
         return add(1);
     }
     // Before all others: it was here first and found nothing to wait for, or somebody waits for just this one.
-    std::uint32_t push_ready_first(runnable& item) noexcept {
+    std::uint32_t push_woken_first(runnable& item) noexcept {
         owner_guard inside(lock_);
-        ready_.push_front(item);
+        woken_.push_front(item);
         return add(1);
     }
     std::uint32_t push_spawned(runnable& item) noexcept {
@@ -73,14 +73,14 @@ public:
         return add(1);
     }
     // What was stolen: ready ones go behind all that is ready here, new ones behind all that is new.
-    std::uint32_t adopt(batch& stolen) noexcept {
+    std::uint32_t append_batch(batch& stolen) noexcept {
         owner_guard inside(lock_);
-        ready_.append(stolen.ready);
+        woken_.append(stolen.woken);
         if (!SENNIT_MUTANT("new work stays new at a thief")) {
             stolen.spawned.append(spawned_);
             spawned_.append(stolen.spawned);
         } else {
-            ready_.append(stolen.spawned);
+            woken_.append(stolen.spawned);
         }
         return add(std::exchange(stolen.count, 0));
     }
@@ -88,10 +88,10 @@ public:
     // Calls `wanted` inside; if that says so, `item` goes behind all others.
     // Returns how many runnables are there then, zero when it did not go in.
     template <class F>
-    std::uint32_t push_ready_if(runnable& item, F&& wanted) noexcept {
+    std::uint32_t push_woken_if(runnable& item, F&& wanted) noexcept {
         owner_guard inside(lock_);
         if (!wanted()) return 0;
-        ready_.push_back(item);
+        woken_.push_back(item);
         return add(1);
     }
     template <class F>
@@ -113,14 +113,14 @@ public:
         const bool slot_is_next = size_.load_rlx() == 0; // the owner's own
         next = take_slot(slot_is_next);
         if (again()) {
-            ready_.push_back(item);
+            woken_.push_back(item);
             add(1);
         }
         if (next) return size_.load_rlx(); // the owner's own
-        const bool ready = ready_goes_first();
-        runnable* first = ready ? ready_.front() : spawned_.back();
+        const bool ready = woken_goes_first();
+        runnable* first = ready ? woken_.front() : spawned_.back();
         if (first && first->run == run) {
-            next = ready ? ready_.pop_front() : spawned_.pop_back();
+            next = ready ? woken_.pop_front() : spawned_.pop_back();
             took(1);
         }
         return size_.load_rlx(); // the owner's own
@@ -128,7 +128,7 @@ public:
     // Inside the lock: `item` goes behind all others, as what was woken or what was spawned.
     void push_inside(runnable& item, bool spawned) noexcept {
         if (spawned) item.order = next_order_++;
-        (spawned ? spawned_ : ready_).push_back(item);
+        (spawned ? spawned_ : woken_).push_back(item);
         add(1);
     }
     // For what else the owner's lock guards.
@@ -142,7 +142,7 @@ public:
     runnable* pop() noexcept {
         if (size() == 0) return nullptr;
         owner_guard inside(lock_);
-        runnable* item = ready_goes_first() ? ready_.pop_front() : spawned_.pop_back();
+        runnable* item = woken_goes_first() ? woken_.pop_front() : spawned_.pop_back();
         if (item) took(1);
         return item;
     }
@@ -153,21 +153,21 @@ public:
         if (size() == 0) return nullptr;
         owner_guard inside(lock_);
         const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a global poll begins new work");
-        const bool may_continue = !ready_.empty() && !SENNIT_MUTANT("a global poll continues woken work");
-        new_is_next_ = may_begin && (!may_continue || !new_is_next_);
-        runnable* item = !new_is_next_ ? ready_.pop_front() : oldest() ? spawned_.pop_front() : spawned_.pop_back();
+        const bool may_continue = !woken_.empty() && !SENNIT_MUTANT("a global poll continues woken work");
+        spawned_is_next_ = may_begin && (!may_continue || !spawned_is_next_);
+        runnable* item = !spawned_is_next_ ? woken_.pop_front() : oldest() ? spawned_.pop_front() : spawned_.pop_back();
         if (item) took(1);
         return item;
     }
     // What is spawned from now on is newer than who begins now.
     std::uint64_t present() const noexcept { return next_order_; }
     // The oldest ready one if `run` is its function.
-    runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
+    runnable* pop_woken_if(void (*run)(runnable*) noexcept) noexcept {
         owner_guard inside(lock_);
-        runnable* item = ready_.front();
+        runnable* item = woken_.front();
         if (!item || item->run != run) return nullptr;
-        if (SENNIT_MUTANT("a context that blocks is followed by what is ready") && !ready_goes_first()) return nullptr;
-        ready_.pop_front();
+        if (SENNIT_MUTANT("a context that blocks is followed by what is ready") && !woken_goes_first()) return nullptr;
+        woken_.pop_front();
         took(1);
         return item;
     }
@@ -180,24 +180,24 @@ public:
         return true;
     }
     // For a context that is about to yield: where nothing is ready, the newest spawned one becomes so, and goes first.
-    void promote_newest_if_none_is_ready() noexcept {
+    void promote_newest_if_none_is_woken() noexcept {
         owner_guard inside(lock_);
-        runnable* item = ready_.empty() ? spawned_.pop_back() : nullptr;
+        runnable* item = woken_.empty() ? spawned_.pop_back() : nullptr;
         if (!item) return;
         item->order = began_elsewhere; // nothing goes before it for being newer
-        ready_.push_back(*item);
+        woken_.push_back(*item);
     }
     // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays
     // inside the lock, switches to it, and leaves the lock on the other side: thieves shall not find `self` before it
     // is saved.
     runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         lock_.enter();
-        runnable* item = ready_.front();
+        runnable* item = woken_.front();
         if (!item || item->run != run) {
             lock_.leave();
             return nullptr;
         }
-        return &ready_.exchange_front(self);
+        return &woken_.exchange_front(self);
     }
     void end_exchange() noexcept { lock_.leave(); } // harmless outside one
 
@@ -273,37 +273,37 @@ private:
     std::uint32_t take(std::uint32_t count, batch& out) noexcept {
         std::uint32_t taken = 0;
         for (; taken < count; ++taken) {
-            const bool ready = !ready_.empty();
-            runnable* item = ready ? ready_.pop_front() : spawned_.pop_front();
+            const bool ready = !woken_.empty();
+            runnable* item = ready ? woken_.pop_front() : spawned_.pop_front();
             if (!item) break;
             item->order = ready ? began_elsewhere : never_spawned_here; // the number was this queue's
             if (item->owned) [[unlikely]]
                 clear_owner(*item);
-            (ready ? out.ready : out.spawned).push_back(*item);
+            (ready ? out.woken : out.spawned).push_back(*item);
         }
         out.count = taken;
         if (taken != 0) took(taken);
         return taken;
     }
 
-    bool ready_goes_first() const noexcept {
-        const runnable* oldest = ready_.front();
+    bool woken_goes_first() const noexcept {
+        const runnable* oldest = woken_.front();
         const runnable* newest = spawned_.back();
         if (!oldest || !newest) return oldest != nullptr;
         const bool before_woken =
-            newest->order < ready_.back()->order && !SENNIT_MUTANT("new work waits for the woken");
+            newest->order < woken_.back()->order && !SENNIT_MUTANT("new work waits for the woken");
         return before_woken || newest->order < oldest->order;
     }
 
     friend class snapshot;
     biased_lock lock_;
-    list ready_;
+    list woken_;
     list spawned_;
     // Numbers of runnables that do not come from `next_order_`.
     static constexpr std::uint64_t never_spawned_here = 0;       // older than all that began here
     static constexpr std::uint64_t began_elsewhere = UINT64_MAX; // newer than all that was spawned here
     std::uint64_t next_order_ = 1;                               // of what is spawned; the owner's
-    bool new_is_next_ = false;                                   // the last fair turn began new work; the owner's
+    bool spawned_is_next_ = false;                                   // the last fair turn began new work; the owner's
     base::atomic<std::uint32_t> size_{0};
 };
 

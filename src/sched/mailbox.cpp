@@ -40,7 +40,7 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     if (fresh) [[unlikely]]
         (void)me.post_spawned_if(*this, put); // new work: newest first
     else
-        (void)me.post_ready_if(*this, put);
+        (void)me.post_woken_if(*this, put);
     return mine;
 }
 
@@ -94,7 +94,7 @@ bool mailbox::pull_to_this_worker(message_node& one, worker& me, worker& owner) 
         moved_here = true;
     });
     if (!let || !moved_here) return false;
-    me.post_ready(*this);
+    me.post_woken(*this);
     return true;
 }
 
@@ -179,7 +179,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
 
 // A handler's worker is the owner, and nothing else is ready there. False: that is not so.
 [[gnu::always_inline]] inline bool mailbox::try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept {
-    local_queue& queue = me.queue();
+    run_queue& queue = me.queue();
     // all of these are hints: it is decided when the mail leaves the hand
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.lifo.is_open()) return false;
@@ -217,7 +217,7 @@ bool mailbox::deliver_from_lifo_slot(worker& victim) noexcept {
 
 // The hand is open then, or closed as it was. In the own thread.
 [[gnu::noinline]] void mailbox::flush_lifo_slot(worker& me) noexcept {
-    local_queue& queue = me.queue();
+    run_queue& queue = me.queue();
     bool pushed = false;
     queue.inside([&]() noexcept { pushed = deliver_from_lifo_slot(me); }); // where a thief may have been
     if (pushed) me.posted(queue.size());
@@ -524,7 +524,7 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_nod
         return static_cast<mailbox*>(chosen);
     }
     if (!me.queue().lifo.closed()) me.flush_lifo_slot();
-    (void)me.post_ready_if(*this, [&]() noexcept { return end_batch_locked(rest, retire); });
+    (void)me.post_woken_if(*this, [&]() noexcept { return end_batch_locked(rest, retire); });
     if (retire) retire_slot();
     return nullptr;
 }

@@ -61,15 +61,15 @@ namespace sennit::sched {
 
 // True: there is work for this relief, or it is called again. False: the runtime ends.
 bool worker::deactivate() noexcept {
-    local_queue::batch all;
-    if (queue_.take_all(all) != 0) runtime_.injected().push_batch(all);
+    run_queue::batch all;
+    if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
     if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
     const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
     park_epoch_.store(now + 1);
     const base::atomic<std::uint32_t>& word = spare_state_;
     for (std::uint32_t seen = spare_state_.load(); seen != spare_state::active && !runtime_.stopping(); seen = spare_state_.load()) {
         if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive)) continue;
-        if (inbox_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) {
+        if (pinned_queue_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) {
             seen = spare_state::inactive; // a worker again, in the sight of all
             while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
             }

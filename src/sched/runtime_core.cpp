@@ -180,7 +180,7 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
 
 runtime_core::runtime_core(const runtime_options& given)
     : options_(completed(given)), fork_generation_(sys::fork_generation()), contexts_(*this, options_.stack_size),
-      injected_(order_for(options_)) {
+      injector_(order_for(options_)) {
     sys::install_atfork_handlers();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
     sys::install_stack_overflow_handler(&describe_overflow);
@@ -338,7 +338,7 @@ void runtime_core::post(runnable& what) noexcept {
 
 void runtime_core::post_inside(runnable& what) noexcept {
     if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
-    injected_.push(what);
+    injector_.push(what);
     wake_one();
 }
 
@@ -346,7 +346,7 @@ void runtime_core::post_home(runnable& what) noexcept {
     if (what.home == 0) what.home = next_home(); // under round_robin
     const unsigned index = what.home - 1u;
     const bool movable = what.movable;
-    worker_at(index).inbox().push(what); // it may be gone from here on
+    worker_at(index).pinned_queue().push(what); // it may be gone from here on
     // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
     if (!wake_worker(index) && movable && !has_sentinel()) wake_one();
     if (!movable && worker_at(index).is_spare()) [[unlikely]]

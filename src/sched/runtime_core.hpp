@@ -42,7 +42,7 @@ public:
     bool activate_spare(bool& refused) noexcept;
     void release_spare(worker& spare) noexcept;
     context_pool& contexts() noexcept { return contexts_; }
-    shared_queue& injected() noexcept { return injected_; }
+    shared_queue& injector() noexcept { return injector_; }
     idle_map& idle() noexcept { return idle_; }
     sched::timers& timers() noexcept { return timers_; }
     mailbox_table& mailboxes() noexcept { return mailboxes_; }
@@ -145,7 +145,7 @@ private:
     } starvation_; // the watchdog's
     base::atomic<std::uint64_t> spares_activated_{0};
     base::atomic<std::uint64_t> spares_released_{0};
-    shared_queue injected_;
+    shared_queue injector_;
     sched::timers timers_;
     blocking_pool blocking_;
     idle_map idle_;

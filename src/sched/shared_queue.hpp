@@ -37,14 +37,14 @@ public:
     }
 
     // What a worker gives away.
-    void push_batch(local_queue::batch& given) noexcept {
+    void push_batch(run_queue::batch& given) noexcept {
         std::lock_guard guard(lock_);
         if (order_) {
-            while (runnable* item = given.ready.pop_front()) put(*item);
+            while (runnable* item = given.woken.pop_front()) put(*item);
             while (runnable* item = given.spawned.pop_front()) put(*item);
         } else {
-            items_.append(given.ready);
-            given_.append(given.spawned);
+            items_.append(given.woken);
+            shared_spawned_.append(given.spawned);
         }
         size_.store(size_.load_rlx() + std::exchange(given.count, 0)); // owner of the lock is the only writer
     }
@@ -55,9 +55,9 @@ public:
     runnable* pop(new_work when = new_work::last) noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
-        runnable* item = when == new_work::first ? given_.pop_front() : nullptr;
+        runnable* item = when == new_work::first ? shared_spawned_.pop_front() : nullptr;
         if (!item) item = take();
-        if (!item && when == new_work::last) item = given_.pop_front();
+        if (!item && when == new_work::last) item = shared_spawned_.pop_front();
         if (!item) return nullptr;
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
         return item;
@@ -146,7 +146,7 @@ private:
     base::spin_lock lock_;
     const std::unique_ptr<scheduling_order> order_;
     base::intrusive_queue<runnable> items_;
-    base::intrusive_queue<runnable> given_; // new work that workers gave away, oldest first
+    base::intrusive_queue<runnable> shared_spawned_; // new work that workers gave away, oldest first
     base::atomic<std::size_t> size_{0};
 };
 

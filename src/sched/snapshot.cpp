@@ -47,8 +47,8 @@ void snapshot::reserve() {
     const std::size_t contexts = of_.contexts().all_.size();
     std::size_t strands = 4 * contexts + 1024;
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
-        strands += of_.worker_at(i).queue().size() + of_.worker_at(i).inbox().size();
-    strands += of_.injected().size();
+        strands += of_.worker_at(i).queue().size() + of_.worker_at(i).pinned_queue().size();
+    strands += of_.injector().size();
     strands <<= room_;
     found_ = {};
     found_.runtime = &of_;
@@ -173,9 +173,9 @@ snapshot::result snapshot::collect_ready() noexcept {
     };
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
-        local_queue& queue = one.queue_;
+        run_queue& queue = one.queue_;
         if (queue.lock_.held()) return result::again;
-        all(queue.ready_);
+        all(queue.woken_);
         all(queue.spawned_);
         if (one.run_first_) add_ready(*one.run_first_);
         if (one.resume_next_) add_ready(*one.resume_next_);
@@ -184,7 +184,7 @@ snapshot::result snapshot::collect_ready() noexcept {
         for (unsigned look = 0; !shared.lock_.try_lock(); ++look)
             if (look == looks_for_a_lock) return false;
         all(shared.items_);
-        all(shared.given_);
+        all(shared.shared_spawned_);
         if (shared.order_) { // only the order knows them; contexts among them are found here, others may push meanwhile
             std::size_t others = shared.size();
             for (const context* one : of_.contexts().all_)
@@ -198,8 +198,8 @@ snapshot::result snapshot::collect_ready() noexcept {
         return true;
     };
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
-        if (!all_shared(of_.worker_at(i).inbox())) return result::again;
-    if (!all_shared(of_.injected())) return result::again;
+        if (!all_shared(of_.worker_at(i).pinned_queue())) return result::again;
+    if (!all_shared(of_.injector())) return result::again;
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
 }
 

@@ -196,14 +196,14 @@ bool deadlock_detector::take(observation& seen) {
     for (runtime_core* one : registry::all()) {
         if (one->lost_in_fork()) continue;
         if (one->stopping() || !one->options().watch_deadlocks) return false;
-        if (one->timers().next_ns() != never || !one->injected().empty() || one->has_stealable_contexts()) return false;
+        if (one->timers().next_ns() != never || !one->injector().empty() || one->has_stealable_contexts()) return false;
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
             if (!other.thread_.joinable()) continue; // a relief whose thread was refused
             const std::uint32_t epoch = other.park_epoch_.load();
             if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) || other.park_epoch_.load() != epoch)
                 return false;
-            if (!other.queue_.empty() || !other.inbox_.empty()) return false;
+            if (!other.queue_.empty() || !other.pinned_queue_.empty()) return false;
             seen.states.push_back(epoch);
             seen.asleep.push_back(other.os_thread_.load());
         }

@@ -150,7 +150,7 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
             if (!found.to_release || !stuck) found.to_release = &each;
         }
         if (!stuck) continue;
-        const bool work = each.queue().in_sight() != 0 || each.inbox().has_soft_affinity();
+        const bool work = each.queue().in_sight() != 0 || each.pinned_queue().has_soft_affinity();
         found.work_behind = found.work_behind || work;
         if (!leaves)
             ++found.stuck;
@@ -165,12 +165,12 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
     const bool ready =
         now.work_behind ||
-        (now.none_serves && (!one.injected().empty() || one.has_stealable_contexts() || one.timers().next_ns() <= sys::now_ns()));
+        (now.none_serves && (!one.injector().empty() || one.has_stealable_contexts() || one.timers().next_ns() <= sys::now_ns()));
     // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
-    const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injected().empty();
+    const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injector().empty();
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
-            if (worker& each = one.worker_at(i); late || ready || !each.inbox().empty()) each.request_global_poll();
+            if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty()) each.request_global_poll();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // for a thread that the options do not allow
     // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
@@ -228,7 +228,7 @@ bool watchdog::is_stuck(worker& one) noexcept {
 
 // What mailboxes that had their last turn there are told: any worker may take it.
 void watchdog::drain_pinned_queue(worker& spare) noexcept {
-    while (runnable* item = spare.inbox_.pop_movable(shared_queue::any)) {
+    while (runnable* item = spare.pinned_queue_.pop_movable(shared_queue::any)) {
         item->home = 0;
         spare.runtime_.post(*item);
     }

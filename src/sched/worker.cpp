@@ -150,7 +150,7 @@ void worker::settle(context& left) noexcept {
     // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
     if (after(after_argument_, *after_waiter_)) return;
     if (!is_local(left)) return post_by_policy(left);
-    const std::uint32_t queued = queue_.push_ready_first(left);
+    const std::uint32_t queued = queue_.push_woken_first(left);
     if (!SENNIT_MUTANT("post of who need not wait")) posted(queued);
 }
 
@@ -226,21 +226,21 @@ bool worker::run_next_task() noexcept {
 }
 
 bool worker::global_sources_empty() const noexcept {
-    return inbox_.empty() && runtime_.injected().empty();
+    return pinned_queue_.empty() && runtime_.injector().empty();
 }
 
 // One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
 runnable* worker::pop_global(shared_queue::new_work when) noexcept {
     if (last_was_pinned_)
-        if (runnable* item = runtime_.injected().pop(when)) {
+        if (runnable* item = runtime_.injector().pop(when)) {
             last_was_pinned_ = false;
             return item;
         }
-    if (runnable* item = inbox_.pop()) {
+    if (runnable* item = pinned_queue_.pop()) {
         last_was_pinned_ = true;
         return item;
     }
-    return runtime_.injected().pop(when);
+    return runtime_.injector().pop(when);
 }
 
 // True when a timer was due.
@@ -292,7 +292,7 @@ bool worker::had_best_run_here(const runnable& item) noexcept {
 
 void worker::post_by_policy(runnable& item) noexcept {
     if (item.movable && item.home != 0 && had_best_run_here(item)) {
-        posted(queue_.push_ready(item));
+        posted(queue_.push_woken(item));
         return;
     }
     if (steals_ || item.home != 0) {
@@ -300,13 +300,13 @@ void worker::post_by_policy(runnable& item) noexcept {
         return;
     }
     item.home = home(); // begins here, stays here
-    posted(queue_.push_ready(item));
+    posted(queue_.push_woken(item));
 }
 
 // The context that is left goes behind all that is ready: as much is ready as before, so nobody need be woken.
 void worker::requeue(context& self) noexcept {
     if (is_local(self))
-        queue_.push_ready(self);
+        queue_.push_woken(self);
     else
         post_by_policy(self);
 }
@@ -315,8 +315,8 @@ void worker::requeue(context& self) noexcept {
 bool worker::share_half() noexcept {
     tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
     if (!pace_.worth_sharing(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
-    local_queue::batch half;
-    if (queue_.take_half(half) != 0) runtime_.injected().push_batch(half);
+    run_queue::batch half;
+    if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
     runtime_.wake_one();
     return true;
 }
@@ -328,12 +328,12 @@ void worker::meet(const void* place, std::uint64_t values) noexcept {
 }
 
 bool worker::steal_tasks(worker& victim) noexcept {
-    local_queue::batch stolen;
+    run_queue::batch stolen;
     const std::uint32_t count = victim.queue_.steal_half(stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
     if (count == 0) return false;
     counted.robbed.add(count);
     tracing::emit(trace_kind::steals, nullptr, "from a queue");
-    announce_stolen(queue_.adopt(stolen));
+    announce_stolen(queue_.append_batch(stolen));
     return true;
 }
 
@@ -348,11 +348,11 @@ void worker::announce_stolen(std::uint32_t queued) noexcept {
 // What had best run on a worker that does not get on. Without `even_stale` nothing that is likely to do nothing.
 bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     runnable* item =
-        victim.inbox_.pop_movable([=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
+        victim.pinned_queue_.pop_movable([=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
     if (!item) return false;
     item->home = 0;
     counted.robbed.add();
-    announce_stolen(queue_.push_ready(*item));
+    announce_stolen(queue_.push_woken(*item));
     return true;
 }
 
@@ -403,7 +403,7 @@ template <bool traced>
             began_shared_ns_ = 0; // nor does what was given away wait for a tick
         }
     }
-    queue_.promote_newest_if_none_is_ready();
+    queue_.promote_newest_if_none_is_woken();
     waiter who;
     leave(
         [](void*, waiter& left) noexcept {
@@ -415,13 +415,13 @@ template <bool traced>
 
 [[gnu::always_inline]] inline void worker::wake_here(context& parked) noexcept {
     if (parked.home == quick_home_) [[likely]]
-        return posted(queue_.push_ready(parked));
+        return posted(queue_.push_woken(parked));
     wake_slowly(parked);
 }
 
 [[gnu::noinline]] void worker::wake_slowly(context& parked) noexcept {
     tracing::emit(trace_kind::wakes, parked.saved_activity);
-    post_ready(parked);
+    post_woken(parked);
 }
 
 bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
@@ -450,7 +450,7 @@ bool worker::run_instead(runnable& item) noexcept {
     leave_for(
         *next,
         [](void*, waiter& self) noexcept {
-            this_worker()->post_ready(*self.parked);
+            this_worker()->post_woken(*self.parked);
             return true;
         },
         nullptr, who);
@@ -486,7 +486,7 @@ std::uint16_t home_here(runtime_core& where) noexcept {
 void schedule(runnable& what, runtime_core& where) noexcept {
     worker* me = this_worker();
     if (me && &me->runtime() == &where)
-        me->post_ready(what);
+        me->post_woken(what);
     else
         where.post(what);
 }

@@ -55,10 +55,10 @@ public:
     static void arrive() noexcept;
 
     // Own thread: makes `item` ready here, and wakes somebody if there is need.
-    void post_ready(runnable& item) noexcept {
+    void post_woken(runnable& item) noexcept {
         if (item.home != local_home_) [[unlikely]]
             return post_by_policy(item);
-        posted(queue_.push_ready(item));
+        posted(queue_.push_woken(item));
     }
     void post_spawned(runnable& item) noexcept {
         if (item.home != local_home_) [[unlikely]]
@@ -67,8 +67,8 @@ public:
     }
     // The same if `wanted()`, called inside the own queue's lock, says so. True: it was put in.
     template <class F>
-    bool post_ready_if(runnable& item, F&& wanted) noexcept {
-        return post_if(item, wanted, [this](runnable& one, F& why) { return queue_.push_ready_if(one, why); });
+    bool post_woken_if(runnable& item, F&& wanted) noexcept {
+        return post_if(item, wanted, [this](runnable& one, F& why) { return queue_.push_woken_if(one, why); });
     }
     template <class F>
     bool post_spawned_if(runnable& item, F&& wanted) noexcept {
@@ -150,8 +150,8 @@ public:
     }
     // Another number than before when a piece of work, or of mail, has come to its end here. A hint.
     std::uint64_t pulse() const noexcept;
-    local_queue& queue() noexcept { return queue_; }
-    shared_queue& inbox() noexcept { return inbox_; }
+    run_queue& queue() noexcept { return queue_; }
+    shared_queue& pinned_queue() noexcept { return pinned_queue_; }
     sched::parker& parker() noexcept { return parker_; }
     void request_share() noexcept {
         // acquire pairs with thread_main's store
@@ -328,8 +328,8 @@ private:
     runnable* run_first_ = nullptr;  // before all else
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 
-    local_queue queue_;
-    shared_queue inbox_;                // what only this worker may run and others made ready
+    run_queue queue_;
+    shared_queue pinned_queue_;                // what only this worker may run and others made ready
     std::unique_ptr<sightings[]> seen_; // of each worker
     sched::parker parker_;
     // Of a relief; every change is argued in src/sched/relief.cpp.

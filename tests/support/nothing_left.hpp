@@ -14,7 +14,7 @@ inline bool nothing_left(sennit::runtime& one) {
     for (int look = 0; look < 100'000; ++look) {
         auto& core = one.core();
         const bool timers = core.timers().next_ns() != sennit::sched::never;
-        const bool work = !core.injected().empty() || core.has_stealable_contexts();
+        const bool work = !core.injector().empty() || core.has_stealable_contexts();
         if (one.metrics().stacks_live <= one.workers() && !timers && !work) return true;
         one.run([] { sennit::this_fiber::yield(); });
     }

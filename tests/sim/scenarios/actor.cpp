@@ -398,7 +398,7 @@ SIM_SCENARIO_WITHIN(actor, a_thief_is_there_before_the_piece, .preemptions = 2, 
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
     sim::thread thief([&] {
-        sennit::sched::local_queue& queue = all.one->core().worker_at(0).queue();
+        sennit::sched::run_queue& queue = all.one->core().worker_at(0).queue();
         (void)queue.claimed([&]() noexcept {
             if (queue.lifo.held()) sim::check(all.what.passed_on == 1, "and what came before it");
         });

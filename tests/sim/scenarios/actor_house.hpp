@@ -72,9 +72,9 @@ struct house {
     // As a thief: what lies there, and in its hand, goes to the shared queue.
     void steal_from_first_worker() {
         sennit::sched::worker& victim = one->core().worker_at(0);
-        sennit::sched::local_queue::batch stolen_batch;
+        sennit::sched::run_queue::batch stolen_batch;
         (void)victim.queue().steal_half(stolen_batch, [&]() noexcept { sennit::sched::mailbox::deliver_from_lifo_slot(victim); });
-        while (sennit::sched::runnable* item = stolen_batch.ready.pop_front()) one->core().post(*item);
+        while (sennit::sched::runnable* item = stolen_batch.woken.pop_front()) one->core().post(*item);
         while (sennit::sched::runnable* item = stolen_batch.spawned.pop_front()) one->core().post(*item);
     }
     engine one;

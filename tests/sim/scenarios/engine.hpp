@@ -55,7 +55,7 @@ private:
     std::string work_that_lies_about() {
         sennit::sched::runtime_core& core = runtime_->core();
         std::string text;
-        if (!core.injected().empty()) text += "work lies in the shared queue; ";
+        if (!core.injector().empty()) text += "work lies in the shared queue; ";
         for (unsigned i = 0; i < core.worker_count_with_spares(); ++i) {
             sennit::sched::worker& one = core.worker_at(i);
             const std::string whose = "worker " + std::to_string(i);

@@ -85,9 +85,9 @@ void begins_a_fiber_that_was_given_away(bool outside) {
         bool begun = false;
         sennit::fiber fresh([&] { begun = true; });
         sennit::fiber second([] {});
-        sennit::sched::local_queue::batch half; // as worker::share_half does
+        sennit::sched::run_queue::batch half; // as worker::share_half does
         sim::check(sennit::sched::this_worker()->queue().take_half(half) == 1, "the older one goes");
-        one->core().injected().push_batch(half);
+        one->core().injector().push_batch(half);
         comes_from_outside work(one, begun);
         if (outside)
             one->core().post(work);
@@ -214,7 +214,7 @@ SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions 
 
 // A parent that was woken goes before its elder sibling begins, though their parent is ready before it.
 SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
-    sennit::sched::local_queue queue;
+    sennit::sched::run_queue queue;
     struct piece : sennit::sched::runnable {
         piece() : runnable(nullptr) {}
     };
@@ -222,34 +222,34 @@ SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
     grandparent.order = queue.present();
     queue.push_spawned(sibling);
     parent.order = queue.present();
-    queue.push_ready(grandparent);
-    queue.push_ready(parent);
+    queue.push_woken(grandparent);
+    queue.push_woken(parent);
     sim::check(queue.pop() == &grandparent, "the sibling was spawned before the parent began");
     sim::check(queue.pop() == &parent, "the same");
     sim::check(queue.pop() == &sibling, "nothing else is left");
     queue.push_spawned(sibling);
-    queue.push_ready(grandparent);
+    queue.push_woken(grandparent);
     sim::check(queue.pop() == &sibling, "it is the grandparent's child");
 }
 
 // What a thief takes of new work stays behind all that the thief has of its own, and the next thief gets the oldest.
 SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
-    sennit::sched::local_queue mine, theirs;
+    sennit::sched::run_queue mine, theirs;
     struct piece : sennit::sched::runnable {
         piece() : runnable(nullptr) {}
     };
     std::array<piece, 2> stolen;
     piece woken;
     for (piece& one : stolen) theirs.push_spawned(one);
-    sennit::sched::local_queue::batch stolen_batch;
+    sennit::sched::run_queue::batch stolen_batch;
     sim::thread thief([&] {
         theirs.steal_half(stolen_batch);
         theirs.steal_half(stolen_batch);
     });
     thief.join();
     stolen_batch.count = 2;
-    mine.adopt(stolen_batch);
-    mine.push_ready(woken);
+    mine.append_batch(stolen_batch);
+    mine.push_woken(woken);
     sim::check(mine.pop() == &woken, "what is ready here goes first");
     sim::check(mine.pop() == &stolen[1] && mine.pop() == &stolen[0], "then the newest of what was stolen");
 }

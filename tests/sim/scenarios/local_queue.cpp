@@ -11,7 +11,7 @@
 
 namespace {
 
-using sennit::sched::local_queue;
+using sennit::sched::run_queue;
 
 struct piece : sennit::sched::runnable {
     piece() : runnable(nullptr) {}
@@ -23,25 +23,25 @@ void go(sennit::sched::runnable* one) {
     if (one) static_cast<piece*>(one)->go();
 }
 template <class F>
-void each_of(local_queue::batch& stolen_batch, F&& what) {
-    while (sennit::sched::runnable* one = stolen_batch.ready.pop_front()) what(one);
+void each_of(run_queue::batch& stolen_batch, F&& what) {
+    while (sennit::sched::runnable* one = stolen_batch.woken.pop_front()) what(one);
     while (sennit::sched::runnable* one = stolen_batch.spawned.pop_front()) what(one);
 }
-void go_all(local_queue::batch& stolen_batch) {
+void go_all(run_queue::batch& stolen_batch) {
     each_of(stolen_batch, go);
 }
 
 } // namespace
 
-SIM_SCENARIO_BOTH_WAYS(local_queue, gives_each_piece_to_one, .preemptions = 3, .stale_reads = 1) {
-    local_queue queue;
+SIM_SCENARIO_BOTH_WAYS(run_queue, gives_each_piece_to_one, .preemptions = 3, .stale_reads = 1) {
+    run_queue queue;
     std::array<piece, 2> pieces;
     sim::thread thief([&] {
-        local_queue::batch stolen_batch;
+        run_queue::batch stolen_batch;
         queue.steal_half(stolen_batch);
         go_all(stolen_batch);
     });
-    queue.push_ready(pieces[0]);
+    queue.push_woken(pieces[0]);
     queue.push_spawned(pieces[1]);
     go(queue.pop());
     go(queue.pop());
@@ -52,11 +52,11 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, gives_each_piece_to_one, .preemptions = 3, .
 }
 
 // A joiner wants just this one back, which a thief may have.
-SIM_SCENARIO_BOTH_WAYS(local_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3, .stale_reads = 1) {
-    local_queue queue;
+SIM_SCENARIO_BOTH_WAYS(run_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3, .stale_reads = 1) {
+    run_queue queue;
     piece one;
     sim::thread thief([&] {
-        local_queue::batch stolen_batch;
+        run_queue::batch stolen_batch;
         queue.steal_half(stolen_batch);
         go_all(stolen_batch);
     });
@@ -68,21 +68,21 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, the_newest_is_taken_back_or_stolen, .preempt
     sim::check(one.runs == 1 && queue.empty(), "it was taken once");
 }
 
-SIM_SCENARIO_BOTH_WAYS(local_queue, two_thieves_and_a_gift, .preemptions = 2, .stale_reads = 1) {
-    local_queue queue;
+SIM_SCENARIO_BOTH_WAYS(run_queue, two_thieves_and_a_gift, .preemptions = 2, .stale_reads = 1) {
+    run_queue queue;
     std::array<piece, 3> pieces;
     for (piece& one : pieces) queue.push_spawned(one);
     sim::thread first([&] {
-        local_queue::batch stolen_batch;
+        run_queue::batch stolen_batch;
         queue.steal_half(stolen_batch);
         go_all(stolen_batch);
     });
     sim::thread second([&] {
-        local_queue::batch stolen_batch;
+        run_queue::batch stolen_batch;
         queue.steal_half(stolen_batch);
         go_all(stolen_batch);
     });
-    local_queue::batch gift;
+    run_queue::batch gift;
     queue.take_half(gift);
     go_all(gift);
     first.join();
@@ -92,32 +92,32 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, two_thieves_and_a_gift, .preemptions = 2, .s
 }
 
 // What a thief robs goes into its own queue, of which the other robs in turn.
-SIM_SCENARIO_BOTH_WAYS(local_queue, stolen_tasks_are_stolen_again, .preemptions = 2, .stale_reads = 1) {
-    std::array<local_queue, 2> queues;
+SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_are_stolen_again, .preemptions = 2, .stale_reads = 1) {
+    std::array<run_queue, 2> queues;
     std::array<piece, 2> pieces;
-    queues[0].push_ready(pieces[0]);
+    queues[0].push_woken(pieces[0]);
     const auto steal_from_other = [&](unsigned me) {
-        local_queue::batch stolen_batch;
-        if (queues[1 - me].steal_half(stolen_batch) != 0) queues[me].adopt(stolen_batch);
+        run_queue::batch stolen_batch;
+        if (queues[1 - me].steal_half(stolen_batch) != 0) queues[me].append_batch(stolen_batch);
         go(queues[me].pop());
     };
     sim::thread other([&] { steal_from_other(1); });
-    queues[0].push_ready(pieces[1]);
+    queues[0].push_woken(pieces[1]);
     steal_from_other(0);
     other.join();
-    for (local_queue& one : queues)
+    for (run_queue& one : queues)
         while (auto* left = one.pop()) go(left);
     for (const piece& one : pieces) sim::check(one.runs == 1, "each piece was taken once");
 }
 
 // Who yields puts itself into the queue before it is saved: no thief may have it until the switch is over.
-SIM_SCENARIO_BOTH_WAYS(local_queue, a_yielding_context_is_not_stolen_before_it_is_saved, .preemptions = 3, .stale_reads = 1) {
-    local_queue queue;
+SIM_SCENARIO_BOTH_WAYS(run_queue, a_yielding_context_is_not_stolen_before_it_is_saved, .preemptions = 3, .stale_reads = 1) {
+    run_queue queue;
     piece next, self;
     sim::var<int> saved{0};
-    queue.push_ready(next);
+    queue.push_woken(next);
     sim::thread thief([&] {
-        local_queue::batch stolen_batch;
+        run_queue::batch stolen_batch;
         queue.steal_half(stolen_batch);
         each_of(stolen_batch, [&](sennit::sched::runnable* one) {
             if (one == &self) sim::check(saved == 1, "it is saved");
@@ -137,8 +137,8 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, a_yielding_context_is_not_stolen_before_it_i
 }
 
 // The owner's push against a sleeper, in small: the push is seen, or the announcement is.
-SIM_SCENARIO_BOTH_WAYS(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .stale_reads = 2) {
-    local_queue queue;
+SIM_SCENARIO_BOTH_WAYS(run_queue, a_push_is_seen_or_sees, .preemptions = 3, .stale_reads = 2) {
+    run_queue queue;
     piece one;
     sennit::base::atomic<int> announced{0};
     sennit::sched::parker own_parker;
@@ -149,13 +149,13 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, a_push_is_seen_or_sees, .preemptions = 3, .s
         if (queue.empty()) own_parker.sleep();
         sim::check(!queue.empty(), "who wakes finds the piece");
     });
-    queue.push_ready(one);
+    queue.push_woken(one);
     if (announced.load() != 0) own_parker.notify();
     sleeper.join();
 }
 
 // A worker that does not get on is robbed of what only others can run.
-SIM_SCENARIO_BOTH_WAYS(local_queue, a_blocked_workers_tasks_are_stolen, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(run_queue, a_blocked_workers_tasks_are_stolen, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     struct setter : sennit::sched::runnable {
         setter() : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->ran.set(); }) {}
@@ -171,7 +171,7 @@ SIM_SCENARIO_BOTH_WAYS(local_queue, a_blocked_workers_tasks_are_stolen, .preempt
 // Three pieces in one queue, of which each blocks its worker until all run. While one thief has two of them in its
 // hands, their owner takes the third, and the other thief looks at two empty queues and goes to sleep. No stale reads:
 // with one there are more than six million executions of 1,300 steps.
-SIM_SCENARIO_BOTH_WAYS(local_queue, stolen_tasks_reach_a_worker_that_fell_asleep_meanwhile, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_a_worker_that_fell_asleep_meanwhile, .preemptions = 2, .stale_reads = 0,
                        .preempt_in = "worker.cpp local_queue.hpp owner_lock.hpp") {
     engine three(3);
     struct meeting {
