@@ -40,9 +40,9 @@ void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     else if (how.stack_size != 0)
         unstarted.need_stack(how.stack_size);
     if (how.worker)
-        unstarted.pin_to(sched::home_of(runtime, *how.worker));
+        unstarted.pin_to(sched::affinity_of_worker(runtime, *how.worker));
     else if (how.pinned)
-        unstarted.pin_to(sched::home_here(runtime));
+        unstarted.pin_to(sched::affinity_here(runtime));
 }
 
 int priority_of(sched::fiber_block& block) noexcept {

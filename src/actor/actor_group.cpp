@@ -82,10 +82,10 @@ void actor_base::end(std::exception_ptr error) noexcept {
 actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_type& type, const spawn_options* how)
     : group_(group), type_(type), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
     group.runtime_.check_not_lost();
-    std::uint16_t home = 0;
-    if (how && how->worker != spawn_options::any_worker) home = sched::home_of(group.runtime_, how->worker);
+    std::uint16_t affinity = 0;
+    if (how && how->worker != spawn_options::any_worker) affinity = sched::affinity_of_worker(group.runtime_, how->worker);
     const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
-                                    ? sched::home_of(group.runtime_, how->begins_on)
+                                    ? sched::affinity_of_worker(group.runtime_, how->begins_on)
                                     : std::uint16_t{0};
     auto cold = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::cold_state>() : nullptr;
     if (cold) cold->name = how->name;
@@ -93,7 +93,7 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
     try {
         detail::watch_entry* entry = how && how->watcher ? detail::make_watch_entry(how->watcher, false) : nullptr;
         try {
-            box_ = &group.runtime_.mailboxes().take(home);
+            box_ = &group.runtime_.mailboxes().take(affinity);
         } catch (...) {
             if (entry) detail::destroy_message(*entry);
             throw;
@@ -103,7 +103,7 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
         type.give(memory_);
         throw;
     }
-    if (const std::uint16_t wanted = home != 0 ? home : begin; wanted != 0) box_->set_initial_owner(wanted);
+    if (const std::uint16_t wanted = affinity != 0 ? affinity : begin; wanted != 0) box_->set_initial_owner(wanted);
     box_->cold_state = cold.release();
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->handled.store_rlx(0); // the life begins later; so for all of these

@@ -28,7 +28,7 @@ bool worker::poll_global_sources() noexcept {
     if (deactivation_requested()) [[unlikely]]
         (void)deactivate();
     begin_global_poll();
-    base::try_become_exclusive(about_now_ns_);
+    base::try_become_exclusive(cached_now_ns_);
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
     // Work that comes from outside again and again would starve the own queue else.
@@ -55,7 +55,7 @@ bool worker::poll_global_sources() noexcept {
 // becomes shorter only where even the shortest period is too long.
 void worker::begin_global_poll() noexcept {
     const std::int64_t now = sys::coarse_now_ns();
-    const std::int64_t past = now - std::exchange(about_now_ns_, now);
+    const std::int64_t past = now - std::exchange(cached_now_ns_, now);
     const auto scaled = [past](unsigned number) noexcept {
         return static_cast<unsigned>(number * tuning::global_poll_target_ns / past);
     };
@@ -74,7 +74,7 @@ void worker::begin_global_poll() noexcept {
 // A fiber that makes and joins children in a loop would starve all else: it never comes to a pick.
 bool worker::check_clock_beside_children() noexcept {
     next_check_beside_children_ = counted.aside.read() + global_poll_interval_;
-    if (sys::coarse_now_ns() == about_now_ns_ && !tuning::simulated) return false;
+    if (sys::coarse_now_ns() == cached_now_ns_ && !tuning::simulated) return false;
     if (!SENNIT_MUTANT("a global poll beside children")) next_global_poll_.store_rlx(counted.turns.read()); // orders nothing
     return global_poll_due();
 }
@@ -87,7 +87,7 @@ bool worker::run_alternating() noexcept {
 
 // Whether the coarse clock has moved since this was true for `last_ns`.
 bool worker::ticked(std::int64_t& last_ns) const noexcept {
-    return std::exchange(last_ns, about_now_ns_) != about_now_ns_ || tuning::simulated;
+    return std::exchange(last_ns, cached_now_ns_) != cached_now_ns_ || tuning::simulated;
 }
 
 // A worker that always has something ready never searches. But what lies behind a stuck worker must not wait until one

@@ -61,7 +61,7 @@ void fiber_block::run_here_traced() noexcept {
 }
 
 void fiber_block::run_body() noexcept {
-    if (home == 0 && !cold_) [[likely]]
+    if (affinity == 0 && !cold_) [[likely]]
         type_.body(*this);
     else
         run_bound();
@@ -70,12 +70,12 @@ void fiber_block::run_body() noexcept {
 // The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber is.
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
-    const std::uint16_t outer_home = std::exchange(here.home, home);
+    const std::uint16_t outer_affinity = std::exchange(here.affinity, affinity);
     if (cold_) set_location(&here);
     type_.body(*this);
     destroy_locals(self_); // their destructors may block
     if (cold_) set_location(nullptr);
-    here.home = outer_home;
+    here.affinity = outer_affinity;
 }
 
 void fiber_block::end() noexcept {
@@ -127,10 +127,10 @@ void fiber_block::launch(start how) noexcept {
     if (runtime_->injector().ordered()) [[unlikely]]
         have_properties();
     worker* me = this_worker();
-    born_ns_ = me ? me->about_now_ns() : sys::coarse_now_ns();
+    born_ns_ = me ? me->cached_now_ns() : sys::coarse_now_ns();
     if (!me || &me->runtime() != runtime_)
         runtime_->post(*this);
-    else if (how == start::enqueue || (home != 0 && home != me->home()) || !me->run_instead(*this))
+    else if (how == start::enqueue || (affinity != 0 && affinity != me->affinity()) || !me->run_instead(*this))
         me->post_spawned(*this);
 }
 
@@ -142,7 +142,7 @@ void fiber_block::launch(start how) noexcept {
 
 // Whether it is the newest here and has not begun, and nothing else is due; it is out of the queue then, and ours.
 [[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
-    return me && &me->runtime() == runtime_ && home == 0 && !me->global_poll_due_beside_children() &&
+    return me && &me->runtime() == runtime_ && affinity == 0 && !me->global_poll_due_beside_children() &&
            me->queue().pop_newest_if(*this);
 }
 

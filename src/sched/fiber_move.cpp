@@ -10,7 +10,7 @@
 // Who may read `runtime_`, which changes then. Its maker before the launch, and `launch` itself: nobody else has the
 // block. The fiber itself: what the worker that it left has written came with the post. Whoever looks at the fiber's
 // properties from outside: with `migration_state::lock` held, see `pin_during_change`. A joiner that would run the fiber on its own stack
-// does not look at it for a movable one, nor at `home`, which changes with it: it waits as for a fiber that somebody
+// does not look at it for a movable one, nor at `affinity`, which changes with it: it waits as for a fiber that somebody
 // runs. Reports find fibers on contexts and in queues and do not ask. So it is a plain word.
 //
 // `pin_during_change`. A fiber's properties belong to the lock of its runtime's order, and where the order may hold it is said by
@@ -74,12 +74,12 @@ std::unique_lock<base::spin_lock> fiber_block::pin_during_change() noexcept {
     begin_activity(self_);
     tracing::emit(trace_kind::runs, &self_);
     context& here = this_worker()->self();
-    const std::uint16_t outer_home = std::exchange(here.home, home);
+    const std::uint16_t outer_affinity = std::exchange(here.affinity, affinity);
     set_location(&here);
     migration.begun = true;
     migration.next = nullptr;
     migration.stack->enter();
-    here.home = outer_home;
+    here.affinity = outer_affinity;
     runtime_core* const there = migration.next;
     set_location(nullptr);
     if (!there) {
@@ -100,7 +100,7 @@ void fiber_block::post_to(runtime_core& there) noexcept {
         std::lock_guard guard(cold_->migration->lock);
         runtime_ = &there;
     }
-    home = 0; // under round_robin it was given one
+    affinity = 0; // under round_robin it was given one
     there.post(*this);
 }
 

@@ -80,7 +80,7 @@ void worker::publish_rest(context& self) noexcept {
         counted.published.add(head - split);
         tls.split.store(self.slot(head));
     }
-    runtime_.register_stealable(self, home());
+    runtime_.register_stealable(self, affinity());
     runtime_.wake_one();
 }
 
@@ -166,7 +166,7 @@ bool worker::steal_fork() noexcept {
 
 // A suspended context whose forks this worker may run.
 context* worker::find_stealable_context() noexcept {
-    return runtime_.find_stealable_context(steals_ ? 0 : home());
+    return runtime_.find_stealable_context(steals_ ? 0 : affinity());
 }
 
 bool worker::steal_fork_from_suspended() noexcept {

@@ -50,7 +50,7 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
         runtime().idle().is_set(owner->index()) && pull_to_this_worker(one, me, *owner))
         return;
-    last_remote_sender_.store_rlx(&me.runtime() == &runtime() && me.home() <= UINT8_MAX ? static_cast<std::uint8_t>(me.home())
+    last_remote_sender_.store_rlx(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX ? static_cast<std::uint8_t>(me.affinity())
                                                                           : std::uint8_t{0}); // a hint
     me.remote_prefetch_links().add(one);
     mailbox* const sender = me.self().serves();
@@ -76,7 +76,7 @@ void mailbox::notify_owner() noexcept {
     worker* const owner = owner_.load();
     if (!owner) return;
     if (wakeup_pending_.load() != 0 || wakeup_pending_.exchange(1) != 0) return;
-    wakeup_.home = owner->home();
+    wakeup_.affinity = owner->affinity();
     runtime().post(wakeup_);
 }
 
@@ -124,7 +124,7 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     wakeup& mine = *static_cast<wakeup*>(self);
     mailbox& me = of(mine);
     if (std::exchange(mine.owner_only, false)) [[unlikely]]
-        mine.movable = true;
+        mine.affinity_is_soft = true;
     const bool carried = std::exchange(mine.carries_mailbox, false);
     const bool stale = SENNIT_MUTANT("wakeup is taken before messages are looked for") && !me.remote_.load();
     if (!SENNIT_MUTANT("wakeup is taken")) me.wakeup_pending_.store(0);
@@ -139,15 +139,15 @@ void mailbox::run_wakeup(runnable* self) noexcept {
 // This worker could not be let in. `wakeup_pending_` is 0: if somebody else changes it, another notice is on its way.
 void mailbox::return_wakeup_to_owner(worker& owner) noexcept {
     if (wakeup_pending_.exchange(1) != 0) return;
-    wakeup_.owner_only = wakeup_.movable;
-    wakeup_.movable = false;
-    wakeup_.home = owner.home();
+    wakeup_.owner_only = wakeup_.affinity_is_soft;
+    wakeup_.affinity_is_soft = false;
+    wakeup_.affinity = owner.affinity();
     runtime().post(wakeup_);
 }
 
 // Else it is bound to another one.
 inline bool mailbox::runs_on(const worker& one) const noexcept {
-    return home == 0 || home == one.home();
+    return affinity == 0 || affinity == one.affinity();
 }
 
 // True: it was idle, and is busy and this worker's now; or on its way, if it is bound to another one.
@@ -259,7 +259,7 @@ inline bool mailbox::acquire_ownership(worker& me) noexcept {
 
 // What the owner does for a turn that goes on elsewhere and was not let in.
 struct mailbox::ownership_request : runnable {
-    ownership_request(mailbox& which, worker& owner) noexcept : runnable(&ownership_request::give), box(which) { home = owner.home(); }
+    ownership_request(mailbox& which, worker& owner) noexcept : runnable(&ownership_request::give), box(which) { affinity = owner.affinity(); }
     static void give(runnable* self) noexcept {
         auto& me = *static_cast<ownership_request*>(self);
         this_worker()->queue().inside([&]() noexcept { me.box.owner_.store(nullptr); });
@@ -297,7 +297,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
                                                       unsigned& left) noexcept {
     for (;;) {
         here.serve(box);
-        here.home = box->home; // a handler that blocks goes on where the actor may run
+        here.affinity = box->affinity; // a handler that blocks goes on where the actor may run
         // owner: the turn alone changes it while it lives
         box->handle(*given, box->generation_.load_rlx()); // own turn's
         if (this_worker() != me) [[unlikely]] {
@@ -330,8 +330,8 @@ void mailbox::run_batches(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
     mailbox* const outer = here.serves();
-    const std::uint16_t outer_home = here.home;
-    const bool outer_movable = std::exchange(here.movable, false);
+    const std::uint16_t outer_affinity = here.affinity;
+    const bool outer_is_soft = std::exchange(here.affinity_is_soft, false);
     mailbox* box = &first;
     message_node* given = nullptr;
     for (unsigned left = me->batches_per_pick(); box; --left) {
@@ -342,7 +342,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
         } else {
             while (!box->acquire_ownership(*me)) me = this_worker();
             here.serve(box);
-            here.home = box->home;
+            here.affinity = box->affinity;
         }
         list rest = box->run_batch(me);
         if ((box->marks_ & has_locals) != 0) [[unlikely]] {
@@ -350,12 +350,12 @@ void mailbox::run_batches(mailbox& first) noexcept {
             me = this_worker();
         }
         given = nullptr;
-        here.movable = false;
+        here.affinity_is_soft = false;
         box = box->end_batch(rest, *me, left > 1 && !me->global_poll_requested(), given);
     }
     here.serve(outer);
-    here.home = outer_home;
-    here.movable = outer_movable;
+    here.affinity = outer_affinity;
+    here.affinity_is_soft = outer_is_soft;
 }
 
 // How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it would else fall

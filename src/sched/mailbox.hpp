@@ -80,9 +80,9 @@ public:
     explicit mailbox(std::uint32_t slot) noexcept : runnable(&mailbox::run_queued), slot_(slot) {}
     mailbox(const mailbox&) = delete;
 
-    // Nobody's, as a new one is, it is this runtime's from now on; and nobody's again. `home`: of the only worker that
+    // Nobody's, as a new one is, it is this runtime's from now on; and nobody's again. `affinity`: of the only worker that
     // may run it; 0: any. Who has an old address may be looking.
-    void attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t home) noexcept;
+    void attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t affinity) noexcept;
     void detach_from_runtime() noexcept;
     bool generations_exhausted() const noexcept; // its generations are
 
@@ -170,7 +170,7 @@ private:
         wakeup() noexcept : runnable(&mailbox::run_wakeup) {}
         bool owner_only = false; // for this once only the owner may read it
         bool carries_mailbox = false; // it is on its way, busy: the reader begins a turn
-        bool bound = false;     // when it was made, to the worker of `home`; else that is what round_robin gave it
+        bool bound = false;     // when it was made, to the worker of `affinity`; else that is what round_robin gave it
     };
 
     static void run_queued(runnable* self) noexcept;

@@ -20,10 +20,10 @@ void mailbox::run_batches_and_migrate(worker& me) noexcept {
 // It has had its turn here. While it is idle and lives, it has no home but that of its life.
 void mailbox::migrate_to_sender(worker& me) noexcept {
     const unsigned to = last_remote_sender_.load_rlx(); // a hint
-    if (to == 0 || to == me.home() || runtime().idle().is_set(to - 1)) return;
+    if (to == 0 || to == me.affinity() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
-        if (owner_.load_rlx() != &me || !idle() || !is_alive() || home != 0) return; // under the lock
+        if (owner_.load_rlx() != &me || !idle() || !is_alive() || affinity != 0) return; // under the lock
         if (wakeup_pending_.exchange(1) != 0) return;                                    // that notice has yet to look
         (void)becomes_busy();
         owner_.store(nullptr);
@@ -31,7 +31,7 @@ void mailbox::migrate_to_sender(worker& me) noexcept {
     });
     if (!goes) return;
     wakeup_.carries_mailbox = true;
-    wakeup_.home = static_cast<std::uint16_t>(to);
+    wakeup_.affinity = static_cast<std::uint16_t>(to);
     if (!SENNIT_MUTANT("mailbox that migrates to its sender runs there")) runtime().post(wakeup_);
 }
 

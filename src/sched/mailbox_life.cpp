@@ -12,16 +12,16 @@ namespace sennit::sched {
 void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t only) noexcept {
     owned = true;
     in_order = false;
-    movable = false;
+    affinity_is_soft = false;
     order = UINT64_MAX;
-    home = only;
+    affinity = only;
     wakeup_.order = UINT64_MAX;
-    wakeup_.home = 0;
+    wakeup_.affinity = 0;
     wakeup_.in_order = false;
     wakeup_.owner_only = false;
     wakeup_.carries_mailbox = false;
     wakeup_.bound = only != 0;
-    wakeup_.movable = only == 0;
+    wakeup_.affinity_is_soft = only == 0;
     busy_.store_rlx(false); // pairs with begin_incarnation: written before the life, as all of these
     marks_ = 0;
     local_messages_ = {};
@@ -90,9 +90,9 @@ void worker::flush_lifo_slot_before_block() noexcept {
 // Of an unbound one. A handler that goes on in another worker's thread takes the mailbox with it, which costs a claim:
 // some 10 us where the old owner is awake. So who wakes it sends it back to `me`, if that is awake.
 void mailbox::bind_batch(context& here, const worker& me) const noexcept {
-    if (home != 0 || !me.is_local(*this)) return;
-    here.home = me.home();
-    here.movable = true;
+    if (affinity != 0 || !me.is_local(*this)) return;
+    here.affinity = me.affinity();
+    here.affinity_is_soft = true;
 }
 
 } // namespace sennit::sched

@@ -16,7 +16,7 @@ namespace sennit::sched {
 // sender; by the shared queue where the receiver has no owner, or where the notice is under way for another reason.
 bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept {
     worker* const owner = receiver.owner_.load();
-    if (owner == &me || !me.is_local(*this) || home != 0) return false;
+    if (owner == &me || !me.is_local(*this) || affinity != 0) return false;
     if (!me.queue().lifo.closed()) me.flush_lifo_slot();
     bool by_wakeup = false;
     me.queue().inside([&]() noexcept {
@@ -31,7 +31,7 @@ bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexce
     }
     if (SENNIT_MUTANT("mailbox rescheduled behind its receiver is posted")) return true;
     wakeup_.carries_mailbox = true;
-    wakeup_.home = owner->home();
+    wakeup_.affinity = owner->affinity();
     runtime().post(wakeup_);
     return true;
 }

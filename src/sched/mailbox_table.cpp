@@ -76,7 +76,7 @@ mailbox_table::~mailbox_table() {
     }
 }
 
-mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
+mailbox& mailbox_table::carve(worker& owner, std::uint16_t affinity) {
     for (;;) {
         if (carved_ == chunk_size) {
             chunks_.reserve(chunks_.size() + 1);
@@ -91,16 +91,16 @@ mailbox& mailbox_table::carve(worker& owner, std::uint16_t home) {
         if (k >= made_) ::new (where) mailbox((number << chunk_bits) + k);
         ++carved_;
         if (where->generations_exhausted()) continue;
-        where->attach_to_runtime(runtime_, owner, home);
+        where->attach_to_runtime(runtime_, owner, affinity);
         return *where;
     }
 }
 
-mailbox& mailbox_table::take_from_all(std::uint16_t home, worker& owner) {
+mailbox& mailbox_table::take_from_all(std::uint16_t affinity, worker& owner) {
     std::lock_guard guard(lock_);
-    if (free_.size() <= home) free_.resize(home + 1u); // here: `keep` must not fail
-    mailbox*& first = free_[home];
-    if (!first) return carve(owner, home);
+    if (free_.size() <= affinity) free_.resize(affinity + 1u); // here: `keep` must not fail
+    mailbox*& first = free_[affinity];
+    if (!first) return carve(owner, affinity);
     mailbox* const found = first;
     first = next_free(*found);
     return *found;
@@ -108,15 +108,15 @@ mailbox& mailbox_table::take_from_all(std::uint16_t home, worker& owner) {
 
 // Under the lock.
 void mailbox_table::keep(mailbox& free) noexcept {
-    mailbox*& first = free_[free.bound() ? free.home : 0u];
+    mailbox*& first = free_[free.bound() ? free.affinity : 0u];
     free.object = first;
     first = &free;
 }
 
-mailbox& mailbox_table::take(std::uint16_t home) {
-    if (home != 0) return take_from_all(home, runtime_.worker_at(home - 1u));
+mailbox& mailbox_table::take(std::uint16_t affinity) {
+    if (affinity != 0) return take_from_all(affinity, runtime_.worker_at(affinity - 1u));
     worker* me = this_worker();
-    if (!me || &me->runtime() != &runtime_) return take_from_all(0, runtime_.worker_at(runtime_.next_home() - 1u));
+    if (!me || &me->runtime() != &runtime_) return take_from_all(0, runtime_.worker_at(runtime_.next_affinity() - 1u));
     mailbox_cache& kept = me->mailboxes;
     mailbox* const found = kept.first;
     if (!found) return take_from_all(0, *me);

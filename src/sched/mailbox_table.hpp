@@ -38,7 +38,7 @@ public:
     static mailbox* find(std::uint32_t slot) noexcept; // mailbox.hpp
 
     // A free one, which only the worker of this home may run; 0: any. Throws std::bad_alloc.
-    mailbox& take(std::uint16_t home = 0);
+    mailbox& take(std::uint16_t affinity = 0);
     void give(mailbox& free) noexcept;
 
     // Calls `look` for each slot there is.
@@ -64,8 +64,8 @@ private:
     static std::uint32_t next_kept[most_chunks]; // one more that no runtime has
     static std::uint32_t take_chunk();
 
-    mailbox& carve(worker& owner, std::uint16_t home);
-    mailbox& take_from_all(std::uint16_t home, worker& owner);
+    mailbox& carve(worker& owner, std::uint16_t affinity);
+    mailbox& take_from_all(std::uint16_t affinity, worker& owner);
     void keep(mailbox& free) noexcept;
 
     runtime_core& runtime_;

@@ -69,7 +69,7 @@ bool worker::deactivate() noexcept {
     const base::atomic<std::uint32_t>& word = spare_state_;
     for (std::uint32_t seen = spare_state_.load(); seen != spare_state::active && !runtime_.stopping(); seen = spare_state_.load()) {
         if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive)) continue;
-        if (pinned_queue_.holds_bound() && !SENNIT_MUTANT("errand of who stands down")) {
+        if (pinned_queue_.has_hard_affinity() && !SENNIT_MUTANT("errand of who stands down")) {
             seen = spare_state::inactive; // a worker again, in the sight of all
             while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
             }

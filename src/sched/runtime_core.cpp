@@ -276,9 +276,9 @@ void runtime_core::check_not_lost() const {
             "make a new runtime in the child");
 }
 
-void runtime_core::register_stealable(context& one, std::uint16_t home) noexcept {
+void runtime_core::register_stealable(context& one, std::uint16_t affinity) noexcept {
     std::lock_guard guard(stealable_lock_);
-    one.stealable_affinity = home;
+    one.stealable_affinity = affinity;
     if (one.stealable.load_rlx()) return; // under the lock, as all below
     one.stealable.store_rlx(true);        // under the lock
     one.next_stealable = stealable_contexts_;
@@ -300,7 +300,7 @@ void runtime_core::remove_stealable(context& one) noexcept {
     stealable_count_.fetch_sub(1);
 }
 
-context* runtime_core::find_stealable_context(std::uint16_t home) noexcept {
+context* runtime_core::find_stealable_context(std::uint16_t affinity) noexcept {
     if (stealable_count_.load() == 0) return nullptr;
     std::lock_guard guard(stealable_lock_);
     for (context** link = &stealable_contexts_; context* one = *link;) {
@@ -308,7 +308,7 @@ context* runtime_core::find_stealable_context(std::uint16_t home) noexcept {
             *link = one->next_stealable;
             one->stealable.store_rlx(false); // under the lock
             stealable_count_.fetch_sub(1);
-        } else if (home == 0 || one->stealable_affinity == home) {
+        } else if (affinity == 0 || one->stealable_affinity == affinity) {
             return one;
         } else {
             link = &one->next_stealable;
@@ -317,15 +317,15 @@ context* runtime_core::find_stealable_context(std::uint16_t home) noexcept {
     return nullptr;
 }
 
-std::uint16_t runtime_core::home_at(unsigned index) const {
+std::uint16_t runtime_core::affinity_to(unsigned index) const {
     if (index >= worker_count())
         reject("[SNT-013] there is no worker " + std::to_string(index) + "; the runtime was started with " +
                std::to_string(worker_count()) + " workers, whose numbers begin at 0");
     return static_cast<std::uint16_t>(index + 1);
 }
 
-std::uint16_t runtime_core::next_home() noexcept {
-    return static_cast<std::uint16_t>(next_home_.fetch_add(1) % worker_count() + 1);
+std::uint16_t runtime_core::next_affinity() noexcept {
+    return static_cast<std::uint16_t>(next_affinity_.fetch_add(1) % worker_count() + 1);
 }
 
 void runtime_core::post(runnable& what) noexcept {
@@ -337,19 +337,19 @@ void runtime_core::post(runnable& what) noexcept {
 }
 
 void runtime_core::post_inside(runnable& what) noexcept {
-    if (what.home != 0 || policy() == scheduling::round_robin) return post_home(what);
+    if (what.affinity != 0 || policy() == scheduling::round_robin) return post_pinned(what);
     injector_.push(what);
     wake_one();
 }
 
-void runtime_core::post_home(runnable& what) noexcept {
-    if (what.home == 0) what.home = next_home(); // under round_robin
-    const unsigned index = what.home - 1u;
-    const bool movable = what.movable;
+void runtime_core::post_pinned(runnable& what) noexcept {
+    if (what.affinity == 0) what.affinity = next_affinity(); // under round_robin
+    const unsigned index = what.affinity - 1u;
+    const bool affinity_is_soft = what.affinity_is_soft;
     worker_at(index).pinned_queue().push(what); // it may be gone from here on
     // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
-    if (!wake_worker(index) && movable && !has_sentinel()) wake_one();
-    if (!movable && worker_at(index).is_spare()) [[unlikely]]
+    if (!wake_worker(index) && affinity_is_soft && !has_sentinel()) wake_one();
+    if (!affinity_is_soft && worker_at(index).is_spare()) [[unlikely]]
         worker_at(index).notify_inactive();
 }
 

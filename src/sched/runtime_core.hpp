@@ -57,9 +57,9 @@ public:
     bool steals() const noexcept { return policy() != scheduling::round_robin; }
     std::size_t stack_size() const noexcept { return options_.stack_size; }
     // Checks the number of a worker and gives it as a runnable's home. Throws std::invalid_argument.
-    std::uint16_t home_at(unsigned worker) const;
+    std::uint16_t affinity_to(unsigned worker) const;
     // The next one in turn.
-    std::uint16_t next_home() noexcept;
+    std::uint16_t next_affinity() noexcept;
 
     // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
     void wake_one() noexcept {
@@ -92,17 +92,17 @@ public:
 
     bool stopping() const noexcept { return stopping_.load() != 0; }
 
-    // Suspended contexts that still have forks to offer, with the worker that they are left on. (Their own `home` may
+    // Suspended contexts that still have forks to offer, with the worker that they are left on. (Their own `affinity` may
     // change: who is about to leave one writes it, and so does who runs on, since there was nothing to leave it for.)
-    void register_stealable(context& one, std::uint16_t home) noexcept;
+    void register_stealable(context& one, std::uint16_t affinity) noexcept;
     // By who resumes it. Whoever left it put it among the orphans before anybody could make it ready, so that is seen
     // here; others only take it out meanwhile, and then the lock tells.
     static void unregister_stealable(context& one) noexcept {
         if (one.stealable.load_rlx()) [[unlikely]] // a hint, as said above
             unregister_stealable_slow(one);
     }
-    // One with public forks; drops those without. `home`: only what was left there; 0: any.
-    context* find_stealable_context(std::uint16_t home) noexcept;
+    // One with public forks; drops those without. `affinity`: only what was left there; 0: any.
+    context* find_stealable_context(std::uint16_t affinity) noexcept;
 
     // For the workers' threads.
     context& first_context(unsigned index) noexcept { return *first_contexts_[index]; }
@@ -119,7 +119,7 @@ private:
     friend class snapshot;
     friend class watchdog;
     void post_inside(runnable& what) noexcept;
-    void post_home(runnable& what) noexcept;
+    void post_pinned(runnable& what) noexcept;
     [[gnu::cold]] static void unregister_stealable_slow(context& one) noexcept;
     void remove_stealable(context& one) noexcept;
     void end_workers(unsigned started) noexcept;
@@ -153,7 +153,7 @@ private:
     base::atomic<std::uint32_t> searching_{0};
     base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
-    base::atomic<std::uint32_t> next_home_{0};
+    base::atomic<std::uint32_t> next_affinity_{0};
     base::atomic<std::uint32_t> visitors_{0};        // threads inside `post` that are none of its workers'
     base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
 

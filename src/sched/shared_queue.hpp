@@ -66,10 +66,10 @@ public:
     // The oldest one that may run elsewhere than its home and is `wanted`; null when there is none. Looks at a few
     // only.
     template <class W>
-    runnable* pop_movable(W&& wanted) noexcept {
+    runnable* pop_soft_affinity(W&& wanted) noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
-        runnable* item = find_movable(wanted);
+        runnable* item = find_soft_affinity(wanted);
         if (!item) return nullptr;
         items_.remove(*item);
         size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
@@ -78,15 +78,15 @@ public:
     bool has_soft_affinity() noexcept {
         if (empty()) return false;
         std::lock_guard guard(lock_);
-        return find_movable(any) != nullptr;
+        return find_soft_affinity(any) != nullptr;
     }
 
     // Something that only this queue's worker may run.
-    bool holds_bound() noexcept {
+    bool has_hard_affinity() noexcept {
         if (empty()) return false;
         std::lock_guard guard(lock_);
         runnable* item = items_.front();
-        while (item && item->movable) item = items_.after(*item);
+        while (item && item->affinity_is_soft) item = items_.after(*item);
         return item != nullptr;
     }
 
@@ -136,9 +136,9 @@ private:
     }
 
     template <class W>
-    runnable* find_movable(W&& wanted) const noexcept {
+    runnable* find_soft_affinity(W&& wanted) const noexcept {
         runnable* item = items_.front();
-        for (int left = 64; item && !(item->movable && wanted(*item)); --left)
+        for (int left = 64; item && !(item->affinity_is_soft && wanted(*item)); --left)
             item = left > 0 ? items_.after(*item) : nullptr;
         return item;
     }

@@ -105,7 +105,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
         note_leave(self, next);
     publish_all(self);
     counted.suspensions.add();
-    self.left_ns = about_now_ns_;
+    self.left_ns = cached_now_ns_;
     who.parked = &self;
     return self;
 }
@@ -131,7 +131,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 
 // What posting `next` and leaving for what is ready comes to while nothing else is ready.
 [[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
-    if (&next.runtime != &runtime_ || next.home != quick_home_ || !queue_.empty() || !queue_.lifo.closed() ||
+    if (&next.runtime != &runtime_ || next.affinity != fast_path_affinity_ || !queue_.empty() || !queue_.lifo.closed() ||
         global_poll_due())
         return false;
     counted.turns.add();

@@ -228,8 +228,8 @@ bool watchdog::is_stuck(worker& one) noexcept {
 
 // What mailboxes that had their last turn there are told: any worker may take it.
 void watchdog::drain_pinned_queue(worker& spare) noexcept {
-    while (runnable* item = spare.pinned_queue_.pop_movable(shared_queue::any)) {
-        item->home = 0;
+    while (runnable* item = spare.pinned_queue_.pop_soft_affinity(shared_queue::any)) {
+        item->affinity = 0;
         spare.runtime_.post(*item);
     }
 }

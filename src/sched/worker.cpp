@@ -41,7 +41,7 @@ namespace sennit::sched {
 using tuning::max_cached_contexts;
 
 namespace {
-constexpr std::uint16_t nowhere = UINT16_MAX; // no runnable's home: there are fewer workers
+constexpr std::uint16_t no_affinity = UINT16_MAX; // no runnable's home: there are fewer workers
 } // namespace
 
 worker::worker(runtime_core& runtime, unsigned index, kind as)
@@ -55,9 +55,9 @@ void worker::start() {
     worker_count_ = runtime_.worker_capacity();
     sleepers_ = &runtime_.idle();
     steals_ = runtime_.steals();
-    local_home_ = runtime_.policy() == scheduling::sharing ? nowhere : steals_ ? 0 : home();
+    local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity : steals_ ? 0 : affinity();
     plain_ = steals_ && !tracing::on();
-    quick_home_ = tracing::on() ? nowhere : local_home_;
+    fast_path_affinity_ = tracing::on() ? no_affinity : local_affinity_;
     seen_ = std::make_unique<sightings[]>(runtime_.worker_capacity());
     thread_ = sys::thread(&worker::thread_main, this);
 }
@@ -85,9 +85,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::thread::minimize_timer_slack(); // one of the workers sleeps until the next timer
     sys::allow_thread_suspension();
     me.os_thread_.store(sys::this_os_thread());
-    me.about_now_ns_ = sys::coarse_now_ns();
+    me.cached_now_ns_ = sys::coarse_now_ns();
     base::register_this_thread();
-    base::try_become_exclusive(me.about_now_ns_);
+    base::try_become_exclusive(me.cached_now_ns_);
     me.runtime_.place_worker(me.index_);
 
     sys::retain_return_thunk();
@@ -95,9 +95,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     tls.worker = &me;
     slab_cache::enable_tls_spare_block();
     me.exceptions_ = &sys::thread_exception_globals();
-    me.home_.fp_usual = sys::read_fp_control();
+    me.thread_context_.fp_usual = sys::read_fp_control();
 #ifdef SENNIT_THREAD_SANITIZER
-    me.home_.tsan_fiber = __tsan_get_current_fiber();
+    me.thread_context_.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
     tls.head.store_rlx(first.saved_head);  // published with hot_ below
@@ -107,7 +107,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
     if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
     me.tls_.store(&tls);
-    sys::switch_stacks(me.home_, first.machine, *me.exceptions_);
+    sys::switch_stacks(me.thread_context_, first.machine, *me.exceptions_);
 
     me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has left its loop
     slab_cache::free_tls_spare_block();
@@ -131,7 +131,7 @@ void trace_run(context& next) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void worker::note_leave(context& self, context& next) noexcept {
-    if (!steals_) self.home = home();
+    if (!steals_) self.affinity = affinity();
     if (!tracing::on()) return;
     activity* me = current_activity();
     // While a context is lent, what its activity waits for is the helper's to say.
@@ -156,7 +156,7 @@ void worker::settle(context& left) noexcept {
 
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
     context& self = this->self();
-    sys::switch_stacks(self.machine, home_, *exceptions_);
+    sys::switch_stacks(self.machine, thread_context_, *exceptions_);
     base::fail("[SNT-905] an ended worker's context was resumed; this is a bug in Sennit: please report it", __FILE__,
                __LINE__);
 }
@@ -207,7 +207,7 @@ bool worker::run_one() noexcept {
     if (run_next_task() || run_timers() || steal_fork()) return true;
     counted.failed_steals.add();
     const bool more = park_or_find_work();
-    about_now_ns_ = sys::coarse_now_ns();
+    cached_now_ns_ = sys::coarse_now_ns();
     return more;
 }
 
@@ -286,20 +286,20 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
 // What does not go through the own queue: pinned to a worker, or the policy says so.
 // It is at home; or home sleeps, and it is better off here than behind a wake-up; or, now and then, for a change: it
 // may talk with somebody here all the time.
-bool worker::had_best_run_here(const runnable& item) noexcept {
-    return item.home == home() || runtime_.idle().is_set(item.home - 1u) || random_below(tuning::moves_one_in) == 0;
+bool worker::prefer_local(const runnable& item) noexcept {
+    return item.affinity == affinity() || runtime_.idle().is_set(item.affinity - 1u) || random_below(tuning::moves_one_in) == 0;
 }
 
 void worker::post_by_policy(runnable& item) noexcept {
-    if (item.movable && item.home != 0 && had_best_run_here(item)) {
+    if (item.affinity_is_soft && item.affinity != 0 && prefer_local(item)) {
         posted(queue_.push_woken(item));
         return;
     }
-    if (steals_ || item.home != 0) {
+    if (steals_ || item.affinity != 0) {
         runtime_.post(item);
         return;
     }
-    item.home = home(); // begins here, stays here
+    item.affinity = affinity(); // begins here, stays here
     posted(queue_.push_woken(item));
 }
 
@@ -348,9 +348,9 @@ void worker::announce_stolen(std::uint32_t queued) noexcept {
 // What had best run on a worker that does not get on. Without `even_stale` nothing that is likely to do nothing.
 bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     runnable* item =
-        victim.pinned_queue_.pop_movable([=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
+        victim.pinned_queue_.pop_soft_affinity([=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
     if (!item) return false;
-    item->home = 0;
+    item->affinity = 0;
     counted.robbed.add();
     announce_stolen(queue_.push_woken(*item));
     return true;
@@ -382,7 +382,7 @@ template <bool traced>
     if (!queue_.lifo.closed()) [[unlikely]]
         flush_lifo_slot();
     context& self = this->self();
-    if (global_poll_due() || share_requested() || self.home != quick_home_) [[unlikely]]
+    if (global_poll_due() || share_requested() || self.affinity != fast_path_affinity_) [[unlikely]]
         return yield_slowly();
     if (!exchange<false>(self)) [[unlikely]]
         return yield_slowly();
@@ -414,7 +414,7 @@ template <bool traced>
 }
 
 [[gnu::always_inline]] inline void worker::wake_here(context& parked) noexcept {
-    if (parked.home == quick_home_) [[likely]]
+    if (parked.affinity == fast_path_affinity_) [[likely]]
         return posted(queue_.push_woken(parked));
     wake_slowly(parked);
 }
@@ -474,13 +474,13 @@ const void* current_context() noexcept {
     return me ? &me->self() : nullptr;
 }
 
-std::uint16_t home_of(runtime_core& where, unsigned worker) {
-    return where.home_at(worker);
+std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker) {
+    return where.affinity_to(worker);
 }
 
-std::uint16_t home_here(runtime_core& where) noexcept {
+std::uint16_t affinity_here(runtime_core& where) noexcept {
     worker* me = this_worker();
-    return me && &me->runtime() == &where && !me->is_spare() ? me->home() : where.next_home();
+    return me && &me->runtime() == &where && !me->is_spare() ? me->affinity() : where.next_affinity();
 }
 
 void schedule(runnable& what, runtime_core& where) noexcept {

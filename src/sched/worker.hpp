@@ -56,12 +56,12 @@ public:
 
     // Own thread: makes `item` ready here, and wakes somebody if there is need.
     void post_woken(runnable& item) noexcept {
-        if (item.home != local_home_) [[unlikely]]
+        if (item.affinity != local_affinity_) [[unlikely]]
             return post_by_policy(item);
         posted(queue_.push_woken(item));
     }
     void post_spawned(runnable& item) noexcept {
-        if (item.home != local_home_) [[unlikely]]
+        if (item.affinity != local_affinity_) [[unlikely]]
             return post_by_policy(item);
         posted(queue_.push_spawned(item));
     }
@@ -76,7 +76,7 @@ public:
     }
     template <class F, class Push>
     [[gnu::always_inline]] bool post_if(runnable& item, F& wanted, Push&& push) noexcept {
-        if (item.home != local_home_) [[unlikely]] {
+        if (item.affinity != local_affinity_) [[unlikely]] {
             bool in = false;
             queue_.inside([&] {
                 if ((in = wanted()) && item.owned) clear_owner(item);
@@ -120,8 +120,8 @@ public:
     bool run_instead(runnable& item) noexcept;
 
     // Whether what has this home goes through the own queue.
-    bool is_local(const runnable& item) const noexcept { return item.home == local_home_; }
-    std::uint16_t home() const noexcept { return static_cast<std::uint16_t>(index_ + 1); }
+    bool is_local(const runnable& item) const noexcept { return item.affinity == local_affinity_; }
+    std::uint16_t affinity() const noexcept { return static_cast<std::uint16_t>(index_ + 1); }
     // From the loop: runs `item` on this idle context.
     void run_on(context& target, runnable& item) noexcept;
 
@@ -164,7 +164,7 @@ public:
     bool stress_one_in(unsigned n) noexcept;
 
     // About now: when this worker last looked at the clock, every some picks and when it wakes. Own thread.
-    std::int64_t about_now_ns() const noexcept { return about_now_ns_; }
+    std::int64_t cached_now_ns() const noexcept { return cached_now_ns_; }
     // A fiber is about to run a child on its own stack, which is no pick. True: the next fair turn is due instead,
     // since so many children have run that way and a tick has passed; the fiber then leaves its context to wait. Own
     // thread.
@@ -240,7 +240,7 @@ private:
     bool run_timers() noexcept;
     void help_others() noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
-    bool had_best_run_here(const runnable& item) noexcept;
+    bool prefer_local(const runnable& item) noexcept;
     // What others made ready for this worker or for any.
     bool global_sources_empty() const noexcept;
     runnable* pop_global(shared_queue::new_work when) noexcept;
@@ -293,12 +293,12 @@ private:
     unsigned worker_count_ = 0; // reliefs included; set before the thread starts
     // The home of what goes through the own queue: none under `stealing`, this worker under `round_robin`, and one that
     // nothing has under `sharing`.
-    std::uint16_t local_home_ = 0;
-    bool steals_ = true; // the runtime's; set with local_home_ before the thread starts
+    std::uint16_t local_affinity_ = 0;
+    bool steals_ = true; // the runtime's; set with local_affinity_ before the thread starts
     // Nothing is to be noted when a context is left: the policy moves contexts, and nobody traces.
     bool plain_ = true;
-    // `local_home_`; while somebody traces one that nothing has, so that the quick ways past the trace are not taken.
-    std::uint16_t quick_home_ = 0;
+    // `local_affinity_`; while somebody traces one that nothing has, so that the quick ways past the trace are not taken.
+    std::uint16_t fast_path_affinity_ = 0;
     bool next_push_runs_here_ = false;              // what is pushed now and alone is run next, by this worker
     idle_map* sleepers_ = nullptr;              // the runtime's
     base::atomic<sys::worker_tls*> tls_{nullptr}; // set once by the thread; valid until all workers have ended
@@ -311,14 +311,14 @@ private:
     base::atomic<std::uint64_t> next_global_poll_{tuning::global_poll_interval - 1};
     std::uint64_t next_check_beside_children_ = 0; // as many runnables run aside: the next child looks at the clock
     bool poll_own_queue_first_ = false;          // the next fair turn looks into the own queue first
-    std::int64_t about_now_ns_ = 0;
+    std::int64_t cached_now_ns_ = 0;
     std::int64_t helped_ns_ = 0;         // when it last looked at the others while it had work
     std::int64_t began_oldest_spawned_ns_ = 0;   // when a fair turn last began the oldest new work here
     std::int64_t began_shared_ns_ = 0;    // the same of what was given away
     base::atomic<std::uint32_t> park_epoch_{0}; // odd: sleeps until woken; the owner writes
     base::atomic<sys::os_thread_id> os_thread_{0}; // the thread's number; set once by the thread
     base::random random_;
-    sys::machine_context home_; // the thread's own stack
+    sys::machine_context thread_context_; // the thread's own stack
 
     // Set by whoever switches, taken by whoever arrives.
     after_switch after_switch_;

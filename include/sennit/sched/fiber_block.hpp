@@ -79,7 +79,7 @@ public:
     void set_name(std::string_view name); // cut to 23 characters
     void set_properties(std::shared_ptr<fiber_properties> properties);
     void need_stack(std::size_t size); // bytes, at least. Throws std::invalid_argument beyond the limit
-    void pin_to(std::uint16_t where) noexcept { home = where; } // see runnable::home
+    void pin_to(std::uint16_t where) noexcept { affinity = where; } // see runnable::home
     // It may change its runtime: its body runs on a side stack of `size` bytes; 0: as many as usual. Call it last, and
     // not for one that is pinned or needs a stack. Throws std::invalid_argument beyond the limit.
     void make_migratable(std::size_t size);

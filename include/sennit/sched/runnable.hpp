@@ -16,10 +16,10 @@ struct runnable : base::list_node {
     explicit runnable(void (*function)(runnable*) noexcept) noexcept : run(function) {}
     void (*run)(runnable*) noexcept;
     std::uint64_t order = UINT64_MAX; // the worker's queue's; see src/sched/local_queue.hpp
-    std::uint16_t home = 0;           // 0: any worker may run it; else number `home - 1` only
+    std::uint16_t affinity = 0;           // 0: any worker may run it; else number `affinity - 1` only
     bool in_order = false;            // it lies in a scheduling_order; under the shared queue's lock
     bool owned = false;               // a mailbox: `clear_owner` is told when it leaves its worker's queue
-    bool movable = false;             // `home` is where it had best run: others take it if that worker does not get on
+    bool affinity_is_soft = false;             // `affinity` is where it had best run: others take it if that worker does not get on
 };
 
 } // namespace sennit::sched

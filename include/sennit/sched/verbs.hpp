@@ -35,10 +35,10 @@ inline bool on_worker() noexcept {
     return current_runtime() != nullptr;
 }
 
-// A runnable's `home`: the worker of this number, or the calling one, else one in turn. The former throws
+// A runnable's `affinity`: the worker of this number, or the calling one, else one in turn. The former throws
 // std::invalid_argument when there is no such worker.
-std::uint16_t home_of(runtime_core& where, unsigned worker);
-std::uint16_t home_here(runtime_core& where) noexcept;
+std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker);
+std::uint16_t affinity_here(runtime_core& where) noexcept;
 
 // Makes `what` ready in arrival order: on the calling worker's own queue when it belongs to `where`, else on the
 // runtime's shared queue. Wakes a sleeping worker. Thread-safe, never blocks, never allocates.

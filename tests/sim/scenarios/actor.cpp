@@ -37,7 +37,7 @@ private:
 struct waker : sennit::sched::runnable {
     waker(sennit::event& of, std::uint16_t where)
         : runnable([](runnable* self) noexcept { static_cast<waker*>(self)->ends.set(); }), ends(of) {
-        home = where;
+        affinity = where;
     }
     sennit::event& ends;
 };

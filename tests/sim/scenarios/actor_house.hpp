@@ -46,7 +46,7 @@ public:
     }
     void on(quit) { stop(); }
     void on(nap) {
-        log_.naps_on = sennit::sched::this_worker()->home();
+        log_.naps_on = sennit::sched::this_worker()->affinity();
         log_.end_of_nap.wait();
     }
 

@@ -57,7 +57,7 @@ SIM_SCENARIO_WITHIN(spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .s
     sim::thread watchdog([&] { one->core().release_spare(spare); });
     event ran;
     setter work(ran);
-    work.home = spare.home();
+    work.affinity = spare.affinity();
     one->core().post(work);
     ran.wait();
     watchdog.join();
