@@ -98,7 +98,7 @@ bool leads_to(sched::address whom, sched::address mine) noexcept {
 
 asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     sched::worker* me = sched::this_worker();
-    sched::mailbox* const asker = me ? me->self().serves() : nullptr;
+    sched::mailbox* const asker = me ? me->self().current_mailbox() : nullptr;
     if (!asker) return;
     const sched::address mine = asker->self();
     noted.slot = mine.slot; // nobody else has it yet

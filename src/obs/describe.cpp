@@ -82,7 +82,7 @@ void add_state(std::string& text, const strand_report& one, const strands& known
         text += "waits for who runs on its stack";
         return;
     case strand_state::blocked:
-    case strand_state::lent:
+    case strand_state::in_blocking_pool:
         add_wait(text, one, known, now);
         return;
     }

@@ -10,12 +10,12 @@ namespace sennit::sched {
 
 class context;
 
-class after_switch {
+class post_switch_action {
 public:
-    after_switch() noexcept = default; // none
-    explicit after_switch(context& left) noexcept
-        : word_(reinterpret_cast<std::uintptr_t>(&left)) {} // see worker::settle
-    explicit after_switch(base::spin_lock& held) noexcept
+    post_switch_action() noexcept = default; // none
+    explicit post_switch_action(context& left) noexcept
+        : word_(reinterpret_cast<std::uintptr_t>(&left)) {} // see worker::run_post_switch
+    explicit post_switch_action(base::spin_lock& held) noexcept
         : word_(reinterpret_cast<std::uintptr_t>(&held) | lock_mark) {}
 
     bool none() const noexcept { return word_ == 0; }

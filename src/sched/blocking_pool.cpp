@@ -32,7 +32,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.argument = argument;
     mine.who = current_activity();
     const base::atomic<std::uint32_t>* to_wake = nullptr; // of who is called; it may end when it has served this
-    this_worker()->self().lent = true;
+    this_worker()->self().in_blocking_pool = true;
     calls_begun_.fetch_add(1);
     (void)callers_.fetch_add(1);
     {
@@ -46,13 +46,13 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
         } else if (!start_helper(mine)) { // those that there are may wait for what this call does
             calls_ended_.fetch_add(1);
             (void)callers_.fetch_sub(1);
-            this_worker()->self().lent = false;
+            this_worker()->self().in_blocking_pool = false;
             return false;
         }
     }
     if (to_wake) sys::futex_wake(*to_wake, 1);
     mine.done.wait(nullptr);            // what it waits for is the other thread's to say, as the same activity
-    this_worker()->self().lent = false; // the same context, on whatever worker
+    this_worker()->self().in_blocking_pool = false; // the same context, on whatever worker
     (void)callers_.fetch_sub(1);
     if (mine.who->locals) mailbox::note_locals(); // the call may have made some
     reap();

@@ -12,7 +12,7 @@ namespace {
 // Bottom of every context's stack.
 [[noreturn]] void enter_context() noexcept {
     sys::arrived(this_worker()->self().machine);
-    worker::arrive();
+    worker::on_switched_in();
     worker::loop();
 }
 

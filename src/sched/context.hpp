@@ -71,10 +71,10 @@ public:
     bool has_room_for_scopes(const fork_slot* slot) const noexcept { return slot - fork_base() < fork_end - slot; }
 
     // Whose turn runs here; null: none does. Who runs here.
-    mailbox* serves() const noexcept { return serves_.load_rlx(); } // orders nothing: its own
-    void serve(mailbox* one) noexcept { serves_.store_rel(one); }   // pairs with seen_to_serve
+    mailbox* current_mailbox() const noexcept { return current_mailbox_.load_rlx(); } // orders nothing: its own
+    void set_current_mailbox(mailbox* one) noexcept { current_mailbox_.store_rel(one); }   // pairs with current_mailbox_hint
     // The same for anybody, a hint; the mailbox has been made.
-    const mailbox* seen_to_serve() const noexcept { return serves_.load_acq(); } // pairs with serve
+    const mailbox* current_mailbox_hint() const noexcept { return current_mailbox_.load_acq(); } // pairs with set_current_mailbox
 
     sys::machine_context machine;
     fork_slot* const fork_end; // the guard's begin, at the latest
@@ -86,12 +86,12 @@ public:
 #endif
 
 private:
-    base::atomic<mailbox*> serves_{nullptr};
+    base::atomic<mailbox*> current_mailbox_{nullptr};
 
 public:
     mailbox* under_construction = nullptr; // of the actor whose constructor is about to run here: src/actor/actor_group.cpp
-    bool lent = false;          // blocked, while a blocking call uses the activity on another thread
-    std::int64_t left_ns = 0;   // about when it was left last; by who left it
+    bool in_blocking_pool = false;          // blocked, while a blocking call uses the activity on another thread
+    std::int64_t suspended_at_ns = 0;   // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
     const unsigned index;

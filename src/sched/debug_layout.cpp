@@ -41,7 +41,7 @@ struct snapshot::layout {
                                                     offsetof(context, own),
                                                     offsetof(context, stack) + offsetof(sys::stack, low),
                                                     offsetof(context, stack) + offsetof(sys::stack, high),
-                                                    offsetof(context, lent),
+                                                    offsetof(context, in_blocking_pool),
                                                     offsetof(sys::worker_tls, context),
                                                     offsetof(worker, os_thread_),
                                                     offsetof(worker, tls_),

@@ -19,7 +19,7 @@ constexpr std::uint32_t most_reports = 8;
 base::atomic<std::uint32_t> reports{0};
 } // namespace
 
-void report_held_mutex(activity* who, bool lent, std::int32_t count) noexcept {
+void report_held_mutex(activity* who, bool in_blocking_pool, std::int32_t count) noexcept {
     if (reports.fetch_add(1) >= most_reports) return;
     try {
         std::string text = "sennit: [SNT-035] ";
@@ -27,7 +27,7 @@ void report_held_mutex(activity* who, bool lent, std::int32_t count) noexcept {
         text += fiber ? "fiber" : "strand";
         if (who) text += " " + std::to_string(number_of(*who));
         if (fiber && *fiber->name()) text += std::string(" '") + fiber->name() + "'";
-        const char* what = lent ? "blocking" : who && who->waits_for ? who->waits_for->what : nullptr;
+        const char* what = in_blocking_pool ? "blocking" : who && who->waits_for ? who->waits_for->what : nullptr;
         text += what ? std::string(" blocks in ") + what : " yields";
         text += " while it holds " + (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
         text += ", locked by " + sys::symbolize(sys::last_mutex_locker());

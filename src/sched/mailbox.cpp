@@ -53,7 +53,7 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     last_remote_sender_.store_rlx(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX ? static_cast<std::uint8_t>(me.affinity())
                                                                           : std::uint8_t{0}); // a hint
     me.remote_prefetch_links().add(one);
-    mailbox* const sender = me.self().serves();
+    mailbox* const sender = me.self().current_mailbox();
     const std::uint32_t taken = remote_takes_.load_rlx(); // a hint
     if (sender && &me.runtime() == &runtime() && me.floods().note(*sender, *this, taken)) [[unlikely]]
         sender->marks_ |= floods_receiver; // we are in its turn
@@ -184,7 +184,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.lifo.is_open()) return false;
     one.generation = generation;
-    one.sender = me.self().serves()->batch_address(); // a turn runs, or the hand would be closed
+    one.sender = me.self().current_mailbox()->batch_address(); // a turn runs, or the hand would be closed
     queue.lifo.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().has_sentinel()) [[unlikely]]
         me.posted_slowly(1);
@@ -296,7 +296,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
 [[gnu::always_inline]] inline mailbox* mailbox::run_hand_off_chain(mailbox* box, message_node* given, worker*& me, context& here,
                                                       unsigned& left) noexcept {
     for (;;) {
-        here.serve(box);
+        here.set_current_mailbox(box);
         here.affinity = box->affinity; // a handler that blocks goes on where the actor may run
         // owner: the turn alone changes it while it lives
         box->handle(*given, box->generation_.load_rlx()); // own turn's
@@ -329,7 +329,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
 void mailbox::run_batches(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
-    mailbox* const outer = here.serves();
+    mailbox* const outer = here.current_mailbox();
     const std::uint16_t outer_affinity = here.affinity;
     const bool outer_is_soft = std::exchange(here.affinity_is_soft, false);
     mailbox* box = &first;
@@ -341,7 +341,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
             box = run_hand_off_chain(box, given, me, here, left);
         } else {
             while (!box->acquire_ownership(*me)) me = this_worker();
-            here.serve(box);
+            here.set_current_mailbox(box);
             here.affinity = box->affinity;
         }
         list rest = box->run_batch(me);
@@ -353,7 +353,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
         here.affinity_is_soft = false;
         box = box->end_batch(rest, *me, left > 1 && !me->global_poll_requested(), given);
     }
-    here.serve(outer);
+    here.set_current_mailbox(outer);
     here.affinity = outer_affinity;
     here.affinity_is_soft = outer_is_soft;
 }
@@ -552,7 +552,7 @@ void set_early_message_store(early_message_store how) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
-        if (mailbox* sender = me->self().serves(); sender && !one.kept) one.sender = sender->batch_address();
+        if (mailbox* sender = me->self().current_mailbox(); sender && !one.kept) one.sender = sender->batch_address();
         if (me->queue().lifo.held()) [[unlikely]]
             flush_lifo_slot(*me);
         if (!deliver_as_owner(one, *me)) deliver_as_other_worker(one, *me);
@@ -594,7 +594,7 @@ bool alive(address who) noexcept {
 
 address current_receiver() noexcept {
     worker* me = this_worker();
-    mailbox* box = me ? me->self().serves() : nullptr;
+    mailbox* box = me ? me->self().current_mailbox() : nullptr;
     return box ? box->batch_address() : address();
 }
 

@@ -84,7 +84,7 @@ void mailbox::end_incarnation() noexcept {
 
 void worker::flush_lifo_slot_before_block() noexcept {
     flush_lifo_slot();
-    if (mailbox* box = self().serves()) box->bind_batch(self(), *this);
+    if (mailbox* box = self().current_mailbox()) box->bind_batch(self(), *this);
 }
 
 // Of an unbound one. A handler that goes on in another worker's thread takes the mailbox with it, which costs a claim:

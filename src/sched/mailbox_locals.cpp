@@ -12,7 +12,7 @@ namespace sennit::sched {
 
 void mailbox::note_locals() noexcept {
     worker* const me = this_worker();
-    mailbox* const box = me ? me->self().serves() : nullptr;
+    mailbox* const box = me ? me->self().current_mailbox() : nullptr;
     if (box) box->marks_ |= has_locals; // we are in its turn
 }
 

@@ -118,7 +118,7 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
     for (context* one : of_.contexts().all_)
         if (on(*one)) return one;
     if (!coroutine_stack::find(sp)) return nullptr;
-    unclear = unclear || !likely.after_switch_.none();
+    unclear = unclear || !likely.post_switch_action_.none();
     return running;
 }
 
@@ -218,10 +218,10 @@ snapshot::result snapshot::collect_blocked() noexcept {
 void snapshot::add_all_on(context& stack, activity* innermost, strand_state state) noexcept {
     const activity* above = nullptr;
     for (activity* who = innermost; who; who = who->outer) {
-        if (who == &stack.own && (who != innermost || state == strand_state::running || stack.lent || !who->waits_for))
+        if (who == &stack.own && (who != innermost || state == strand_state::running || stack.in_blocking_pool || !who->waits_for))
             return;
-        const bool lent = stack.lent && state == strand_state::blocked;
-        strand_report* report = add(*who, who != innermost ? strand_state::below : lent ? strand_state::lent : state);
+        const bool in_blocking_pool = stack.in_blocking_pool && state == strand_state::blocked;
+        strand_report* report = add(*who, who != innermost ? strand_state::below : in_blocking_pool ? strand_state::in_blocking_pool : state);
         if (!report) return;
         if (above) report->holder = above;
         above = who;
@@ -229,7 +229,7 @@ void snapshot::add_all_on(context& stack, activity* innermost, strand_state stat
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)
             report->stack_used = sys::depth(stack.machine, stack_at(stack, stack.machine.sp).high);
-        if (who == innermost && state == strand_state::blocked) report->since_ns = stack.left_ns;
+        if (who == innermost && state == strand_state::blocked) report->since_ns = stack.suspended_at_ns;
     }
 }
 
@@ -246,7 +246,7 @@ strand_report* snapshot::add(activity& who, strand_state state) noexcept {
         report.born_ns = block->born_ns_;
     }
     report.id = id_of(who);
-    if (report.state == strand_state::lent) report.waits_for = "blocking";
+    if (report.state == strand_state::in_blocking_pool) report.waits_for = "blocking";
     if (report.state != strand_state::blocked || !who.waits_for) return &report;
     report.waits_for = who.waits_for->what;
     report.waits_on = who.waits_for->on;

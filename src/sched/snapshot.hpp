@@ -47,7 +47,7 @@ enum class strand_state : std::uint8_t {
     ready,   // it waits for a worker to go on
     fresh,   // it has not begun
     blocked, // it waits for something
-    lent,    // it waits for a blocking call, on a thread of its own
+    in_blocking_pool,    // it waits for a blocking call, on a thread of its own
     below,   // it waits for the strand that runs on its stack
 };
 

@@ -35,7 +35,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     from.saved_activity = static_cast<activity*>(tls.activity);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
-    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.lent, from.held_mutexes);
+    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.in_blocking_pool, from.held_mutexes);
 #endif
     tls.activity = target.saved_activity;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing
@@ -55,27 +55,27 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 }
 
 // Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
-[[gnu::always_inline]] inline void worker::arrive() noexcept {
+[[gnu::always_inline]] inline void worker::on_switched_in() noexcept {
     worker& me = *this_worker();
-    const after_switch due = me.after_switch_;
+    const post_switch_action due = me.post_switch_action_;
     if (due.none()) { // if who was left exchanged places with this one, it stands in the queue: thieves may have it now
         me.queue_.end_exchange();
         return;
     }
-    me.after_switch_ = {};
+    me.post_switch_action_ = {};
     if (base::spin_lock* held = due.lock())
         held->unlock();
     else
-        me.settle(due.left());
+        me.run_post_switch(due.left());
 }
 
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
     context& self = this->self();
-    after_switch_ = after_switch(self);
+    post_switch_action_ = post_switch_action(self);
     runtime_core::unregister_stealable(target);
     counted.exchanges.add();
     switch_to(self, target);
-    arrive();
+    on_switched_in();
 }
 
 // The ready context to switch to without a detour over the loop; null when the loop has to decide.
@@ -99,56 +99,56 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 }
 
 // What is due before the calling context may be left for `next`.
-[[gnu::always_inline]] inline context& worker::prepare_to_leave(waiter& who, context& next) noexcept {
+[[gnu::always_inline]] inline context& worker::prepare_suspend(waiter& who, context& next) noexcept {
     context& self = this->self();
-    if (!plain_) [[unlikely]]
-        note_leave(self, next);
+    if (!fast_suspend_) [[unlikely]]
+        note_suspend(self, next);
     publish_all(self);
     counted.suspensions.add();
-    self.left_ns = cached_now_ns_;
+    self.suspended_at_ns = cached_now_ns_;
     who.parked = &self;
     return self;
 }
 
-[[gnu::always_inline]] inline void worker::leave_for(context& next, bool (*after)(void*, waiter&) noexcept,
+[[gnu::always_inline]] inline void worker::switch_away(context& next, bool (*after)(void*, waiter&) noexcept,
                                                      void* argument, waiter& who) noexcept {
-    context& self = prepare_to_leave(who, next);
-    after_switch_ = after_switch(self);
-    after_ = after;
-    after_argument_ = argument;
-    after_waiter_ = &who;
+    context& self = prepare_suspend(who, next);
+    post_switch_action_ = post_switch_action(self);
+    post_switch_fn_ = after;
+    post_switch_arg_ = argument;
+    post_switch_waiter_ = &who;
     switch_now(self, next);
-    arrive();
+    on_switched_in();
 }
 
-[[gnu::always_inline]] inline bool worker::leave(bool (*after)(void*, waiter&) noexcept, void* argument,
+[[gnu::always_inline]] inline bool worker::suspend_current(bool (*after)(void*, waiter&) noexcept, void* argument,
                                                  waiter& who) noexcept {
     context* next = next_or_idle_context();
     if (!next) return false;
-    leave_for(*next, after, argument, who);
+    switch_away(*next, after, argument, who);
     return true;
 }
 
 // What posting `next` and leaving for what is ready comes to while nothing else is ready.
-[[gnu::always_inline]] inline bool worker::leave_to(context& next, waiter& who) noexcept {
+[[gnu::always_inline]] inline bool worker::switch_directly_to(context& next, waiter& who) noexcept {
     if (&next.runtime != &runtime_ || next.affinity != fast_path_affinity_ || !queue_.empty() || !queue_.lifo.closed() ||
         global_poll_due())
         return false;
     counted.turns.add();
     runtime_core::unregister_stealable(next);
-    context& self = prepare_to_leave(who, next);
+    context& self = prepare_suspend(who, next);
     switch_now(self, next); // nothing is to be done after it
-    arrive();
+    on_switched_in();
     return true;
 }
 
-[[gnu::always_inline]] inline bool worker::leave_unlocking(base::spin_lock& held, waiter& who) noexcept {
+[[gnu::always_inline]] inline bool worker::suspend_and_unlock(base::spin_lock& held, waiter& who) noexcept {
     context* next = next_or_idle_context();
     if (!next) return false;
-    context& self = prepare_to_leave(who, *next);
-    after_switch_ = after_switch(held);
+    context& self = prepare_suspend(who, *next);
+    post_switch_action_ = post_switch_action(held);
     switch_now(self, *next);
-    arrive();
+    on_switched_in();
     return true;
 }
 

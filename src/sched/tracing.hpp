@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engine tells whoever traces it. Off: nothing where a context yields, blocks or is woken by its own worker,
-// whose quick ways are not taken while somebody traces (worker::plain_, fast_path_affinity_), nor in a fork or a join that
+// whose quick ways are not taken while somebody traces (worker::fast_suspend_, fast_path_affinity_), nor in a fork or a join that
 // nobody stole; one load and one branch that is never taken where a worker's loop resumes a context, at other wake-ups,
 // at a steal, and where a fiber begins.
 //

@@ -18,7 +18,7 @@ namespace sennit::sched {
                                                           const wait_options& options) noexcept {
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     worker* here = this_worker();
-    if (!here || !here->leave_unlocking(held, point)) [[unlikely]] {
+    if (!here || !here->suspend_and_unlock(held, point)) [[unlikely]] {
         point.parked = nullptr;
         held.unlock();
         sleep_for_good(point);
@@ -56,7 +56,7 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
 // `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
 [[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
     worker* me = this_worker();
-    if (me && next.parked && me->leave_to(*next.parked, who)) return;
+    if (me && next.parked && me->switch_directly_to(*next.parked, who)) return;
     park(
         [](void* first, waiter&) noexcept {
             wake(*static_cast<waiter*>(first));

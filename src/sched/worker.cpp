@@ -56,7 +56,7 @@ void worker::start() {
     sleepers_ = &runtime_.idle();
     steals_ = runtime_.steals();
     local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity : steals_ ? 0 : affinity();
-    plain_ = steals_ && !tracing::on();
+    fast_suspend_ = steals_ && !tracing::on();
     fast_path_affinity_ = tracing::on() ? no_affinity : local_affinity_;
     seen_ = std::make_unique<sightings[]>(runtime_.worker_capacity());
     thread_ = sys::thread(&worker::thread_main, this);
@@ -130,25 +130,25 @@ void trace_run(context& next) noexcept {
     switch_now(self(), target);
 }
 
-[[gnu::noinline, gnu::cold]] void worker::note_leave(context& self, context& next) noexcept {
+[[gnu::noinline, gnu::cold]] void worker::note_suspend(context& self, context& next) noexcept {
     if (!steals_) self.affinity = affinity();
     if (!tracing::on()) return;
     activity* me = current_activity();
     // While a context is lent, what its activity waits for is the helper's to say.
-    const char* why = self.lent ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
+    const char* why = self.in_blocking_pool ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
     tracing::emit(trace_kind::suspends, me, why);
     trace_run(next);
 }
 
 // What the context that was left asked for, on the stack that was switched to.
-void worker::settle(context& left) noexcept {
-    if (!after_) {
+void worker::run_post_switch(context& left) noexcept {
+    if (!post_switch_fn_) {
         cache_context(left);
         return;
     }
-    auto after = std::exchange(after_, nullptr);
+    auto after = std::exchange(post_switch_fn_, nullptr);
     // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
-    if (after(after_argument_, *after_waiter_)) return;
+    if (after(post_switch_arg_, *post_switch_waiter_)) return;
     if (!is_local(left)) return post_by_policy(left);
     const std::uint32_t queued = queue_.push_woken_first(left);
     if (!SENNIT_MUTANT("post of who need not wait")) posted(queued);
@@ -267,7 +267,7 @@ bool worker::run_timers() noexcept {
 
 std::uint64_t worker::pulse() const noexcept {
     const context* here = running();
-    const mailbox* running = here ? here->seen_to_serve() : nullptr;
+    const mailbox* running = here ? here->current_mailbox_hint() : nullptr;
     return counted.runs() + (running ? running->handled.load_rlx() : 0); // metrics, both
 }
 
@@ -371,10 +371,10 @@ template <bool traced>
     else
         switch_now(self, target);
     // Nearly always whoever was left has yielded as well.
-    if (worker& here = *this_worker(); here.after_switch_.none()) [[likely]]
+    if (worker& here = *this_worker(); here.post_switch_action_.none()) [[likely]]
         here.queue_.end_exchange();
     else
-        arrive();
+        on_switched_in();
     return true;
 }
 
@@ -405,7 +405,7 @@ template <bool traced>
     }
     queue_.promote_newest_if_none_is_woken();
     waiter who;
-    leave(
+    suspend_current(
         [](void*, waiter& left) noexcept {
             this_worker()->requeue(*left.parked);
             return true;
@@ -447,7 +447,7 @@ bool worker::run_instead(runnable& item) noexcept {
     if (!next) return false;
     run_first_ = &item;
     waiter who;
-    leave_for(
+    switch_away(
         *next,
         [](void*, waiter& self) noexcept {
             this_worker()->post_woken(*self.parked);
@@ -500,7 +500,7 @@ void spawn(runnable& what, runtime_core& where) noexcept {
 }
 
 SENNIT_RETURN_VIA_THUNK bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
-    return this_worker()->leave(after, argument, who);
+    return this_worker()->suspend_current(after, argument, who);
 }
 
 void yield() noexcept {

@@ -52,7 +52,7 @@ public:
     // The worker loop; runs on every idle context, returns on none.
     [[noreturn]] static void loop() noexcept;
     // What the context that was left asked to be done once it was saved. First call on a stack after each switch.
-    static void arrive() noexcept;
+    static void on_switched_in() noexcept;
 
     // Own thread: makes `item` ready here, and wakes somebody if there is need.
     void post_woken(runnable& item) noexcept {
@@ -128,11 +128,11 @@ public:
     // From the loop: switch to a saved context; the loop's own context becomes idle.
     void resume(context& target) noexcept;
     // From user code on `self`: leave it for an idle context. False when there is none to be had.
-    bool leave(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
+    bool suspend_current(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
     // To a blocked context that has to be made ready. False: others would run before it, or elsewhere, or nobody may.
-    bool leave_to(context& next, waiter& who) noexcept;
+    bool switch_directly_to(context& next, waiter& who) noexcept;
     // The same where all there is to be done is to free a lock.
-    bool leave_unlocking(base::spin_lock& held, waiter& who) noexcept;
+    bool suspend_and_unlock(base::spin_lock& held, waiter& who) noexcept;
 
     // From fork_stack.cpp: publication and stealing.
     void publish_on_request() noexcept;
@@ -218,13 +218,13 @@ private:
     friend class deadlock_detector;
     friend class watchdog;
     friend class runtime_core;
-    void leave_for(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
-    context& prepare_to_leave(waiter& who, context& next) noexcept; // the calling one
-    void note_leave(context& self, context& next) noexcept;
+    void switch_away(context& next, bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept;
+    context& prepare_suspend(waiter& who, context& next) noexcept; // the calling one
+    void note_suspend(context& self, context& next) noexcept;
     void wake_slowly(context& parked) noexcept;
     template <bool traced>
     bool exchange(context& self) noexcept;
-    void settle(context& left) noexcept;
+    void run_post_switch(context& left) noexcept;
     static void thread_main(void* self) noexcept;
     // `from` runs here. `switch_now` tells no trace.
     void switch_to(context& from, context& target) noexcept;
@@ -296,7 +296,7 @@ private:
     std::uint16_t local_affinity_ = 0;
     bool steals_ = true; // the runtime's; set with local_affinity_ before the thread starts
     // Nothing is to be noted when a context is left: the policy moves contexts, and nobody traces.
-    bool plain_ = true;
+    bool fast_suspend_ = true;
     // `local_affinity_`; while somebody traces one that nothing has, so that the quick ways past the trace are not taken.
     std::uint16_t fast_path_affinity_ = 0;
     bool next_push_runs_here_ = false;              // what is pushed now and alone is run next, by this worker
@@ -321,10 +321,10 @@ private:
     sys::machine_context thread_context_; // the thread's own stack
 
     // Set by whoever switches, taken by whoever arrives.
-    after_switch after_switch_;
-    bool (*after_)(void*, waiter&) noexcept = nullptr; // with the next two: what `left` asks for
-    void* after_argument_ = nullptr;
-    waiter* after_waiter_ = nullptr;
+    post_switch_action post_switch_action_;
+    bool (*post_switch_fn_)(void*, waiter&) noexcept = nullptr; // with the next two: what `left` asks for
+    void* post_switch_arg_ = nullptr;
+    waiter* post_switch_waiter_ = nullptr;
     runnable* run_first_ = nullptr;  // before all else
     context* resume_next_ = nullptr; // the parent whose last child just finished here
 

@@ -17,7 +17,7 @@ import gdb.unwinder
 
 MAGIC = b"sennit04"
 FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
-          "context.high", "context.lent", "tls.context", "worker.os_thread", "worker.tls", "tls.activity", "activity.id",
+          "context.high", "context.in_blocking_pool", "tls.context", "worker.os_thread", "worker.tls", "tls.activity", "activity.id",
           "activity.fiber", "activity.waits_for", "activity.outer", "fiber.cold_state", "fiber.made_at", "fiber.self",
           "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next",
           "side.whose")
@@ -117,7 +117,7 @@ def activities(layout, context, innermost):
 
 
 def waits(layout, activity, context):
-    if memory(layout.field(context, "context.lent"), 1) != b"\0":
+    if memory(layout.field(context, "context.in_blocking_pool"), 1) != b"\0":
         return "blocked in blocking"
     options = layout.get(activity, "activity.waits_for")
     if not options:
