@@ -85,11 +85,11 @@ public:
 private:
     template <class F>
     struct job : sched::runnable {
-        explicit job(F& f) noexcept : runnable(&job::go), function(f), scope(sched::this_activity().scope) {}
+        explicit job(F& f) noexcept : runnable(&job::go), function(f), scope(sched::this_strand().scope) {}
         static void go(runnable* self) noexcept {
             auto& me = *static_cast<job*>(self);
             {
-                sched::activity_frame body(me.scope);
+                sched::strand_frame body(me.scope);
                 me.result.run(me.function);
             }
             me.done.finish(); // the last access: the caller's frame may vanish

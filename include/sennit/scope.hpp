@@ -106,7 +106,7 @@ private:
             std::unique_ptr<in_queue> me(static_cast<in_queue*>(self));
             scope& owner = me->owner;
             if (!owner.stopped()) {
-                sched::activity_frame child;
+                sched::strand_frame child;
                 owner.guarded([&] { me->function(); });
             }
             me.reset();

@@ -56,7 +56,7 @@ struct accept_request {
 
     // The acceptor's. Lets one that waits already go first; and the same, of an acceptor that waits for that.
     void make_way(entrant& arrival) noexcept;
-    void wait_for(entrant& arrival, sched::activity& own) noexcept;
+    void wait_for(entrant& arrival, sched::strand& own) noexcept;
     // When it is saved: makes calls that come claim the acceptance, unless one is there already.
     void publish() noexcept;
     void withdraw() noexcept;

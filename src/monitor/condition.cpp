@@ -35,7 +35,7 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
 // Leaves the monitors and waits for what is missing of `self`: all of them, and one for a sleep that is to begin. As
 // long as somebody who gets one is not told of it, nobody can have them all, which is what makes us go on. After that
 // the condition need not be there.
-[[gnu::always_inline]] inline void condition::leave_and_wait(detail::entrant& self, sched::activity& own) noexcept {
+[[gnu::always_inline]] inline void condition::leave_and_wait(detail::entrant& self, sched::strand& own) noexcept {
     std::size_t i = of_.size() - 1;
     detail::pending_wakeup passed_on(of_[i].leave_and_transfer(self.identity));
     while (i-- > 0) passed_on.add(of_[i].leave_and_transfer(self.identity));
@@ -50,11 +50,11 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
 }
 
 SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
-    sched::activity* const running = sched::current_activity();                    // looked up once
+    sched::strand* const running = sched::current_strand();                    // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     check_inside(me,
                  "[SNT-402] condition::wait was called outside of the condition's monitors; enter all of them first");
-    sched::activity& own = sched::activity_or_thread(running);
+    sched::strand& own = sched::strand_or_thread(running);
     sched::wait_point point(deadline_ns == sched::never && !own.scope);
     waiting mine(me, point, of_.size(), data);
     all_.push_back(mine);

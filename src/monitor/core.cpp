@@ -61,7 +61,7 @@ void monitor::transfer_and_notify() noexcept {
     waiting_.push_back(place);
     const sched::wait_options options{.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder};
     if (!accepted) {
-        sched::wait_for_source(point, lock_, sched::this_activity(), options);
+        sched::wait_for_source(point, lock_, sched::this_strand(), options);
         return mine.accepted ? entered::all : entered::this_one;
     }
     mine.member = nullptr; // it is told once
@@ -158,7 +158,7 @@ SENNIT_RETURN_VIA_THUNK void entrant::wait_rest(const char* what, const void* on
     sched::wait_point here(true);
     point = &here;
     // Not as the other waits: when the last one is there already, nobody will wake us.
-    sched::activity& me = sched::this_activity();
+    sched::strand& me = sched::this_strand();
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
     const sched::wait_options* outer = std::exchange(me.waits_for, &options);
     sched::park(

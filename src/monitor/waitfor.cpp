@@ -78,7 +78,7 @@ void accept_request::make_way(entrant& arrival) noexcept {
     arrival.grant(1);
 }
 
-[[gnu::always_inline]] inline void accept_request::wait_for(entrant& arrival, sched::activity& own) noexcept {
+[[gnu::always_inline]] inline void accept_request::wait_for(entrant& arrival, sched::strand& own) noexcept {
     // Orders nothing: nobody else knows of it yet.
     self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()));
     accept(arrival);
@@ -150,7 +150,7 @@ namespace {
 
 // The call that waits already goes first; returns when it has left.
 [[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses, entrant& arrival, std::uintptr_t me,
-                                                sched::activity& own) noexcept {
+                                                sched::strand& own) noexcept {
     sched::wait_point point(true);
     accept_request(clauses, me, point).wait_for(arrival, own);
 }
@@ -165,7 +165,7 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
 // Until there is a call; who comes back from a wait goes before it, as often as that happens. `otherwise` and `late`:
 // those clauses, or none.
 [[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me,
-                                                                    sched::activity& own, std::size_t otherwise,
+                                                                    sched::strand& own, std::size_t otherwise,
                                                                     std::size_t late) {
     const monitor_set all = all_of(clauses);
     if (all.size() == 0 && late == clauses.size()) return otherwise == clauses.size() ? no_clause : otherwise;
@@ -202,9 +202,9 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
 } // namespace
 
 SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
-    sched::activity* const running = sched::current_activity();                    // looked up once
+    sched::strand* const running = sched::current_strand();                    // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
-    sched::activity& own = sched::activity_or_thread(running);
+    sched::strand& own = sched::strand_or_thread(running);
     std::size_t otherwise = clauses.size(), late = clauses.size();
     bool somebody_returns = false;
     for (std::size_t i = 0; i < clauses.size(); ++i) {

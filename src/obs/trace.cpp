@@ -23,7 +23,7 @@ namespace sennit::obs {
 
 namespace {
 
-using sched::activity;
+using sched::strand;
 using sched::trace_kind;
 
 struct event {
@@ -66,7 +66,7 @@ recording* current = nullptr; // written before anybody is told of
     return own;
 }
 
-void record(trace_kind kind, activity* who, const char* what) noexcept {
+void record(trace_kind kind, strand* who, const char* what) noexcept {
     buffer* to = mine();
     if (!to) return;
     if (sched::worker* me = sched::this_worker(); me && who == &me->self().own) who = nullptr; // the loop

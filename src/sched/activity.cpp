@@ -19,7 +19,7 @@ base::atomic<std::uint64_t> next_block{1};
 // What a thread that is no worker has instead of an activity. Such a thread never changes under its code.
 struct thread_state {
     std::uint64_t number = 0;
-    activity own;
+    strand own;
     ~thread_state() { destroy_locals(own); }
 };
 [[gnu::noinline]] thread_state& this_thread() noexcept {
@@ -39,7 +39,7 @@ std::uint64_t fresh_ids(std::uint64_t) noexcept {
     return next_block.fetch_add(1) * ids_in_a_block + 1;
 }
 
-std::uint64_t number_of(activity& who) noexcept {
+std::uint64_t number_of(strand& who) noexcept {
     std::uint64_t number = who.id.load_rlx(); // orders nothing: a number is all there is
     if (number != 0) return number;
     const std::uint64_t fresh = fresh_id();
@@ -47,25 +47,25 @@ std::uint64_t number_of(activity& who) noexcept {
 }
 
 std::uint64_t current_id() noexcept {
-    if (activity* me = current_activity()) return number_of(*me);
+    if (strand* me = current_strand()) return number_of(*me);
     thread_state& mine = this_thread();
     if (mine.number == 0) mine.number = fresh_id();
     return mine.number;
 }
 
-activity& activity_of_thread() noexcept {
+strand& strand_of_thread() noexcept {
     return this_thread().own;
 }
 
-activity_frame::activity_frame(cancel_scope* scope) noexcept {
+strand_frame::strand_frame(cancel_scope* scope) noexcept {
     own_.scope = scope;
-    begin_activity(own_);
+    begin_strand(own_);
     tracing::emit(trace_kind::runs, &own_);
 }
 
-activity_frame::~activity_frame() {
+strand_frame::~strand_frame() {
     destroy_locals(own_);
-    end_activity(own_);
+    end_strand(own_);
     tracing::emit(trace_kind::runs, own_.outer);
 }
 
@@ -76,7 +76,7 @@ local_key new_local_key() noexcept {
 }
 
 local_value*& current_locals() noexcept {
-    return this_activity().locals;
+    return this_strand().locals;
 }
 
 void add_local(local_value& fresh) noexcept {
@@ -84,7 +84,7 @@ void add_local(local_value& fresh) noexcept {
     fresh.next = std::exchange(current_locals(), &fresh);
 }
 
-void destroy_all_locals(activity& ended) noexcept {
+void destroy_all_locals(strand& ended) noexcept {
     while (local_value* newest = std::exchange(ended.locals, ended.locals ? ended.locals->next : nullptr))
         newest->destroy(newest);
 }

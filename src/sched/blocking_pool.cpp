@@ -30,7 +30,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     request mine;
     mine.function = function;
     mine.argument = argument;
-    mine.who = current_activity();
+    mine.who = current_strand();
     const base::atomic<std::uint32_t>* to_wake = nullptr; // of who is called; it may end when it has served this
     this_worker()->self().in_blocking_pool = true;
     calls_begun_.fetch_add(1);
@@ -83,9 +83,9 @@ void blocking_pool::thread_main(void* self) noexcept {
         me.pool->thread_entries_.push_back(me.entry);
     }
     while (request* todo = me.pool->next_for(me)) {
-        activity* mine = exchange_activity(todo->who);
+        strand* mine = exchange_strand(todo->who);
         todo->function(todo->argument);
-        exchange_activity(mine);
+        exchange_strand(mine);
         todo->done.finish();                // the last access
         me.pool->calls_ended_.fetch_add(1); // after the wake-up
     }

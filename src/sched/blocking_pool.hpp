@@ -46,7 +46,7 @@ private:
     struct request : base::list_node {
         void (*function)(void*) noexcept;
         void* argument;
-        activity* who;
+        strand* who;
         one_shot done;
     };
     struct thread_entry : base::list_node {

@@ -8,7 +8,7 @@
 // harmless word. The same holds for the memory of fork stacks.
 //
 // Who touches what
-//   machine, saved_head, saved_activity  the worker that switches from or to the context
+//   machine, saved_head, saved_strand  the worker that switches from or to the context
 //   fork_end                 set once at creation
 //   forks                    owner and thieves, by CAS (protocol in sennit/sched/fork_stack.hpp)
 //   lock                     guards raising and resetting `forks` by anybody but the lock-free thief
@@ -79,8 +79,8 @@ public:
     sys::machine_context machine;
     fork_slot* const fork_end; // the guard's begin, at the latest
     fork_slot* saved_head;
-    activity* saved_activity; // who runs here
-    activity own;             // the loop's, and of what runs on it without one of its own
+    strand* saved_strand; // who runs here
+    strand own;             // the loop's, and of what runs on it without one of its own
 #ifdef SENNIT_REPORT_HELD_MUTEX
     std::int32_t held_mutexes = 0; // while it is left
 #endif

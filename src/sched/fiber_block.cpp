@@ -45,18 +45,18 @@ void fiber_block::run_queued(runnable* self) noexcept {
 void fiber_block::run_here() noexcept {
     if (tracing::on()) [[unlikely]]
         return run_here_traced();
-    begin_activity(self_);
+    begin_strand(self_);
     run_body();
     destroy_locals(self_);
-    end_activity(self_);
+    end_strand(self_);
 }
 
 void fiber_block::run_here_traced() noexcept {
-    begin_activity(self_);
+    begin_strand(self_);
     tracing::emit(trace_kind::runs, &self_);
     run_body();
     destroy_locals(self_);
-    end_activity(self_);
+    end_strand(self_);
     tracing::emit(trace_kind::runs, self_.outer);
 }
 

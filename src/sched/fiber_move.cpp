@@ -71,7 +71,7 @@ std::unique_lock<base::spin_lock> fiber_block::pin_during_change() noexcept {
 // As run_queued, run_here and end for others, and once for each runtime. After `enter` this may be another worker.
 [[gnu::noinline]] void fiber_block::run_migratable() noexcept {
     migration_state& migration = *cold_->migration;
-    begin_activity(self_);
+    begin_strand(self_);
     tracing::emit(trace_kind::runs, &self_);
     context& here = this_worker()->self();
     const std::uint16_t outer_affinity = std::exchange(here.affinity, affinity);
@@ -86,7 +86,7 @@ std::unique_lock<base::spin_lock> fiber_block::pin_during_change() noexcept {
         coroutine_stack::give(*std::exchange(migration.stack, nullptr));
         destroy_locals(self_);
     }
-    end_activity(self_);
+    end_strand(self_);
     tracing::emit(trace_kind::runs, self_.outer);
     if (there)
         post_to(*there);

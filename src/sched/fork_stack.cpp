@@ -136,7 +136,7 @@ void worker::run_stolen(fork_slot& slot) noexcept {
     stress_one_in(2); // the owner may come to its join first
     bool failed = false;
     {
-        activity_frame child;
+        strand_frame child;
         failed = slot.run(&slot); // may suspend, and go on in another worker
     }
     base::annotate_write(&slot); // the result

@@ -19,7 +19,7 @@ constexpr std::uint32_t most_reports = 8;
 base::atomic<std::uint32_t> reports{0};
 } // namespace
 
-void report_held_mutex(activity* who, bool in_blocking_pool, std::int32_t count) noexcept {
+void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) noexcept {
     if (reports.fetch_add(1) >= most_reports) return;
     try {
         std::string text = "sennit: [SNT-035] ";

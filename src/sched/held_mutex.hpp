@@ -13,6 +13,6 @@ namespace sennit::sched {
 
 // On the thread and the stack that are left, before they are. `in_blocking_pool`: to a blocking call, whose thread then says what
 // `who` waits for. `count`: how many it holds. Writes to standard error, the first eight times in a process.
-void report_held_mutex(activity* who, bool in_blocking_pool, std::int32_t count) noexcept;
+void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) noexcept;
 
 } // namespace sennit::sched

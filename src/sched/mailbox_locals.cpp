@@ -18,7 +18,7 @@ void mailbox::note_locals() noexcept {
 
 // May go on in another worker's thread, as a handler may.
 void mailbox::forget_locals() noexcept {
-    destroy_locals(*current_activity());
+    destroy_locals(*current_strand());
     marks_ &= static_cast<std::uint8_t>(~has_locals);
 }
 

@@ -33,7 +33,7 @@ void one_shot::wait(const char* what) noexcept {
         return;
     }
     const wait_options told{.what = what, .on = this};
-    activity& me = this_activity();
+    strand& me = this_strand();
     const wait_options* outer = std::exchange(me.waits_for, &told);
     park(&one_shot_installer::install, this, who);
     me.waits_for = outer;

@@ -12,7 +12,7 @@ namespace sennit {
 const fiber_properties* properties_of(const ready_item& item) noexcept {
     if (item.run == &sched::fiber_block::run_queued) return static_cast<const sched::fiber_block&>(item).properties();
     if (item.run != &sched::context::resume_ready) return nullptr;
-    const sched::activity* who = static_cast<const sched::context&>(item).saved_activity;
+    const sched::strand* who = static_cast<const sched::context&>(item).saved_strand;
     return who->fiber ? static_cast<const sched::fiber_block*>(who->fiber)->properties() : nullptr;
 }
 

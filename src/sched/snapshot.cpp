@@ -138,7 +138,7 @@ snapshot::result snapshot::collect_running() noexcept {
         if (!stack) continue; // its thread begins or ends
         seen_[stack->index] = 1;
         sys::worker_tls* tls = one.tls_.load();
-        activity* who = stack == one.running() ? static_cast<activity*>(tls->activity) : stack->saved_activity;
+        strand* who = stack == one.running() ? static_cast<strand*>(tls->strand) : stack->saved_strand;
         const std::size_t before = found_.strands.size();
         add_all_on(*stack, who, strand_state::running);
         if (found_.strands.size() == before) continue; // the worker loop
@@ -157,7 +157,7 @@ void snapshot::add_ready(runnable& item) noexcept {
         if (&one.runtime != &of_ || seen_[one.index]) return;
         seen_[one.index] = 1;
         const std::size_t before = found_.strands.size();
-        add_all_on(one, one.saved_activity, strand_state::ready);
+        add_all_on(one, one.saved_strand, strand_state::ready);
         if (found_.strands.size() != before) add_frames(found_.strands[before], one);
     } else if (item.run == &fiber_block::run_queued) {
         auto& block = static_cast<fiber_block&>(item); // one that has begun comes from another runtime
@@ -208,16 +208,16 @@ snapshot::result snapshot::collect_blocked() noexcept {
         const bool waits_its_turn = seen_[one->index] == in_order;
         if (seen_[one->index] != 0 && !waits_its_turn) continue;
         const std::size_t before = found_.strands.size();
-        add_all_on(*one, one->saved_activity, waits_its_turn ? strand_state::ready : strand_state::blocked);
+        add_all_on(*one, one->saved_strand, waits_its_turn ? strand_state::ready : strand_state::blocked);
         if (found_.strands.size() != before) add_frames(found_.strands[before], *one);
     }
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
 }
 
 // The innermost one, and those that go on with the stack after it.
-void snapshot::add_all_on(context& stack, activity* innermost, strand_state state) noexcept {
-    const activity* above = nullptr;
-    for (activity* who = innermost; who; who = who->outer) {
+void snapshot::add_all_on(context& stack, strand* innermost, strand_state state) noexcept {
+    const strand* above = nullptr;
+    for (strand* who = innermost; who; who = who->outer) {
         if (who == &stack.own && (who != innermost || state == strand_state::running || stack.in_blocking_pool || !who->waits_for))
             return;
         const bool in_blocking_pool = stack.in_blocking_pool && state == strand_state::blocked;
@@ -233,7 +233,7 @@ void snapshot::add_all_on(context& stack, activity* innermost, strand_state stat
     }
 }
 
-strand_report* snapshot::add(activity& who, strand_state state) noexcept {
+strand_report* snapshot::add(strand& who, strand_state state) noexcept {
     if (found_.strands.size() == found_.strands.capacity()) return nullptr; // found out at the end
     strand_report& report = found_.strands.emplace_back();
     report.identity = &who;
@@ -266,7 +266,7 @@ void snapshot::add_frames(strand_report& to, const context& of) noexcept {
 }
 
 // Who has none gets one.
-std::uint64_t snapshot::id_of(activity& who) noexcept {
+std::uint64_t snapshot::id_of(strand& who) noexcept {
     std::uint64_t number = 0;
     return who.id.cas(number, next_id_) ? next_id_++ : number;
 }

@@ -111,10 +111,10 @@ private:
     result collect_blocked() noexcept;
     class context* stack_of(const void* sp, class worker& likely, bool& unclear) noexcept;
     void add_ready(runnable& item) noexcept;
-    strand_report* add(activity& who, strand_state state) noexcept;
-    void add_all_on(class context& stack, activity* innermost, strand_state state) noexcept;
+    strand_report* add(strand& who, strand_state state) noexcept;
+    void add_all_on(class context& stack, strand* innermost, strand_state state) noexcept;
     void add_frames(strand_report& to, const class context& of) noexcept;
-    std::uint64_t id_of(activity& who) noexcept;
+    std::uint64_t id_of(strand& who) noexcept;
 
     runtime_core& of_;
     runtime_report found_;

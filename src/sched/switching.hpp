@@ -32,12 +32,12 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     const sys::fp_note modes;                                       // asked when the rest is done
     sys::worker_tls& tls = *tls_.load_rlx();                          // own thread wrote it
     from.saved_head = static_cast<fork_slot*>(tls.head.load_rlx()); // owner's own word
-    from.saved_activity = static_cast<activity*>(tls.activity);
+    from.saved_strand = static_cast<strand*>(tls.strand);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
-    if (from.held_mutexes > 0) report_held_mutex(from.saved_activity, from.in_blocking_pool, from.held_mutexes);
+    if (from.held_mutexes > 0) report_held_mutex(from.saved_strand, from.in_blocking_pool, from.held_mutexes);
 #endif
-    tls.activity = target.saved_activity;
+    tls.strand = target.saved_strand;
     // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing
     // is private in a context that is resumed, so `split` is its `head`, and the thief counts only what a later push
     // adds; release costs nothing here.

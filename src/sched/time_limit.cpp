@@ -7,11 +7,11 @@ namespace sennit::sched {
 
 time_limit::time_limit(std::int64_t deadline_ns) noexcept
     : deadline_ns_(deadline_ns), scope_(current_scope(), deadline_ns) {
-    this_activity().scope = &scope_;
+    this_strand().scope = &scope_;
 }
 
 time_limit::~time_limit() {
-    this_activity().scope = scope_.parent();
+    this_strand().scope = scope_.parent();
 }
 
 } // namespace sennit::sched

@@ -33,11 +33,11 @@ public:
 #else
     static constexpr bool compiled_in = true;
 #endif
-    using receiver = void (*)(trace_kind kind, activity* who, const char* what) noexcept;
+    using receiver = void (*)(trace_kind kind, strand* who, const char* what) noexcept;
     static void start(receiver to) noexcept { receiver_.store(to); }
     static void stop() noexcept { receiver_.store(nullptr); }
 
-    static void emit(trace_kind kind, activity* who, const char* what = nullptr) noexcept {
+    static void emit(trace_kind kind, strand* who, const char* what = nullptr) noexcept {
         if (!compiled_in) return;
         if (const receiver to = receiver_.load_rlx()) [[unlikely]] // orders nothing, see above
             to(kind, who, what);

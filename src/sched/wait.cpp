@@ -113,7 +113,7 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
 
 SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
                                         const wait_options& options) noexcept {
-    activity& me = this_activity();
+    strand& me = this_strand();
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     if (point.sole) {
         struct simple {
@@ -148,7 +148,7 @@ SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void
 
 SENNIT_RETURN_VIA_THUNK wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
                                                   const wait_options& options) noexcept {
-    if (point.sole) return wait_for_source(point, held, this_activity(), options);
+    if (point.sole) return wait_for_source(point, held, this_strand(), options);
     return wait(point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held, options);
 }
 

@@ -14,7 +14,7 @@
 namespace sennit::sched {
 
 // wait_unlocking, where only one source can end the wait and nothing else: no claim, no timer, no scope. `me` runs.
-[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, activity& me,
+[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, strand& me,
                                                           const wait_options& options) noexcept {
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     worker* here = this_worker();
@@ -42,7 +42,7 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
 [[gnu::always_inline]] inline wake_reason block_here(wait_list& list, base::spin_lock& held,
                                                      const wait_options& options, void* data,
                                                      bool first = false) noexcept {
-    activity& me = this_activity();
+    strand& me = this_strand();
     if (options.deadline_ns != never || (options.cancellable && me.scope)) [[unlikely]]
         return block_for_any(list, held, options, data, first);
     wait_point point(true);

@@ -102,7 +102,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     context& first = me.runtime_.first_context(me.index_);
     tls.head.store_rlx(first.saved_head);  // published with hot_ below
     tls.split.store_rlx(first.saved_head); // as above
-    tls.activity = first.saved_activity;
+    tls.strand = first.saved_strand;
     tls.context.store(&first);
     // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
     if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
@@ -114,12 +114,12 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     tls.worker = nullptr;
     tls.head.store_rlx(nullptr);    // read by this thread only, from here on
     tls.context.store_rlx(nullptr); // as above
-    tls.activity = nullptr;
+    tls.strand = nullptr;
 }
 
 namespace {
 void trace_run(context& next) noexcept {
-    activity* who = next.saved_activity;
+    strand* who = next.saved_strand;
     tracing::emit(trace_kind::runs, who == &next.own ? nullptr : who);
 }
 } // namespace
@@ -133,7 +133,7 @@ void trace_run(context& next) noexcept {
 [[gnu::noinline, gnu::cold]] void worker::note_suspend(context& self, context& next) noexcept {
     if (!steals_) self.affinity = affinity();
     if (!tracing::on()) return;
-    activity* me = current_activity();
+    strand* me = current_strand();
     // While a context is lent, what its activity waits for is the helper's to say.
     const char* why = self.in_blocking_pool ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
     tracing::emit(trace_kind::suspends, me, why);
@@ -420,7 +420,7 @@ template <bool traced>
 }
 
 [[gnu::noinline]] void worker::wake_slowly(context& parked) noexcept {
-    tracing::emit(trace_kind::wakes, parked.saved_activity);
+    tracing::emit(trace_kind::wakes, parked.saved_strand);
     post_woken(parked);
 }
 
@@ -528,7 +528,7 @@ void wake(waiter& who) noexcept {
     if (context* parked = who.parked) {
         worker* me = this_worker();
         if (me && &me->runtime() == &parked->runtime) return me->wake_here(*parked);
-        tracing::emit(trace_kind::wakes, parked->saved_activity);
+        tracing::emit(trace_kind::wakes, parked->saved_strand);
         parked->runtime.post(*parked);
         return;
     }

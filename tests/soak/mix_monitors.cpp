@@ -139,7 +139,7 @@ struct counted_condition {
     explicit counted_condition(doors<N>& of) : is(of.condition()) {}
     // False: late. Whatever ends it, we are inside again: `empty` ends the program if not.
     bool wait(const std::optional<microseconds>& limit) {
-        const bool sure = !limit && !sennit::sched::this_activity().scope; // nothing else ends it
+        const bool sure = !limit && !sennit::sched::this_strand().scope; // nothing else ends it
         unlimited += sure ? 1 : 0;
         try {
             if (!limit)

@@ -16,9 +16,9 @@ import gdb
 import gdb.unwinder
 
 MAGIC = b"sennit04"
-FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_activity", "context.own", "context.low",
-          "context.high", "context.in_blocking_pool", "tls.context", "worker.os_thread", "worker.tls", "tls.activity", "activity.id",
-          "activity.fiber", "activity.waits_for", "activity.outer", "fiber.cold_state", "fiber.made_at", "fiber.self",
+FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_strand", "context.own", "context.low",
+          "context.high", "context.in_blocking_pool", "tls.context", "worker.os_thread", "worker.tls", "tls.strand", "strand.id",
+          "strand.fiber", "strand.waits_for", "strand.outer", "fiber.cold_state", "fiber.made_at", "fiber.self",
           "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next",
           "side.whose")
 # Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
@@ -81,10 +81,10 @@ class Layout:
 class Strand:
     """A fiber, or something else that has a stack: where it is, and what it says of itself."""
 
-    def __init__(self, layout, number, context, activity, state, thread=None):
+    def __init__(self, layout, number, context, strand, state, thread=None):
         self.stack, self.context, self.state, self.thread = number, context, state, thread
-        self.id = layout.get(activity, "activity.id")
-        fiber = layout.get(activity, "activity.fiber")
+        self.id = layout.get(strand, "strand.id")
+        fiber = layout.get(strand, "strand.fiber")
         extra = layout.get(fiber, "fiber.cold_state") if fiber else 0
         self.name = text(extra, 23) if extra else ""  # its first member
         self.made_at = layout.get(fiber, "fiber.made_at") if fiber else 0
@@ -108,18 +108,18 @@ def thread_of(task):
     return None
 
 
-def activities(layout, context, innermost):
+def strands_on(layout, context, innermost):
     """The innermost one on a stack and those below it, without the worker's loop."""
     at, own = innermost, layout.field(context, "context.own")
     while at and at != own:
         yield at
-        at = layout.get(at, "activity.outer")
+        at = layout.get(at, "strand.outer")
 
 
-def waits(layout, activity, context):
+def waits(layout, strand, context):
     if memory(layout.field(context, "context.in_blocking_pool"), 1) != b"\0":
         return "blocked in blocking"
-    options = layout.get(activity, "activity.waits_for")
+    options = layout.get(strand, "strand.waits_for")
     if not options:
         return "ready"
     what, on = text(layout.get(options, "wait.what")), layout.get(options, "wait.on")
@@ -137,16 +137,16 @@ def strands(layout):
             task = struct.unpack("<i", memory(layout.field(worker, "worker.os_thread"), 4))[0]
             tls = layout.get(worker, "worker.tls")
             if tls:
-                running[layout.get(tls, "tls.context")] = (index, task, layout.get(tls, "tls.activity"))
+                running[layout.get(tls, "tls.context")] = (index, task, layout.get(tls, "tls.strand"))
         for number, context in enumerate(pointers(layout.field(runtime, "runtime.contexts"))):
             if context in running:
                 index, task, innermost = running[context]
                 state, thread = f"running on worker {index}", thread_of(task)
             else:
-                innermost, state, thread = layout.get(context, "context.saved_activity"), None, None
-            for depth, activity in enumerate(activities(layout, context, innermost)):
-                now = "waits for who runs on its stack" if depth else state or waits(layout, activity, context)
-                found.append(Strand(layout, number, context, activity, now, thread))
+                innermost, state, thread = layout.get(context, "context.saved_strand"), None, None
+            for depth, strand in enumerate(strands_on(layout, context, innermost)):
+                now = "waits for who runs on its stack" if depth else state or waits(layout, strand, context)
+                found.append(Strand(layout, number, context, strand, now, thread))
     return found
 
 

@@ -63,7 +63,7 @@ private:
     waiting* take() noexcept;
     waiting* oldest() const noexcept;
     void queue_urgent(waiting& to) noexcept;
-    void leave_and_wait(detail::entrant& self, sched::activity& own) noexcept;
+    void leave_and_wait(detail::entrant& self, sched::strand& own) noexcept;
 
     const detail::monitor_set of_;
     base::intrusive_queue<waiting> all_; // guarded by the monitors

@@ -121,7 +121,7 @@ struct entrant {
     // For one that was told to go on before it slept: waits for what is missing.
     void wait_rest(const char* what, const void* on) noexcept;
     // Wakes `next`, who has a monitor that is missing, and waits for it; nobody was told of the caller's sleep before.
-    void wait_behind(entrant& next, sched::activity& own, const char* what, const void* on) noexcept;
+    void wait_behind(entrant& next, sched::strand& own, const char* what, const void* on) noexcept;
 };
 
 // A claimant's turns with each of a set; not made before they are used.

@@ -18,51 +18,51 @@ class cancel_scope;
 struct local_value;  // see sennit/fiber_local.hpp
 struct wait_options; // see sennit/sched/wait.hpp
 
-struct alignas(16) activity {
+struct alignas(16) strand {
     base::atomic<std::uint64_t> id{0};       // 0: none was asked for yet; see number_of
     cancel_scope* scope = nullptr;           // innermost; what ends its waits
     local_value* locals = nullptr;           // newest first
     void* fiber = nullptr;                   // the fiber's control block; null: this is no fiber
     const wait_options* waits_for = nullptr; // what a blocked one is blocked in; in its frame; for reports
-    activity* outer; // who goes on with this stack when this one ends; written when it begins; for reports
+    strand* outer; // who goes on with this stack when this one ends; written when it begins; for reports
 };
 
 // The running one. Null on a thread that is no worker and has none.
-inline activity* current_activity() noexcept {
-    return static_cast<activity*>(sys::tls_activity());
+inline strand* current_strand() noexcept {
+    return static_cast<strand*>(sys::tls_strand());
 }
 
 // The same; on a thread that has none, what the thread keeps instead (its identity is not that address).
-activity& activity_of_thread() noexcept;
-inline activity& activity_or_thread(activity* running) noexcept { // of `current_activity()`
-    return running ? *running : activity_of_thread();
+strand& strand_of_thread() noexcept;
+inline strand& strand_or_thread(strand* running) noexcept { // of `current_strand()`
+    return running ? *running : strand_of_thread();
 }
-inline activity& this_activity() noexcept {
-    return activity_or_thread(current_activity());
+inline strand& this_strand() noexcept {
+    return strand_or_thread(current_strand());
 }
 
 // An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
-inline void* identity_of(activity* running) noexcept { // of `current_activity()`
+inline void* identity_of(strand* running) noexcept { // of `current_strand()`
     return running ? running : sys::tls_identity();
 }
 inline void* current_identity() noexcept {
-    return identity_of(current_activity());
+    return identity_of(current_strand());
 }
 
-// `self` goes on with this stack until end_activity. A snapshot may halt the thread between any two instructions and
+// `self` goes on with this stack until end_strand. A snapshot may halt the thread between any two instructions and
 // follows `outer`, so it is written first.
-inline void begin_activity(activity& self) noexcept {
-    self.outer = current_activity();
-    sys::tls_set_activity(&self);
+inline void begin_strand(strand& self) noexcept {
+    self.outer = current_strand();
+    sys::tls_set_strand(&self);
 }
-inline void end_activity(activity& self) noexcept {
-    sys::tls_set_activity(self.outer);
+inline void end_strand(strand& self) noexcept {
+    sys::tls_set_strand(self.outer);
 }
 
 // Makes `next` the running one and returns the one before. Whoever does so puts it back on the same stack.
-inline activity* exchange_activity(activity* next) noexcept {
-    activity* before = current_activity();
-    sys::tls_set_activity(next);
+inline strand* exchange_strand(strand* next) noexcept {
+    strand* before = current_strand();
+    sys::tls_set_strand(next);
     return before;
 }
 
@@ -70,7 +70,7 @@ inline activity* exchange_activity(activity* next) noexcept {
 std::uint64_t current_id() noexcept;
 
 // Anybody's number, while it lives; given at the first call. Any thread, with any lock.
-std::uint64_t number_of(activity& who) noexcept;
+std::uint64_t number_of(strand& who) noexcept;
 
 // A number nobody had before.
 std::uint64_t fresh_id() noexcept;
@@ -79,22 +79,22 @@ std::uint64_t fresh_id() noexcept;
 std::uint64_t fresh_ids(std::uint64_t count) noexcept;
 
 // Destroys its locals, newest first, those that the destructors make included.
-void destroy_all_locals(activity& ended) noexcept;
-inline void destroy_locals(activity& ended) noexcept {
+void destroy_all_locals(strand& ended) noexcept;
+inline void destroy_locals(strand& ended) noexcept {
     if (ended.locals) [[unlikely]]
         destroy_all_locals(ended);
 }
 
 // An activity for as long as the object lives; for bodies that are no fibers.
-class activity_frame {
+class strand_frame {
 public:
     // In `scope`, which outlives it and in which nobody else waits meanwhile; null: in none.
-    explicit activity_frame(cancel_scope* scope = nullptr) noexcept;
-    ~activity_frame();
-    activity_frame(const activity_frame&) = delete;
+    explicit strand_frame(cancel_scope* scope = nullptr) noexcept;
+    ~strand_frame();
+    strand_frame(const strand_frame&) = delete;
 
 private:
-    activity own_;
+    strand own_;
 };
 
 } // namespace sennit::sched

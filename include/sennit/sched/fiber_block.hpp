@@ -112,9 +112,9 @@ public:
     std::uint64_t id() noexcept;
     runtime_core& runtime() const noexcept { return *runtime_; } // for its maker before launch, and for itself
     const std::type_info& result_type() const noexcept { return *type_.result; }
-    activity& self() noexcept { return self_; }
+    strand& self() noexcept { return self_; }
     static fiber_block* current() noexcept { // null: the caller is no fiber
-        const activity* me = current_activity();
+        const strand* me = current_strand();
         return me ? static_cast<fiber_block*>(me->fiber) : nullptr;
     }
 
@@ -177,7 +177,7 @@ private:
 
     // In this order nothing is left between them.
     runtime_core* runtime_; // a movable one's changes: src/sched/fiber_move.cpp says who may read it
-    activity self_;
+    strand self_;
     const fiber_type& type_;
     const void* const made_at_;
     std::int64_t born_ns_; // about when it was launched; nobody asks before

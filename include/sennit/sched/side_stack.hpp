@@ -185,7 +185,7 @@ inline void coroutine_stack::exchange_exceptions() noexcept {
 // in one word. They do not lie so that two changes could cancel each other: forks are added by some words, the others
 // are addresses of whole objects elsewhere.
 inline std::uintptr_t coroutine_stack::entry_fingerprint() noexcept {
-    const activity& who = this_activity();
+    const strand& who = this_strand();
     // SAFETY: numbers to compare, never pointers again.
     return reinterpret_cast<std::uintptr_t>(free_slot()) ^ reinterpret_cast<std::uintptr_t>(&who) ^
            reinterpret_cast<std::uintptr_t>(who.scope);

@@ -154,7 +154,7 @@ bool others_run() noexcept;
 
 // The innermost scope of the running activity; null: none.
 inline cancel_scope* current_scope() noexcept {
-    return this_activity().scope;
+    return this_strand().scope;
 }
 // Whether the running activity is in a scope that may be cancelled.
 inline bool in_cancel_scope() noexcept {

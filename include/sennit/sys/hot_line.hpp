@@ -37,7 +37,7 @@ struct alignas(base::cache_line) worker_tls {
     base::atomic<std::uint32_t> poll{0};  // +16: not zero: take the slow path; thieves set, owner clears
     void* worker = nullptr;               // +24: engine's worker of this thread; owner only
     base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
-    void* activity = nullptr;             // +40: who runs here (sched/activity.hpp); owner only
+    void* strand = nullptr;             // +40: who runs here (sched/activity.hpp); owner only
     void* exceptions = nullptr;           // +48: the thread's exception_globals; owner only; null: not asked for yet
     std::uintptr_t spare_block = 1;             // +56: a free piece of memory (sched/small_memory.hpp); 1: none is kept here
 };
@@ -166,10 +166,10 @@ inline void tls_set_own_word(T value) noexcept {
 inline void* tls_context() noexcept {
     return tls_own_word<void*, 32>();
 }
-inline void* tls_activity() noexcept {
+inline void* tls_strand() noexcept {
     return tls_own_word<void*, 40>();
 }
-inline void tls_set_activity(void* value) noexcept {
+inline void tls_set_strand(void* value) noexcept {
     tls_set_own_word<40>(value);
 }
 inline void* tls_exceptions() noexcept {
@@ -222,11 +222,11 @@ inline void* tls_worker() noexcept {
 inline void* tls_context() noexcept {
     return tls().context.load_rlx(); // own thread's word
 }
-inline void* tls_activity() noexcept {
-    return tls().activity;
+inline void* tls_strand() noexcept {
+    return tls().strand;
 }
-inline void tls_set_activity(void* value) noexcept {
-    tls().activity = value;
+inline void tls_set_strand(void* value) noexcept {
+    tls().strand = value;
 }
 inline void* tls_exceptions() noexcept {
     return tls().exceptions;

@@ -16,14 +16,14 @@ namespace {
 
 using namespace sennit::sched;
 
-struct strand final : fiber_block {
-    explicit strand(runtime_core& runtime) : fiber_block(runtime, type, nullptr) {}
+struct result_fiber final : fiber_block {
+    explicit result_fiber(runtime_core& runtime) : fiber_block(runtime, type, nullptr) {}
     sim::var<int> result{0};
     sim::var<int> holders{0}; // what the holder keeps in the block
 
-    static void body(fiber_block& block) noexcept { static_cast<strand&>(block).result = 42; }
+    static void body(fiber_block& block) noexcept { static_cast<result_fiber&>(block).result = 42; }
     static void destroy(fiber_block* block) noexcept {
-        auto* me = static_cast<strand*>(block);
+        auto* me = static_cast<result_fiber*>(block);
         (void)me->result.get(); // whoever frees it comes after both
         (void)me->holders.get();
         delete me;
@@ -44,7 +44,7 @@ struct strand final : fiber_block {
 
 SIM_SCENARIO_WITHIN(fiber, is_joined_while_it_ends, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    auto* block = new strand(one->core());
+    auto* block = new result_fiber(one->core());
     sim::thread runner([&] { block->go(); });
     sim::check(block->join({.cancellable = false}) == wake_reason::source, "it has ended");
     block->check_and_free();
@@ -53,7 +53,7 @@ SIM_SCENARIO_WITHIN(fiber, is_joined_while_it_ends, .preemptions = 2, .stale_rea
 
 SIM_SCENARIO_WITHIN(fiber, is_joined_in_a_scope_while_it_ends, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    auto* block = new strand(one->core());
+    auto* block = new result_fiber(one->core());
     sim::thread runner([&] { block->go(); });
     {
         cancel_scope scope(nullptr);
@@ -67,7 +67,7 @@ SIM_SCENARIO_WITHIN(fiber, is_joined_in_a_scope_while_it_ends, .preemptions = 2,
 // The join is given up while the fiber ends, and repeated.
 SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_repeated_while_it_ends, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    auto* block = new strand(one->core());
+    auto* block = new result_fiber(one->core());
     cancel_scope scope(nullptr);
     sim::thread runner([&] { block->go(); });
     sim::thread canceller([&] { scope.cancel(); });
@@ -83,7 +83,7 @@ SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_repeated_while_it_ends, .pree
 // The join is given up while the fiber ends, and the fiber is let go.
 SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_it_is_let_go_while_it_ends, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    auto* block = new strand(one->core());
+    auto* block = new result_fiber(one->core());
     cancel_scope scope(nullptr);
     sim::thread runner([&] { block->go(); });
     sim::thread canceller([&] { scope.cancel(); });
@@ -100,7 +100,7 @@ SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_it_is_let_go_while_it_ends, .
 
 SIM_SCENARIO_WITHIN(fiber, is_let_go_while_it_ends, .preemptions = 3, .stale_reads = 2) {
     engine one(1);
-    auto* block = new strand(one->core());
+    auto* block = new result_fiber(one->core());
     sim::thread runner([&] { block->go(); });
     block->holders = 1;
     block->let_go();
@@ -148,7 +148,7 @@ SIM_SCENARIO_WITHIN(fiber, is_joined_from_another_worker, .preemptions = 2, .sta
 SIM_SCENARIO_WITHIN(fiber, a_timed_join_meets_the_end, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     one.run([&] {
-        auto* block = new strand(one->core());
+        auto* block = new result_fiber(one->core());
         sim::thread runner([&] { block->go(); });
         const wake_reason why = block->join({.deadline_ns = now_ns(), .cancellable = false});
         sim::check(why == wake_reason::source || why == wake_reason::timed_out, "nothing else ends it");

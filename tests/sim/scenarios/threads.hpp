@@ -18,8 +18,8 @@ namespace sim = sennit::sim;
 
 // The calling thread in a scope, so that its waits have more than one end.
 struct in_scope {
-    explicit in_scope(sennit::sched::cancel_scope& scope) { sennit::sched::current_activity()->scope = &scope; }
-    sennit::sched::activity_frame frame; // begins before the body above
+    explicit in_scope(sennit::sched::cancel_scope& scope) { sennit::sched::current_strand()->scope = &scope; }
+    sennit::sched::strand_frame frame; // begins before the body above
 };
 
 // Calls `wait` in the scope. False: it was cancelled.

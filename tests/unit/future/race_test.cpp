@@ -88,8 +88,8 @@ TEST_P(race, of_futures_that_are_dropped_with_their_values) {
 // The running activity is in `scope` for as long as this lives.
 class inside {
 public:
-    explicit inside(sched::cancel_scope& scope) : outer_(std::exchange(sched::current_activity()->scope, &scope)) {}
-    ~inside() { sched::current_activity()->scope = outer_; }
+    explicit inside(sched::cancel_scope& scope) : outer_(std::exchange(sched::current_strand()->scope, &scope)) {}
+    ~inside() { sched::current_strand()->scope = outer_; }
     inside(const inside&) = delete;
 
 private:
