@@ -267,7 +267,7 @@ private:
     // So that nothing is saved over a call that is hardly ever made.
     [[gnu::noinline]] channel_status push_contended(T& value, std::int64_t deadline_ns) {
         lock_with_room();
-        sched::met_another(this, values_.popped());
+        sched::note_contended(this, values_.popped());
         return push_or_wait(value, deadline_ns);
     }
     // As those below: with the lock held, which is free then; out of the way of what needs no other side.
@@ -293,7 +293,7 @@ private:
     }
     [[gnu::noinline]] channel_status pop_contended(std::optional<T>& to, std::int64_t deadline_ns) {
         lock_.lock();
-        sched::met_another(this, values_.popped());
+        sched::note_contended(this, values_.popped());
         return pop_or_wait(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status pop_or_wait(std::optional<T>& to, std::int64_t deadline_ns) {

@@ -98,7 +98,7 @@ void worker::help_others() noexcept {
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const bool stuck = !seen_[i].gets_on(other.counted.runs(), now);
+        const bool stuck = !progress_trackers_[i].made_progress(other.counted.runs(), now);
         if (stuck && ((other.queue_.in_sight() != 0 && steal_tasks(other)) || steal_from_pinned(other, true))) return;
     }
 }

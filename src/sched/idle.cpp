@@ -41,15 +41,15 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        sightings& past = seen_[i];
-        if (in_passing && !(past.takes_long() && other.queue_.is_contended())) continue;
-        const bool gets_on =
-            in_passing ? past.gets_on_in_passing(other.pulse()) : past.gets_on(other.counted.runs(), now);
-        const bool stuck = when != last_look::just_now && !gets_on;
+        progress_tracker& past = progress_trackers_[i];
+        if (in_passing && !(past.runs_long_tasks() && other.queue_.is_contended())) continue;
+        const bool made_progress =
+            in_passing ? past.made_progress_fine(other.progress_counter()) : past.made_progress(other.counted.runs(), now);
+        const bool stuck = when != last_look::just_now && !made_progress;
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
             if (!other.pinned_queue_.has_soft_affinity()) {
-                if (gets_on) seen = sight::lone_tasks; // one after the other, too short to be seen
+                if (made_progress) seen = sight::lone_tasks; // one after the other, too short to be seen
                 continue;
             }
             if (stuck && steal_from_pinned(other, when == last_look::long_ago)) return sight::work;

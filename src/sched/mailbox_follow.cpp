@@ -14,7 +14,7 @@ namespace sennit::sched {
 
 void mailbox::run_batches_and_migrate(worker& me) noexcept {
     run_batches(*this);
-    if (this_worker() == &me && me.only_talks()) migrate_to_sender(me); // else a handler has blocked, or works
+    if (this_worker() == &me && me.is_message_bound()) migrate_to_sender(me); // else a handler has blocked, or works
 }
 
 // It has had its turn here. While it is idle and lives, it has no home but that of its life.

@@ -17,17 +17,17 @@
 
 namespace sennit::sched {
 
-class meetings {
+class contention_monitor {
 public:
-    // Somebody has been found inside. True: so often that `keep_together` is to be asked.
+    // Somebody has been found inside. True: so often that `should_consolidate` is to be asked.
     bool note() noexcept {
-        if (++count_ < tuning::meetings_to_look) return false;
+        if (++count_ < tuning::contentions_per_check) return false;
         count_ = 0;
         return true;
     }
     // The last of these was at `place`, through which so many values have gone so far. True: keep the queue, until
     // `tuning::trial_ns` from now.
-    bool keep_together(const void* place, std::uint64_t values, std::int64_t now_ns) noexcept {
+    bool should_consolidate(const void* place, std::uint64_t values, std::int64_t now_ns) noexcept {
         ++looks_;
         const bool other = place != place_;
         if (other && place_ && now_ns - since_ns_ < 2 * tuning::trial_ns) return false; // one at a time
@@ -40,7 +40,7 @@ public:
         const std::int64_t past = now_ns - since_ns_;
         if (tried_ && past < tuning::trial_ns) return false;
         const std::int64_t each = per_value(past, values - values_);
-        const bool all_the_time = past < looks_ * tuning::meetings_to_look * tuning::meeting_ns;
+        const bool all_the_time = past < looks_ * tuning::contentions_per_check * tuning::contention_ns;
         begin(values, now_ns);
         if (tried_) {
             tried_ = false;

@@ -21,33 +21,33 @@
 
 namespace sennit::sched {
 
-class pace {
+class share_policy {
 public:
     // `size` pieces wait, `runs` have run so far; `oldest_new` is the oldest of those that run newest first.
-    bool worth_sharing(std::uint32_t size, std::uint64_t runs, const runnable* oldest_new) noexcept {
-        if (tuning::stressed) return !(brisk_ = !brisk_); // both answers in turn
+    bool should_share(std::uint32_t size, std::uint64_t runs, const runnable* oldest_new) noexcept {
+        if (tuning::stressed) return !(tasks_are_short_ = !tasks_are_short_); // both answers in turn
         const std::int64_t now = sys::now_ns();
         const std::int64_t past = now - asked_ns_;
         if (past < tuning::share_ns) return false; // too early to tell
         const bool stays = oldest_new && oldest_new == oldest_new_;
         const auto done = static_cast<std::int64_t>(runs - runs_);
-        const std::int64_t worth = now < held_until_ns_ ? tuning::held_share_ns : tuning::share_ns;
+        const std::int64_t worth = now < deferred_until_ns_ ? tuning::deferred_share_ns : tuning::share_ns;
         const bool soon_done = !stays && done > 0 && past / done * size < worth;
-        brisk_ = soon_done && now - shared_ns_ < tuning::trial_ns;
-        if (!brisk_) shared_ns_ = now;
+        tasks_are_short_ = soon_done && now - shared_ns_ < tuning::trial_ns;
+        if (!tasks_are_short_) shared_ns_ = now;
         asked_ns_ = now;
         runs_ = runs;
         oldest_new_ = oldest_new;
-        return !brisk_;
+        return !tasks_are_short_;
     }
     // It was not when that was asked last.
-    bool brisk() const noexcept { return brisk_; }
+    bool tasks_are_short() const noexcept { return tasks_are_short_; }
 
     // Only a longer queue is worth it until the next trial: see meetings.hpp.
-    void hold(std::int64_t now_ns) noexcept { held_until_ns_ = now_ns + tuning::trial_ns; }
+    void defer_sharing(std::int64_t now_ns) noexcept { deferred_until_ns_ = now_ns + tuning::trial_ns; }
 
     // Whether pieces came and went fast since this was asked last, the time between them included.
-    bool only_talks(std::uint64_t runs) noexcept {
+    bool is_message_bound(std::uint64_t runs) noexcept {
         const std::int64_t now = sys::now_ns();
         const std::int64_t past = now - std::exchange(talked_ns_, now);
         const auto done = static_cast<std::int64_t>(runs - std::exchange(talked_runs_, runs));
@@ -59,8 +59,8 @@ private:
     std::int64_t shared_ns_ = 0; // when it was worth it last
     std::uint64_t runs_ = 0;
     const runnable* oldest_new_ = nullptr; // only compared
-    bool brisk_ = false;
-    std::int64_t held_until_ns_ = 0;
+    bool tasks_are_short_ = false;
+    std::int64_t deferred_until_ns_ = 0;
     std::int64_t talked_ns_ = 0;
     std::uint64_t talked_runs_ = 0;
 };

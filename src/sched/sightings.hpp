@@ -14,24 +14,24 @@
 
 namespace sennit::sched {
 
-class sightings {
+class progress_tracker {
 public:
     // It has picked something since this was asked last. `runs`: counters::runs.
-    bool gets_on(std::uint64_t runs, std::int64_t now_ns) noexcept {
+    bool made_progress(std::uint64_t runs, std::int64_t now_ns) noexcept {
         const std::uint64_t done = runs - std::exchange(runs_, runs);
         const std::int64_t past = now_ns - std::exchange(asked_ns_, now_ns);
-        if (past > tuning::take_after_ns) takes_long_ = past > static_cast<std::int64_t>(done) * tuning::talk_ns;
+        if (past > tuning::take_after_ns) runs_long_tasks_ = past > static_cast<std::int64_t>(done) * tuning::talk_ns;
         return done != 0;
     }
     // What it has picked took longer, then, than what only talks.
-    bool takes_long() const noexcept { return takes_long_; }
-    // It has come to the end of something since this was asked last. `pulse`: worker::pulse.
-    bool gets_on_in_passing(std::uint64_t pulse) noexcept { return pulse != std::exchange(pulse_, pulse); }
+    bool runs_long_tasks() const noexcept { return runs_long_tasks_; }
+    // It has come to the end of something since this was asked last. `progress_counter`: worker::progress_counter.
+    bool made_progress_fine(std::uint64_t progress_counter) noexcept { return progress_counter != std::exchange(progress_counter_, progress_counter); }
 
 private:
-    std::uint64_t runs_ = 0, pulse_ = 0;
+    std::uint64_t runs_ = 0, progress_counter_ = 0;
     std::int64_t asked_ns_ = 0;
-    bool takes_long_ = tuning::stressed;
+    bool runs_long_tasks_ = tuning::stressed;
 };
 
 } // namespace sennit::sched

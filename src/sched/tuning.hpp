@@ -47,10 +47,10 @@ inline constexpr std::int64_t trial_ns = 20'000'000;
 // Of the times that a worker finds another one inside what both use, so many are timed together. If each takes no
 // longer than this, it tries to have it for itself; if that was slower, it does not try again for so long. What a queue
 // has to hold meanwhile to be shared: pieces that talk may each go on until a channel is full.
-inline constexpr unsigned meetings_to_look = stressed ? 2 : 64;
-inline constexpr std::int64_t meeting_ns = 5'000;
+inline constexpr unsigned contentions_per_check = stressed ? 2 : 64;
+inline constexpr std::int64_t contention_ns = 5'000;
 inline constexpr std::int64_t apart_ns = 1'000'000'000;
-inline constexpr std::int64_t held_share_ns = 100'000;
+inline constexpr std::int64_t deferred_share_ns = 100'000;
 
 // Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to starve, prime against
 // rhythms.

@@ -58,7 +58,7 @@ void worker::start() {
     local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity : steals_ ? 0 : affinity();
     fast_suspend_ = steals_ && !tracing::on();
     fast_path_affinity_ = tracing::on() ? no_affinity : local_affinity_;
-    seen_ = std::make_unique<sightings[]>(runtime_.worker_capacity());
+    progress_trackers_ = std::make_unique<progress_tracker[]>(runtime_.worker_capacity());
     thread_ = sys::thread(&worker::thread_main, this);
 }
 
@@ -265,7 +265,7 @@ bool worker::run_timers() noexcept {
     return due;
 }
 
-std::uint64_t worker::pulse() const noexcept {
+std::uint64_t worker::progress_counter() const noexcept {
     const context* here = running();
     const mailbox* running = here ? here->current_mailbox_hint() : nullptr;
     return counted.runs() + (running ? running->handled.load_rlx() : 0); // metrics, both
@@ -279,7 +279,7 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!steals_) return; // nobody else may run it
     if (queued > 1 && steal_requested() && share_half()) return;
     if (queued == 1 && next_push_runs_here_) return;
-    if ((queued == 1 || pace_.brisk()) && runtime_.has_sentinel()) return;
+    if ((queued == 1 || share_policy_.tasks_are_short()) && runtime_.has_sentinel()) return;
     runtime_.wake_one();
 }
 
@@ -314,17 +314,17 @@ void worker::requeue(context& self) noexcept {
 // A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
 bool worker::share_half() noexcept {
     tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
-    if (!pace_.worth_sharing(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
+    if (!share_policy_.should_share(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
     run_queue::batch half;
     if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
     runtime_.wake_one();
     return true;
 }
 
-void worker::meet(const void* place, std::uint64_t values) noexcept {
-    if (!met_.note()) return;
+void worker::note_contention(const void* place, std::uint64_t values) noexcept {
+    if (!contention_.note()) return;
     const std::int64_t now = sys::now_ns();
-    if (met_.keep_together(place, values, now)) pace_.hold(now);
+    if (contention_.should_consolidate(place, values, now)) share_policy_.defer_sharing(now);
 }
 
 bool worker::steal_tasks(worker& victim) noexcept {
@@ -509,8 +509,8 @@ void yield() noexcept {
     sys::yield_thread();
 }
 
-void met_another(const void* place, std::uint64_t values) noexcept {
-    if (worker* me = this_worker()) me->meet(place, values);
+void note_contended(const void* place, std::uint64_t values) noexcept {
+    if (worker* me = this_worker()) me->note_contention(place, values);
 }
 
 std::uint32_t random_below(std::uint32_t n) noexcept {

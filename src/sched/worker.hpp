@@ -149,7 +149,7 @@ public:
         return tls ? static_cast<context*>(tls->context.load_acq()) : nullptr; // pairs with switch_to
     }
     // Another number than before when a piece of work, or of mail, has come to its end here. A hint.
-    std::uint64_t pulse() const noexcept;
+    std::uint64_t progress_counter() const noexcept;
     run_queue& queue() noexcept { return queue_; }
     shared_queue& pinned_queue() noexcept { return pinned_queue_; }
     sched::parker& parker() noexcept { return parker_; }
@@ -207,8 +207,8 @@ public:
     coroutine_stack_cache coroutine_stacks; // own thread
 
     sys::thread_suspender suspender;
-    bool only_talks() noexcept { return pace_.only_talks(counted.runs()); } // own thread; see pace.hpp
-    void meet(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
+    bool is_message_bound() noexcept { return share_policy_.is_message_bound(counted.runs()); } // own thread; see pace.hpp
+    void note_contention(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
     message_cost_sampler& message_costs() noexcept { return message_costs_; }                      // own thread
     prefetch_links& remote_prefetch_links() noexcept { return remote_prefetch_links_; }                 // own thread
     flood_detector& floods() noexcept { return floods_; }                         // own thread
@@ -330,7 +330,7 @@ private:
 
     run_queue queue_;
     shared_queue pinned_queue_;                // what only this worker may run and others made ready
-    std::unique_ptr<sightings[]> seen_; // of each worker
+    std::unique_ptr<progress_tracker[]> progress_trackers_; // of each worker
     sched::parker parker_;
     // Of a relief; every change is argued in src/sched/relief.cpp.
     struct spare_state {
@@ -347,11 +347,11 @@ private:
         bool awake = false;            // at the last look
     } noted_;                          // the watchdog's
     sys::thread thread_;
-    pace pace_;            // whether the queue is worth sharing
+    share_policy share_policy_;            // whether the queue is worth sharing
     message_cost_sampler message_costs_;   // how long mail takes here
     prefetch_links remote_prefetch_links_; // what went to other workers' mailboxes
     flood_detector floods_;       // how much of it to one that has not got to it
-    meetings met_;         // how often somebody was inside what was wanted here
+    contention_monitor contention_;         // how often somebody was inside what was wanted here
 };
 
 // The worker of the calling thread, null if it is none. Never hold it over anything that may suspend.

@@ -64,7 +64,7 @@ void yield_thread() noexcept;
 // The caller has found another thread inside the lock of `place`, through which so many values have gone so far; it may
 // hold that lock now. Where that happens all the time, the scheduler tries whether more go through it if all that use
 // it run on one worker (src/sched/meetings.hpp). Costs a few instructions; does nothing on a thread that is no worker.
-void met_another(const void* place, std::uint64_t values) noexcept;
+void note_contended(const void* place, std::uint64_t values) noexcept;
 
 // Blocks the calling context or thread until `wake(who)`. `publish(argument, who)` as `after` in suspend.
 void park(bool (*publish)(void* argument, waiter& who) noexcept, void* argument, waiter& who) noexcept;
