@@ -27,20 +27,20 @@ struct alignas(base::destructive_distance) counters {
     counter forced;        // publications that a thief forced on another worker
     counter steals;        // forks taken from other contexts
     counter failed_steals; // rounds over all victims that found nothing
-    counter robbed;        // runnables taken from a worker that did not come to them
+    counter tasks_stolen;        // runnables taken from a worker that did not come to them
     counter suspensions;   // contexts that left their worker
     counter suspended_to_idle;     // those of them that left for an idle context
-    counter exchanges;     // stack switches besides those of suspensions and yields
+    counter direct_switches;     // stack switches besides those of suspensions and yields
     counter parks;         // times the worker went to sleep
-    counter turns;         // runnables that were picked: by the loop, by who suspended for one, by a yield
-    counter in_loop;       // those of them that cost no switch of their own
-    counter aside;         // the others: mail behind mail, children run by their joiner; see fair_turn.cpp
+    counter tasks_picked;         // runnables that were picked: by the loop, by who suspended for one, by a yield
+    counter loop_runs;       // those of them that cost no switch of their own
+    counter inline_runs;         // the others: mail behind mail, children run by their joiner; see fair_turn.cpp
 
-    std::uint64_t runs() const noexcept { return turns.read() + aside.read(); } // tells whether the worker gets on
+    std::uint64_t tasks_run() const noexcept { return tasks_picked.read() + inline_runs.read(); } // tells whether the worker gets on
     // Any thread. A pick is counted before what it was.
     std::uint64_t switches() const noexcept {
-        const std::uint64_t none = in_loop.read();
-        return turns.read() - none + suspended_to_idle.read() + exchanges.read();
+        const std::uint64_t none = loop_runs.read();
+        return tasks_picked.read() - none + suspended_to_idle.read() + direct_switches.read();
     }
 };
 

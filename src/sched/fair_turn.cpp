@@ -68,14 +68,14 @@ void worker::begin_global_poll() noexcept {
         max_messages_per_batch_ = std::min(2 * max_messages_per_batch_, tuning::messages_per_batch);
     else if (past == 0)
         global_poll_interval_ = std::min(2 * global_poll_interval_, tuning::global_poll_interval);
-    next_global_poll_.store_rlx(counted.turns.read() + global_poll_interval_); // orders nothing
+    next_global_poll_.store_rlx(counted.tasks_picked.read() + global_poll_interval_); // orders nothing
 }
 
 // A fiber that makes and joins children in a loop would starve all else: it never comes to a pick.
 bool worker::check_clock_beside_children() noexcept {
-    next_check_beside_children_ = counted.aside.read() + global_poll_interval_;
+    next_check_beside_children_ = counted.inline_runs.read() + global_poll_interval_;
     if (sys::coarse_now_ns() == cached_now_ns_ && !tuning::simulated) return false;
-    if (!SENNIT_MUTANT("a global poll beside children")) next_global_poll_.store_rlx(counted.turns.read()); // orders nothing
+    if (!SENNIT_MUTANT("a global poll beside children")) next_global_poll_.store_rlx(counted.tasks_picked.read()); // orders nothing
     return global_poll_due();
 }
 
@@ -98,7 +98,7 @@ void worker::help_others() noexcept {
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        const bool stuck = !progress_trackers_[i].made_progress(other.counted.runs(), now);
+        const bool stuck = !progress_trackers_[i].made_progress(other.counted.tasks_run(), now);
         if (stuck && ((other.queue_.in_sight() != 0 && steal_tasks(other)) || steal_from_pinned(other, true))) return;
     }
 }

@@ -150,7 +150,7 @@ void fiber_block::launch(start how) noexcept {
 [[gnu::always_inline]] inline bool fiber_block::run_for_joiner(worker& me, bool needs_more) noexcept {
     if (needs_more || !stack_is_roomy(me.self())) [[unlikely]]
         return put_back();
-    me.counted.aside.add();
+    me.counted.inline_runs.add();
     run_here();
     state_.store_rlx(ended_state); // not shared: nobody else has seen it run
     return true;

@@ -44,7 +44,7 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         progress_tracker& past = progress_trackers_[i];
         if (in_passing && !(past.runs_long_tasks() && other.queue_.is_contended())) continue;
         const bool made_progress =
-            in_passing ? past.made_progress_fine(other.progress_counter()) : past.made_progress(other.counted.runs(), now);
+            in_passing ? past.made_progress_fine(other.progress_counter()) : past.made_progress(other.counted.tasks_run(), now);
         const bool stuck = when != last_look::just_now && !made_progress;
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {

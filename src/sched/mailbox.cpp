@@ -318,7 +318,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
             to = &next_one;
         });
         if (!to) return box;
-        me->counted.aside.add();
+        me->counted.inline_runs.add();
         box = to;
         --left;
     }
@@ -520,7 +520,7 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_nod
             me.queue().lifo.close();
             return nullptr;
         }
-        me.counted.aside.add();
+        me.counted.inline_runs.add();
         return static_cast<mailbox*>(chosen);
     }
     if (!me.queue().lifo.closed()) me.flush_lifo_slot();

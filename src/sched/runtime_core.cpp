@@ -367,12 +367,12 @@ runtime_metrics runtime_core::metrics() const {
         sum.reclaimed += from.reclaimed.read();
         sum.forced += from.forced.read();
         sum.steals += from.steals.read();
-        sum.robbed += from.robbed.read();
+        sum.robbed += from.tasks_stolen.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
         sum.switches += from.switches();
         sum.parks += from.parks.read();
-        sum.runnables += from.runs();
+        sum.runnables += from.tasks_run();
         cached += one->cached_context_count() + one->is_inactive(); // its loop's stack, too
     }
     const context_pool::counts counts = contexts_.count();

@@ -16,7 +16,7 @@ namespace sennit::sched {
 
 class progress_tracker {
 public:
-    // It has picked something since this was asked last. `runs`: counters::runs.
+    // It has picked something since this was asked last. `runs`: counters::tasks_run.
     bool made_progress(std::uint64_t runs, std::int64_t now_ns) noexcept {
         const std::uint64_t done = runs - std::exchange(runs_, runs);
         const std::int64_t past = now_ns - std::exchange(asked_ns_, now_ns);

@@ -73,7 +73,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     context& self = this->self();
     post_switch_action_ = post_switch_action(self);
     runtime_core::unregister_stealable(target);
-    counted.exchanges.add();
+    counted.direct_switches.add();
     switch_to(self, target);
     on_switched_in();
 }
@@ -85,7 +85,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
         return nullptr;
     runnable* item = queue_.pop_woken_if(&context::resume_ready);
     if (!item) return nullptr;
-    counted.turns.add();
+    counted.tasks_picked.add();
     context& target = static_cast<context&>(*item);
     runtime_core::unregister_stealable(target);
     return &target;
@@ -134,7 +134,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     if (&next.runtime != &runtime_ || next.affinity != fast_path_affinity_ || !queue_.empty() || !queue_.lifo.closed() ||
         global_poll_due())
         return false;
-    counted.turns.add();
+    counted.tasks_picked.add();
     runtime_core::unregister_stealable(next);
     context& self = prepare_suspend(who, next);
     switch_now(self, next); // nothing is to be done after it

@@ -215,7 +215,7 @@ void watchdog::note_starvation(runtime_core& of, bool starves) noexcept {
 
 bool watchdog::is_stuck(worker& one) noexcept {
     const counters& seen = one.counted;
-    const std::uint64_t progress = seen.runs() + seen.exchanges.read() + seen.steals.read() + seen.parks.read();
+    const std::uint64_t progress = seen.tasks_run() + seen.direct_switches.read() + seen.steals.read() + seen.parks.read();
     const bool awake = !one.runtime_.idle().is_set(one.index_);
     const std::int64_t worked = sys::cpu_time_ns(one.thread_.handle());
     if (!awake || !one.noted_.awake || progress != one.noted_.progress) {

@@ -268,7 +268,7 @@ bool worker::run_timers() noexcept {
 std::uint64_t worker::progress_counter() const noexcept {
     const context* here = running();
     const mailbox* running = here ? here->current_mailbox_hint() : nullptr;
-    return counted.runs() + (running ? running->handled.load_rlx() : 0); // metrics, both
+    return counted.tasks_run() + (running ? running->handled.load_rlx() : 0); // metrics, both
 }
 
 // ---- the own queue -------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ void worker::requeue(context& self) noexcept {
 // A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
 bool worker::share_half() noexcept {
     tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
-    if (!share_policy_.should_share(queue_.size(), counted.runs(), queue_.oldest_spawned())) return false;
+    if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned())) return false;
     run_queue::batch half;
     if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
     runtime_.wake_one();
@@ -331,7 +331,7 @@ bool worker::steal_tasks(worker& victim) noexcept {
     run_queue::batch stolen;
     const std::uint32_t count = victim.queue_.steal_half(stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
     if (count == 0) return false;
-    counted.robbed.add(count);
+    counted.tasks_stolen.add(count);
     tracing::emit(trace_kind::steals, nullptr, "from a queue");
     announce_stolen(queue_.append_batch(stolen));
     return true;
@@ -351,7 +351,7 @@ bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
         victim.pinned_queue_.pop_soft_affinity([=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
     if (!item) return false;
     item->affinity = 0;
-    counted.robbed.add();
+    counted.tasks_stolen.add();
     announce_stolen(queue_.push_woken(*item));
     return true;
 }
@@ -363,7 +363,7 @@ template <bool traced>
     runnable* next = queue_.begin_exchange(self, &context::resume_ready);
     if (!next) [[unlikely]]
         return false;
-    counted.turns.add();
+    counted.tasks_picked.add();
     context& target = static_cast<context&>(*next);
     runtime_core::unregister_stealable(target);
     if constexpr (traced)
@@ -392,13 +392,13 @@ template <bool traced>
     if (tracing::on() && !global_poll_due() && !share_requested() && is_local(self()) && exchange<true>(self())) return;
     if (queue_.empty() && !global_poll_due()) {
         if (global_sources_empty()) {
-            count_in_loop(); // it runs on
+            count_loop_run(); // it runs on
             if (steal_requested()) publish_on_request();
             return;
         }
         // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
         if (is_local(self())) {
-            next_global_poll_.store_rlx(counted.turns.read()); // orders nothing
+            next_global_poll_.store_rlx(counted.tasks_picked.read()); // orders nothing
             poll_own_queue_first_ = false;
             began_shared_ns_ = 0; // nor does what was given away wait for a tick
         }
@@ -435,7 +435,7 @@ bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 }
 
 void worker::run(runnable& item) noexcept {
-    count_in_loop();
+    count_loop_run();
     self().order = queue_.present();
     item.run(&item); // may suspend: nothing of *this may be used after
 }

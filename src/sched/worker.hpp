@@ -169,7 +169,7 @@ public:
     // since so many children have run that way and a tick has passed; the fiber then leaves its context to wait. Own
     // thread.
     bool global_poll_due_beside_children() noexcept {
-        return counted.aside.read() >= next_check_beside_children_ && check_clock_beside_children();
+        return counted.inline_runs.read() >= next_check_beside_children_ && check_clock_beside_children();
     }
     // Any thread: the next pick of this worker is a fair turn. A hint, which the worker may overwrite: the watchdog
     // asks again at its next look.
@@ -207,7 +207,7 @@ public:
     coroutine_stack_cache coroutine_stacks; // own thread
 
     sys::thread_suspender suspender;
-    bool is_message_bound() noexcept { return share_policy_.is_message_bound(counted.runs()); } // own thread; see pace.hpp
+    bool is_message_bound() noexcept { return share_policy_.is_message_bound(counted.tasks_run()); } // own thread; see pace.hpp
     void note_contention(const void* place, std::uint64_t values) noexcept;            // own thread; see meetings.hpp
     message_cost_sampler& message_costs() noexcept { return message_costs_; }                      // own thread
     prefetch_links& remote_prefetch_links() noexcept { return remote_prefetch_links_; }                 // own thread
@@ -254,12 +254,12 @@ private:
     void announce_stolen(std::uint32_t queued) noexcept;
     context* next_ready_context() noexcept;
     context* next_or_idle_context() noexcept;
-    void count_in_loop() noexcept {
-        counted.turns.add();
-        counted.in_loop.add();
+    void count_loop_run() noexcept {
+        counted.tasks_picked.add();
+        counted.loop_runs.add();
     }
     // The next pick looks at what others have before the own queue.
-    bool global_poll_due() const noexcept { return counted.turns.read() >= next_global_poll_.load_rlx(); } // orders nothing
+    bool global_poll_due() const noexcept { return counted.tasks_picked.read() >= next_global_poll_.load_rlx(); } // orders nothing
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_fork_from_suspended() noexcept;
