@@ -58,7 +58,7 @@ bool done[CONTEXTS * (SLOTS + 1)];
 byte tls_context;
 byte tls_head;
 byte tls_split; // a slot's number in the running context, or a claim
-bool tls_poll;
+bool tls_steal_requested;
 
 // The owner's store buffer. `where`: NONE: empty; 0..: a slot's address; HEAD: tls_head.
 #define HEAD 254
@@ -201,7 +201,7 @@ work:
             jobs++
         }
         if
-        :: tls_poll -> goto publish_on_request
+        :: tls_steal_requested -> goto publish_on_request
         :: else
         fi
 
@@ -234,7 +234,7 @@ work:
 publish_on_request:
     atomic {
         drain_all();
-        tls_poll = false
+        tls_steal_requested = false
     }
     owner_acquire(c);
     if
@@ -373,7 +373,7 @@ active [THIEVES] proctype thief() {
 
 end_search:
     do
-    :: !over && !tls_poll -> tls_poll = true // request_share
+    :: !over && !tls_steal_requested -> tls_steal_requested = true // request_share
 
     :: atomic { // steal_fork_from, of a running or a suspended context
         top[0] < split[0] ->

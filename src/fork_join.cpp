@@ -11,7 +11,7 @@ void catch_pending() noexcept {
 
 void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room) {
     const std::exception_ptr error = std::exchange(sched::this_worker()->self().pending_exception, nullptr);
-    if (slot && !sched::pop(slot)) { // it ran elsewhere; may have suspended us
+    if (slot && !sched::pop_fork(slot)) { // it ran elsewhere; may have suspended us
         if (slot->done.failed())
             std::destroy_at(&slot->as<std::exception_ptr>());
         else

@@ -106,7 +106,7 @@ void scope::join_children() noexcept {
         while (slots_ > 0) {
             --slots_;
             sched::fork_slot* slot = --expected_;
-            if (sched::pop(slot)) run_or_drop(&slot->as<slot_header>());
+            if (sched::pop_fork(slot)) run_or_drop(&slot->as<slot_header>());
         }
     }
     if (queued_.fetch_sub(1) != 1) all_ended_.wait("scope");

@@ -12,7 +12,7 @@
 namespace sennit {
 
 inline void checkpoint() noexcept {
-    sched::poll();
+    sched::poll_steal_requests();
 }
 
 } // namespace sennit

@@ -74,12 +74,12 @@ template <class Body>
         const bool more = i + 1 < last;
         if (more) {
             rest->first = i + 1; // what the body forks lies behind the slot: the other words stay
-            sched::push(slot);
+            sched::push_fork(slot);
         }
         auto one = [&] { body(i); };
         run_first<void>(one, more ? slot : nullptr, [](sched::fork_slot*, void*) noexcept {});
         if (!more) return;
-        if (!sched::pop(slot)) [[unlikely]] {
+        if (!sched::pop_fork(slot)) [[unlikely]] {
             if (slot->done.failed()) rethrow_from(slot);
             return;
         }

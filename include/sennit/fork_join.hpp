@@ -197,11 +197,11 @@ template <class F, class G>
         ::new (static_cast<void*>(slot->data)) typename kid::payload{second, room.address()};
     else
         ::new (static_cast<void*>(slot->data)) typename kid::payload{std::addressof(second), room.address()};
-    sched::push(slot);
+    sched::push_fork(slot);
 
     result_t<R1> mine = run_first<R1>(first, slot, &kid::drop, room.memory());
 
-    if (sched::pop(slot)) [[likely]] {
+    if (sched::pop_fork(slot)) [[likely]] {
         if constexpr (kid::copied) {
             G function = slot->as<typename kid::payload>().function;
             return both(std::forward<result_t<R1>>(mine), invoke_result<R2>(function));

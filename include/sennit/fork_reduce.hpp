@@ -66,13 +66,13 @@ template <class T, class Reduce, class F>
         const bool more = i + 1 < last;
         if (more) {
             rest->function.first = i + 1;
-            sched::push(slot);
+            sched::push_fork(slot);
         }
         // Under the guard of run_first as a whole: `reduce` may throw, too.
         auto one = [&] { value = std::invoke(what.reduce, std::move(value), T(what.transform(i))); };
         run_first<void>(one, more ? slot : nullptr, &kid::drop, room.memory());
         if (!more) return value;
-        if (!sched::pop(slot)) [[unlikely]] {
+        if (!sched::pop_fork(slot)) [[unlikely]] {
             if (slot->done.failed()) rethrow_from(slot);
             T* theirs;
             if constexpr (kid::result_in_slot)

@@ -58,7 +58,7 @@ public:
                 slot->run = &scope::run_stolen;
                 ++slots_;
                 expected_ = slot + 1;
-                sched::push(slot);
+                sched::push_fork(slot);
                 return;
             }
         }

@@ -34,11 +34,11 @@ void advance_split(context& owner, std::uint32_t to) noexcept {
 
 } // namespace
 
-void push_slow() noexcept {
+void push_fork_slow() noexcept {
     this_worker()->publish_on_request();
 }
 
-bool pop_slow(fork_slot* slot) noexcept {
+bool pop_fork_slow(fork_slot* slot) noexcept {
     if (this_worker()->take_back(slot)) return true;
     slot->done.wait("a stolen child");
     base::annotate_read(slot);

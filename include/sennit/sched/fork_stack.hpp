@@ -16,16 +16,16 @@
 // the context, as the stack of frames lies below it: they grow upwards, towards the guard of the next one.
 //
 // Protocol.
-//  1. push (owner): write the slot, advance `head`, look at `poll`. Not zero: `push_slow` publishes the older half of
+//  1. push (owner): write the slot, advance `head`, look at `steal_requested`. Not zero: `push_fork_slow` publishes the older half of
 //     the private slots by advancing `split`.
 //  2. steal (thief): read `{top, split}`; if top < split, CAS to `{top + 1, split}`. Only then read slot `top`.
 //  3. pop (owner): take `head` back, then compare with `split`. Not older: the slot was private; nobody else could
-//     touch it. Older: `pop_slow` takes the newer half of the public slots back by moving `split` with a CAS, or learns
+//     touch it. Older: `pop_fork_slow` takes the newer half of the public slots back by moving `split` with a CAS, or learns
 //     that the slot was stolen.
-//  4. force (thief, rare): the owner has private slots and does not look at `poll`. Under the context's lock: write
+//  4. force (thief, rare): the owner has private slots and does not look at `steal_requested`. Under the context's lock: write
 //     a claim (a number of the thief's own, above every address) into the owner's copy of `split`, make every
 //     thread pass a barrier (membarrier), read `head`, see that the claim still stands. From the barrier on the
-//     owner's every pop takes `pop_slow`, which waits for the lock; so what is older than that `head` stays where it
+//     owner's every pop takes `pop_fork_slow`, which waits for the lock; so what is older than that `head` stays where it
 //     is, and the thief may advance `split` for the owner. A claim that no longer stands was overwritten by a move of
 //     the worker to another context, or by the owner's slow path: then the thief gives up.
 //
@@ -84,22 +84,22 @@ struct alignas(base::cache_line) fork_slot {
 static_assert(sizeof(fork_slot) == base::cache_line);
 
 // Slow halves; in src/sched/fork_stack.cpp. All run on the owner's thread and context.
-[[gnu::cold, gnu::noinline]] void push_slow() noexcept;
+[[gnu::cold, gnu::noinline]] void push_fork_slow() noexcept;
 // True: the caller owns the slot and runs (or drops) the child. False: it was stolen and has finished; may suspend.
-[[gnu::cold, gnu::noinline]] bool pop_slow(fork_slot* slot) noexcept;
+[[gnu::cold, gnu::noinline]] bool pop_fork_slow(fork_slot* slot) noexcept;
 
 // First free slot of the running context's fork stack; null on a thread that is no worker.
 inline fork_slot* free_slot() noexcept {
     return static_cast<fork_slot*>(sys::tls_head());
 }
 
-inline void poll() noexcept;
+inline void poll_steal_requests() noexcept;
 
 // Makes `slot`, which must be `free_slot()` with `run` and `data` written, a fork of the running context.
-inline void push(fork_slot* slot) noexcept {
+inline void push_fork(fork_slot* slot) noexcept {
     base::annotate_write(slot);
     sys::tls_push_head<sizeof(fork_slot)>(slot);
-    poll();
+    poll_steal_requests();
 }
 
 #ifdef SENNIT_STRESS
@@ -111,18 +111,18 @@ constexpr bool stress_now() noexcept {
 #endif
 
 // Publishes if a thief has asked.
-inline void poll() noexcept {
+inline void poll_steal_requests() noexcept {
     if (sys::tls_steal_requested() || stress_now()) [[unlikely]]
-        push_slow();
+        push_fork_slow();
 }
 
 // Undoes the newest push. True: the child is the caller's to run. False: it ran elsewhere and its result is in the
 // slot. Suspends the context while a thief is still at it.
-inline bool pop(fork_slot* slot) noexcept {
+inline bool pop_fork(fork_slot* slot) noexcept {
     sys::tls_set_head(slot);
     base::compiler_barrier(); // `store head; load split`: the processor's half is force_publication's membarrier
     if (sys::tls_before_split(slot)) [[unlikely]]
-        return pop_slow(slot);
+        return pop_fork_slow(slot);
     return true;
 }
 

@@ -2,7 +2,7 @@
 // The hot line: the one thread-local cache line that every fork and join touches.
 //
 // It holds where the running context's fork stack ends (`head`), where its private part begins (`split`), whether a
-// thief asks for work (`poll`), and who runs here. `sched/fork_stack.hpp` says what the words mean and argues the
+// thief asks for work (`steal_requested`), and who runs here. `sched/fork_stack.hpp` says what the words mean and argues the
 // protocol; this header only knows how to reach them without a trap:
 //
 // Compilers cache the *address* of a thread-local over a call, and a call may suspend and go on in another thread
@@ -34,7 +34,7 @@ struct alignas(base::cache_line) worker_tls {
     base::atomic<void*> head{
         nullptr}; // +0:  first free slot of the running context's fork stack; owner writes, thieves read
     base::atomic<void*> split{nullptr};   // +8:  first private slot; owner writes, a forcing thief its claim
-    base::atomic<std::uint32_t> poll{0};  // +16: not zero: take the slow path; thieves set, owner clears
+    base::atomic<std::uint32_t> steal_requested{0};  // +16: not zero: take the slow path; thieves set, owner clears
     void* worker = nullptr;               // +24: engine's worker of this thread; owner only
     base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
     void* strand = nullptr;             // +40: who runs here (sched/activity.hpp); owner only
@@ -211,7 +211,7 @@ inline void tls_push_head(void* slot) noexcept {
     tls_set_head(static_cast<std::byte*>(slot) + Bytes);
 }
 inline bool tls_steal_requested() noexcept {
-    return tls().poll.load_rlx() != 0; // orders nothing: the slow path looks again
+    return tls().steal_requested.load_rlx() != 0; // orders nothing: the slow path looks again
 }
 inline bool tls_before_split(void* slot) noexcept {
     return slot < tls().split.load_rlx(); // pairs through force_publication's membarrier

@@ -102,7 +102,7 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
         const bool more = end < last;
         if (more) {
             rest->function.first = end; // what the elements fork lies behind the slot: its other words stay
-            sched::push(slot);
+            sched::push_fork(slot);
         }
         auto piece = [&]() noexcept(Work::never_throws) {
             if constexpr (Work::never_throws) {
@@ -118,7 +118,7 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
         };
         sennit::detail::run_first<void>(piece, more ? slot : nullptr, &kid::drop, room.memory());
         if (!more) break;
-        if (!sched::pop(slot)) [[unlikely]] {
+        if (!sched::pop_fork(slot)) [[unlikely]] {
             if (slot->done.failed()) sennit::detail::rethrow_from(slot);
             partial<Work>* theirs;
             if constexpr (kid::result_in_slot)
