@@ -14,7 +14,7 @@ src/sched/worker.cpp and src/sched/local_queue.hpp, whose order of work the mode
   R1  A worker whose fiber blocks continues with a ready fiber before it begins a new one.
       (run_queue::pop_woken_if)
   R2  A new fiber stays new, and behind the thief's own, when a thief takes it.
-      (run_queue::adopt)
+      (run_queue::append_batch)
   R3  A fair turn begins a new fiber that a worker gave away at most once a clock tick.
       (worker::poll_global_sources)
 """

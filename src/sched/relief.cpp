@@ -63,13 +63,13 @@ namespace sennit::sched {
 bool worker::deactivate() noexcept {
     run_queue::batch all;
     if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
-    if (!SENNIT_MUTANT("wake-up by who stands down")) runtime_.wake_one();
+    if (!SENNIT_MUTANT("wake-up by a spare that deactivates")) runtime_.wake_one();
     const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
     park_epoch_.store(now + 1);
     const base::atomic<std::uint32_t>& word = spare_state_;
     for (std::uint32_t seen = spare_state_.load(); seen != spare_state::active && !runtime_.stopping(); seen = spare_state_.load()) {
         if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive)) continue;
-        if (pinned_queue_.has_hard_affinity() && !SENNIT_MUTANT("errand of who stands down")) {
+        if (pinned_queue_.has_hard_affinity() && !SENNIT_MUTANT("pinned task of a spare that deactivates")) {
             seen = spare_state::inactive; // a worker again, in the sight of all
             while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
             }

@@ -136,7 +136,7 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     for (unsigned i = 0, all = of.worker_count_with_spares(); i < all; ++i) {
         worker& each = of.worker_at(i);
         if (!each.thread_.joinable()) continue; // a relief whose thread was refused
-        if (each.is_inactive() || (SENNIT_MUTANT("look at a relief until it is inactive") && each.deactivation_requested())) {
+        if (each.is_inactive() || (SENNIT_MUTANT("look at a spare until it is inactive") && each.deactivation_requested())) {
             drain_pinned_queue(each);
             continue;
         }

@@ -108,7 +108,7 @@ SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_work, .preempt
                     .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(0);
 }
-SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_its_fair_turn, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_its_global_poll, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "relief.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(2);
 }
