@@ -111,7 +111,7 @@ double hop_ns(unsigned workers, int steps) {
         std::vector<sennit::actor_ref<node>> all;
         for (int i = 0; i < ring; ++i)
             all.push_back(
-                group.spawn<node>({.begins_on = static_cast<unsigned>(i) * workers / ring}, steps, over));
+                group.spawn<node>({.initial_worker = static_cast<unsigned>(i) * workers / ring}, steps, over));
         for (std::size_t i = 0; i < all.size(); ++i) all[i].tell(next_is{all[(i + 1) % all.size()]});
         const auto start = clock_type::now();
         for (std::size_t i = 0; i < tokens; ++i) all[i * ring / tokens].tell(token{hops, i});

@@ -63,7 +63,7 @@ public:
 
     // As asked for last.
     unsigned workers() const noexcept;
-    // Grows or shrinks it, from runtime_options::workers up to most_workers; from any thread, also from its own fibers.
+    // Grows or shrinks it, from runtime_options::workers up to max_workers; from any thread, also from its own fibers.
     // What a worker that goes has in its queue, others run; what it is in the middle of, it ends or leaves first, at
     // the next point where that blocks: resize does not wait for that. Fibers bound to a worker, and `worker` in
     // fiber_attributes, are of the first ones, which stay. Throws std::invalid_argument for another number;

@@ -84,8 +84,8 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
     group.runtime_.check_not_lost();
     std::uint16_t affinity = 0;
     if (how && how->worker != spawn_options::any_worker) affinity = sched::affinity_of_worker(group.runtime_, how->worker);
-    const std::uint16_t begin = how && how->begins_on != spawn_options::any_worker
-                                    ? sched::affinity_of_worker(group.runtime_, how->begins_on)
+    const std::uint16_t begin = how && how->initial_worker != spawn_options::any_worker
+                                    ? sched::affinity_of_worker(group.runtime_, how->initial_worker)
                                     : std::uint16_t{0};
     auto cold = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::cold_state>() : nullptr;
     if (cold) cold->name = how->name;

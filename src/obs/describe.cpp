@@ -195,10 +195,10 @@ std::string describe_starvation(sched::runtime_core& of) {
     });
     add(text,
         "Ready: %td fibers, %zu other tasks. The watchdog has added all threads that it may add, %u: "
-        "runtime_options::watchdog_threads and SENNIT_WATCHDOG=N allow up to 64. A fiber that waits with Sennit's "
+        "runtime_options::max_spare_workers and SENNIT_WATCHDOG=N allow up to 64. A fiber that waits with Sennit's "
         "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that does on a thread of "
         "its own.\n",
-        waiting, report.other_ready, of.options().watchdog_threads);
+        waiting, report.other_ready, of.options().max_spare_workers);
     return text;
 }
 

@@ -103,7 +103,7 @@ worker* runtime_core::spare_to_activate(bool for_watchdog) {
         else
             called += !one.is_retained();
     }
-    if (for_watchdog && called >= options_.watchdog_threads) return nullptr;
+    if (for_watchdog && called >= options_.max_spare_workers) return nullptr;
     if (inactive) return inactive;
     if (existing == worker_capacity()) return leaving;
     if (!first_contexts_[existing]) first_contexts_[existing] = &contexts_.take();
@@ -159,10 +159,10 @@ void runtime_core::release_spare(worker& spare) noexcept {
 }
 
 void runtime_core::resize(unsigned workers) {
-    if (workers < options_.workers || workers > options_.most_workers)
+    if (workers < options_.workers || workers > options_.max_workers)
         throw std::invalid_argument("sennit: [SNT-014] this runtime may have from " + std::to_string(options_.workers) +
-                                    " to " + std::to_string(options_.most_workers) + " workers, not " +
-                                    std::to_string(workers) + "; runtime_options::most_workers sets the upper bound");
+                                    " to " + std::to_string(options_.max_workers) + " workers, not " +
+                                    std::to_string(workers) + "; runtime_options::max_workers sets the upper bound");
     const auto registered = registry::lock(); // no look of the watchdog meanwhile
     std::lock_guard guard(spares_mutex_);
     const unsigned wanted = workers - options_.workers;

@@ -95,28 +95,28 @@ runtime_options completed(runtime_options given) {
         if (!count || *count > spare_worker_limit)
             reject("[SNT-008] SENNIT_WATCHDOG must be off or a number of threads up to " +
                    std::to_string(spare_worker_limit) + ", not '" + *text + "'");
-        given.watchdog_threads = static_cast<unsigned>(*count);
+        given.max_spare_workers = static_cast<unsigned>(*count);
     }
-    if (given.watchdog_threads > spare_worker_limit)
-        reject("[SNT-009] runtime_options::watchdog_threads must be at most " + std::to_string(spare_worker_limit) +
-               ", not " + std::to_string(given.watchdog_threads));
-    if (given.most_workers == 0) given.most_workers = given.workers;
-    if (given.most_workers < given.workers || given.most_workers > worker_limit)
-        reject("[SNT-010] runtime_options::most_workers must be from the number of workers, " +
+    if (given.max_spare_workers > spare_worker_limit)
+        reject("[SNT-009] runtime_options::max_spare_workers must be at most " + std::to_string(spare_worker_limit) +
+               ", not " + std::to_string(given.max_spare_workers));
+    if (given.max_workers == 0) given.max_workers = given.workers;
+    if (given.max_workers < given.workers || given.max_workers > worker_limit)
+        reject("[SNT-010] runtime_options::max_workers must be from the number of workers, " +
                std::to_string(given.workers) + ", to " + std::to_string(worker_limit) + ", not " +
-               std::to_string(given.most_workers));
-    if (given.most_workers != given.workers && given.policy == scheduling::round_robin)
+               std::to_string(given.max_workers));
+    if (given.max_workers != given.workers && given.policy == scheduling::round_robin)
         reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose another policy, or "
-               "leave runtime_options::most_workers unset");
+               "leave runtime_options::max_workers unset");
     // The places that `resize` counts on are not the watchdog's.
-    given.watchdog_threads = std::min(given.watchdog_threads, worker_limit - given.most_workers);
+    given.max_spare_workers = std::min(given.max_spare_workers, worker_limit - given.max_workers);
     return given;
 }
 
 // Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change its worker.
 unsigned spare_count_of(const runtime_options& options) {
     if (options.policy == scheduling::round_robin) return 0;
-    return options.most_workers - options.workers + options.watchdog_threads;
+    return options.max_workers - options.workers + options.max_spare_workers;
 }
 
 std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
@@ -358,8 +358,8 @@ runtime_metrics runtime_core::metrics() const {
     sum.workers = active_worker_count();
     sum.unpinned = unpinned_.load();
     std::size_t cached = 0;
-    sum.handed_over = spares_activated_.load();
-    sum.taken_back = spares_released_.load();
+    sum.spares_activated = spares_activated_.load();
+    sum.spares_released = spares_released_.load();
     for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i) {
         const worker* one = workers_[i].get();
         const counters& from = one->counted;
@@ -367,12 +367,12 @@ runtime_metrics runtime_core::metrics() const {
         sum.reclaimed += from.reclaimed.read();
         sum.forced += from.forced.read();
         sum.steals += from.steals.read();
-        sum.robbed += from.tasks_stolen.read();
+        sum.tasks_stolen += from.tasks_stolen.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
         sum.switches += from.switches();
         sum.parks += from.parks.read();
-        sum.runnables += from.tasks_run();
+        sum.tasks_run += from.tasks_run();
         cached += one->cached_context_count() + one->is_inactive(); // its loop's stack, too
     }
     const context_pool::counts counts = contexts_.count();

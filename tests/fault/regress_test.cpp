@@ -117,7 +117,7 @@ private:
 // A handler that blocked goes on in another worker's thread; that one tried for ever to be let in to the first one's
 // queue, which the system refused from then on.
 TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
-    sennit::runtime runtime({.workers = 2, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     sennit::event open;
     std::atomic<std::thread::id> first{}, then{};
@@ -148,7 +148,7 @@ TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
 
 // As above, for one that is to run on one worker only and whose slot was another's: `spawn` tried for ever.
 TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later) {
-    sennit::runtime runtime({.workers = 2, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     faults::refuse(request::barrier, 1, extent::all_from_there);
     for (unsigned i = 0; i < 2; ++i) {

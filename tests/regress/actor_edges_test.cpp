@@ -337,7 +337,7 @@ TEST(regress, a_worker_that_is_not_there_is_named) {
     sennit::runtime runtime({.workers = 2});
     sennit::actor_group group(runtime);
     try {
-        (void)group.spawn<idle>({.begins_on = 3});
+        (void)group.spawn<idle>({.initial_worker = 3});
         FAIL() << "it was spawned";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(

@@ -362,7 +362,7 @@ struct ends_at : sennit::actor<ends_at, number> {
     }
 };
 TEST(regress, actors_are_bound_while_others_end) {
-    sennit::runtime runtime({.workers = 4, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 4, .max_spare_workers = 0});
     std::atomic<int> wrong{0};
     struct asks_where : sennit::actor<asks_where, ping> {
         asks_where(std::thread::id& first, std::atomic<int>& wrong) : first_(first), wrong_(wrong) {}

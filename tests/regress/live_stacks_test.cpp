@@ -40,7 +40,7 @@ constexpr number size = 100'000;
 
 struct setting {
     unsigned workers;
-    unsigned watchdog_threads;
+    unsigned max_spare_workers;
 };
 
 struct measured {
@@ -52,7 +52,7 @@ struct measured {
 template <class F>
 measured run_tree(setting on, F root) {
     sennit::runtime_options options{.workers = on.workers, .stack_size = 64 << 10};
-    options.watchdog_threads = on.watchdog_threads;
+    options.max_spare_workers = on.max_spare_workers;
     sennit::runtime runtime(options);
     const number answer = runtime.run([&] {
         answers up(0);

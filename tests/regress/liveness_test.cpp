@@ -30,8 +30,8 @@ constexpr int phases = 30, yielding_phases = 10, spinning_phases = 4, rounds = 4
 constexpr int phases = 100, yielding_phases = 30, spinning_phases = 15, rounds = 10;
 #endif
 
-// The default of runtime_options::watchdog_threads: the spare workers that the watchdog may start.
-const unsigned spare_workers = sennit::runtime_options{}.watchdog_threads;
+// The default of runtime_options::max_spare_workers: the spare workers that the watchdog may start.
+const unsigned spare_workers = sennit::runtime_options{}.max_spare_workers;
 
 std::string name_of(const testing::TestParamInfo<unsigned>& workers) {
     return std::string(1, 'w').append(std::to_string(workers.param));
@@ -271,7 +271,7 @@ public:
     sennit::runtime& runtime() { return runtime_; }
 
 private:
-    sennit::runtime runtime_{{.workers = 1, .most_workers = 2}};
+    sennit::runtime runtime_{{.workers = 1, .max_workers = 2}};
     std::latch opened_{1};
 };
 
@@ -436,7 +436,7 @@ void run_on_dismissed_worker(sennit::runtime& runtime, B before, A after) {
 }
 
 TEST(liveness, remaining_worker_runs_a_fiber_behind_a_dismissed_worker) {
-    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0, .most_workers = 2});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0, .max_workers = 2});
     for (int i = 0; i < rounds; ++i) {
         std::latch opened(1);
         sennit::fiber opener;
@@ -463,7 +463,7 @@ private:
 // The actor handles its first message on the worker that leaves. That worker then spins until the
 // actor has handled a message from outside.
 TEST(liveness, remaining_worker_serves_an_actor_of_a_dismissed_worker) {
-    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0, .most_workers = 2});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0, .max_workers = 2});
     for (int i = 0; i < rounds; ++i) {
         sennit::actor_group actors(runtime);
         const auto target = actors.spawn<counter>();
@@ -490,7 +490,7 @@ TEST(liveness, remaining_worker_serves_an_actor_of_a_dismissed_worker) {
 TEST(liveness, each_fiber_begins_that_several_dismissed_workers_start) {
     constexpr unsigned most = 4;
     for (int i = 0; i < rounds; ++i) {
-        sennit::runtime runtime({.workers = 1, .most_workers = most});
+        sennit::runtime runtime({.workers = 1, .max_workers = most});
         runtime.resize(most);
         std::atomic<bool> resized{false};
         std::latch all_busy(most + 1), all_ran(most);
@@ -538,7 +538,7 @@ void block_on_a_spare_worker_that_leaves(unsigned workers) {
             for (;;) {
                 sennit::this_fiber::yield();
                 const sennit::runtime_metrics now = runtime.metrics();
-                if (now.handed_over != 0 && now.taken_back == now.handed_over) break;
+                if (now.spares_activated != 0 && now.spares_released == now.spares_activated) break;
             }
             second = sennit::fiber([&opened] { opened.count_down(); });
             over = true;

@@ -123,7 +123,7 @@ TEST(regress, a_stackful_generator_gives_references) {
 
 // The watchdog's threads took the places that `resize` counted on, which then followed a null pointer.
 TEST(regress, a_runtime_grows_to_the_last_place) {
-    sennit::runtime runtime({.workers = 1, .most_workers = 1024});
+    sennit::runtime runtime({.workers = 1, .max_workers = 1024});
     std::atomic<bool> stuck{false}, ends{false};
     sennit::fiber first({.runtime = &runtime}, [&] {
         stuck = true;
@@ -136,7 +136,7 @@ TEST(regress, a_runtime_grows_to_the_last_place) {
     second.join();
     ends = true;
     first.join();
-    EXPECT_EQ(runtime.metrics().handed_over, 0u);
+    EXPECT_EQ(runtime.metrics().spares_activated, 0u);
 }
 
 // One that came while it was waited for was told again by the next waitfor.

@@ -168,7 +168,7 @@ TEST(regress, what_waits_in_an_order_is_dumped_once) {
 // It came back 60 times before the next of those that wait outside.
 TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
     constexpr int many = 1000;
-    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     std::atomic<bool> begun{false};
     std::atomic<bool> all_came{false};
     int ran = 0;
@@ -200,7 +200,7 @@ int yields_until(const std::atomic<bool>& seen) {
 }
 
 TEST(regress, a_bound_fiber_that_yields_lets_in_what_anybody_may_run) {
-    sennit::runtime runtime({.workers = 1, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     std::atomic<bool> begun{false};
     std::atomic<bool> came{false};
     std::atomic<bool> ran{false};
@@ -230,9 +230,9 @@ TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
         two.join();
         return most;
     };
-    sennit::runtime stealing({.workers = 1, .watchdog_threads = 0});
+    sennit::runtime stealing({.workers = 1, .max_spare_workers = 0});
     EXPECT_LE(yields_of_two(stealing, true), 200);
-    sennit::runtime sharing({.workers = 1, .policy = sennit::scheduling::sharing, .watchdog_threads = 0});
+    sennit::runtime sharing({.workers = 1, .policy = sennit::scheduling::sharing, .max_spare_workers = 0});
     EXPECT_LE(yields_of_two(sharing, false), 200);
 }
 

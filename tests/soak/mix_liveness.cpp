@@ -36,12 +36,12 @@ bool run_on_own_runtime(dice& with, std::span<const program> from, bool resized)
     const unsigned most = resized ? workers + static_cast<unsigned>(with.from(1, 3)) : 0;
     sennit::runtime own({.workers = workers,
                          .stack_size = 256 << 10,
-                         .watchdog_threads = spares,
-                         .most_workers = most,
+                         .max_spare_workers = spares,
+                         .max_workers = most,
                          .name = "liveness"});
     world all(own, static_cast<int>(workers + spares));
     all.least_workers = workers;
-    all.most_workers = resized ? most : workers;
+    all.max_workers = resized ? most : workers;
     {
         std::atomic<bool> over{false};
         visitors hands;

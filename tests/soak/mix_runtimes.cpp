@@ -113,7 +113,7 @@ std::unique_ptr<sennit::runtime> make(dice& with, unsigned workers, unsigned mos
                                 .stack_size = 256 << 10,
                                 .policy = kind == 0 ? sennit::scheduling::stealing : sennit::scheduling::sharing,
                                 .order = kind == 2 ? sennit::make_order<odd_order> : nullptr,
-                                .most_workers = most,
+                                .max_workers = most,
                                 .name = "brief"});
 }
 

@@ -82,11 +82,11 @@ bool round(std::uint64_t seed) {
     sennit::runtime runtime({.workers = workers,
                              .stack_size = 256 << 10,
                              .policy = with.one_in(4) ? sharing : stealing,
-                             .watchdog_threads = spares,
-                             .most_workers = most});
+                             .max_spare_workers = spares,
+                             .max_workers = most});
     world all(runtime, static_cast<int>(workers + spares));
     all.least_workers = workers;
-    all.most_workers = most == 0 ? workers : most;
+    all.max_workers = most == 0 ? workers : most;
     {
         const disturbance around(all, with);
         const auto tree = [&all, depth = with.from(1, most_depth), seed = with.seed()] {

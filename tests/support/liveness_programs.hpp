@@ -74,7 +74,7 @@ struct world {
 
     sennit::runtime& on;
     thread_budget budget;
-    unsigned least_workers = 1, most_workers = 1; // what the program may resize to
+    unsigned least_workers = 1, max_workers = 1; // what the program may resize to
     std::atomic<long> started{0}, ran{0}, closures{0}, wrong{0};
 };
 
@@ -344,7 +344,7 @@ inline void fork_child(world& all, dice&) {
 inline void brief_runtime(world& all, dice& with) {
     const thread_budget::claim held(all.budget, 1);
     const auto workers = static_cast<unsigned>(with.from(1, 2)), spares = 2u;
-    sennit::runtime brief({.workers = workers, .watchdog_threads = spares});
+    sennit::runtime brief({.workers = workers, .max_spare_workers = spares});
     world inside(brief, static_cast<int>(workers + spares));
     brief.run([&] { group(inside, with); });
     if (!inside.complete()) ++all.wrong;
@@ -453,7 +453,7 @@ inline void forks(world& all, dice& with) {
 
 inline void resize(world& all, dice& with) {
     const auto least = static_cast<int>(all.least_workers);
-    const auto most = static_cast<int>(all.most_workers);
+    const auto most = static_cast<int>(all.max_workers);
     if (most > least) all.on.resize(static_cast<unsigned>(with.from(least, most)));
 }
 

@@ -47,7 +47,7 @@ struct spawn_options {
     std::uint32_t mailbox = 0;
     enum overflow overflow = overflow::suspend;
     unsigned worker = any_worker;    // the only one that it shall run on
-    unsigned begins_on = any_worker; // where it is at first; it moves when others have nothing to do
+    unsigned initial_worker = any_worker; // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
     address_of_actor watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody
 };

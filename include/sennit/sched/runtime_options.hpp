@@ -55,10 +55,10 @@ struct runtime_options {
     // docs/guide/runtime.md. They are made when first needed and leave again. Where all of them are stuck, too, for a
     // second, standard error names the stuck workers and what they run, once for each runtime. 0: no watchdog; none
     // under `round_robin` either. The environment's SENNIT_WATCHDOG goes first: off, or a number.
-    unsigned watchdog_threads = 4;
+    unsigned max_spare_workers = 4;
 
     // Up to how many workers it may grow: runtime::resize. 0: it does not. Not under `round_robin`.
-    unsigned most_workers = 0;
+    unsigned max_workers = 0;
 
     // For reports, and in the names of its threads; cut there to ten characters. Empty: none.
     std::string name{};
@@ -78,14 +78,14 @@ struct runtime_metrics {
     std::uint64_t reclaimed = 0;     // of these, taken back by their owner
     std::uint64_t forced = 0;        // publications forced on a worker in a long leaf
     std::uint64_t steals = 0;        // forks run by another worker
-    std::uint64_t robbed = 0;        // runnables taken from the queue of a worker that did not come to them
-    std::uint64_t handed_over = 0;   // times that the watchdog called a thread for a worker that did not get on
-    std::uint64_t taken_back = 0;    // times that it sent one back
+    std::uint64_t tasks_stolen = 0;        // runnables taken from the queue of a worker that did not come to them
+    std::uint64_t spares_activated = 0;   // times that the watchdog called a thread for a worker that did not get on
+    std::uint64_t spares_released = 0;    // times that it sent one back
     std::uint64_t failed_steals = 0; // rounds over all workers that found nothing
     std::uint64_t suspensions = 0;   // contexts that left their worker to wait
     std::uint64_t switches = 0;      // stack switches
     std::uint64_t parks = 0;         // times a worker went to sleep
-    std::uint64_t runnables = 0;     // scheduled pieces of work run (jobs from outside, children of scopes, wake-ups)
+    std::uint64_t tasks_run = 0;     // scheduled pieces of work run (jobs from outside, children of scopes, wake-ups)
     std::size_t stacks_live = 0;     // stacks made and not idle, one for each worker, and each relief on duty, included
     std::size_t stacks_cached = 0;   // idle stacks in the shared reserve
 };

@@ -46,7 +46,7 @@ std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsi
     std::vector<sennit::actor_ref<Node>> nodes;
     for (std::int64_t i = 1; i <= count; ++i) {
         const auto part = static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);
-        nodes.push_back(actors.spawn<Node>({.begins_on = part}, i, args...));
+        nodes.push_back(actors.spawn<Node>({.initial_worker = part}, i, args...));
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(Next{nodes[(i + 1) % nodes.size()]});
     return nodes;

@@ -309,7 +309,7 @@ SIM_SCENARIO_WITHIN(actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it
 // does; and it ends before, on its way, or there.
 SIM_SCENARIO_WITHIN(actor, who_is_sent_to_migrates_to_its_sender, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
-    house all(2, 4, {.begins_on = 1});
+    house all(2, 4, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
     from.tell(put{1});
     all.actor.tell(put{5});
@@ -321,7 +321,7 @@ SIM_SCENARIO_WITHIN(actor, who_is_sent_to_migrates_to_its_sender, .preemptions =
 }
 SIM_SCENARIO_WITHIN(actor, who_migrates_to_its_sender_ends, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
-    house all(2, 9, {.begins_on = 1});
+    house all(2, 9, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
     from.tell(put{1});
     all.actor.tell(put{5});

@@ -33,8 +33,8 @@ public:
         sim::calmly([&] {
             runtime_ = std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = workers,
                                                                                  .stack_size = small_stack,
-                                                                                 .watchdog_threads = spares,
-                                                                                 .most_workers = workers + more});
+                                                                                 .max_spare_workers = spares,
+                                                                                 .max_workers = workers + more});
         });
         sim::when_stuck([this] { return work_that_lies_about(); });
     }

@@ -102,7 +102,7 @@ SIM_SCENARIO_WITHIN(fiber_move, meets_the_end_of_where_it_goes, .preemptions = 2
     engine here(1);
     std::optional<sennit::runtime> there;
     sim::calmly([&] {
-        there.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .watchdog_threads = 0});
+        there.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .max_spare_workers = 0});
     });
     sennit::fiber one({.runtime = &*here, .migratable = true}, [&] { sennit::this_fiber::migrate_to(*there); });
     one.join();

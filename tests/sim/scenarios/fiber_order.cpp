@@ -36,7 +36,7 @@ void change_meets_a_new_context(bool migratable) {
     std::optional<sennit::runtime> one;
     sim::calmly([&] {
         one.emplace(sennit::runtime_options{
-            .workers = 1, .stack_size = small_stack, .order = sennit::make_order<two_levels>, .watchdog_threads = 0});
+            .workers = 1, .stack_size = small_stack, .order = sennit::make_order<two_levels>, .max_spare_workers = 0});
     });
     sennit::event runs, changed;
     sennit::base::atomic<sennit::fiber*> shown{nullptr};
@@ -69,7 +69,7 @@ SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_fiber_that_begins_and_blocks, 
     std::optional<sennit::runtime> one;
     sim::calmly([&] {
         one.emplace(sennit::runtime_options{
-            .workers = 1, .stack_size = small_stack, .order = sennit::make_order<two_levels>, .watchdog_threads = 0});
+            .workers = 1, .stack_size = small_stack, .order = sennit::make_order<two_levels>, .max_spare_workers = 0});
     });
     sennit::event set;
     sennit::fiber waits({.runtime = &*one}, [&] { set.wait(); });

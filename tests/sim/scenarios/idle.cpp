@@ -125,7 +125,7 @@ SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .pree
     sim::calmly([&] {
         sim::world::the().hold_next_thread();
         two = std::make_unique<sennit::runtime>(
-            sennit::runtime_options{.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
+            sennit::runtime_options{.workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
     });
     sim::calmly([] { sim::world::the().release_threads(); });
     event met;

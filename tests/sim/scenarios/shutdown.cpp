@@ -11,7 +11,7 @@ SIM_SCENARIO_WITHIN(shutdown, an_unused_runtime_ends, .preemptions = 2, .stale_r
 }
 
 SIM_SCENARIO_WITHIN(shutdown, two_workers_end, .preemptions = 2, .stale_reads = 0) {
-    sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
 }
 
 // Workers sleep, or are just about to, when the end comes.
@@ -19,7 +19,7 @@ SIM_SCENARIO_WITHIN(shutdown, sleepers_are_woken_for_the_end, .preemptions = 2, 
     std::unique_ptr<sennit::runtime> two;
     sim::calmly([&] {
         two = std::make_unique<sennit::runtime>(
-            sennit::runtime_options{.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
+            sennit::runtime_options{.workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
     });
     (void)two->run([] { return 1; });
     two.reset();
@@ -53,7 +53,7 @@ SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .pre
               next(n) {}
     } second(nullptr), first(&second);
     {
-        sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .watchdog_threads = 0});
+        sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
         first.core = &runtime.core();
         sennit::sched::schedule(first, runtime.core());
     }
@@ -64,7 +64,7 @@ SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .pre
 SIM_SCENARIO_WITHIN(shutdown, waits_for_a_thread_that_has_woken_the_last_strand, .preemptions = 2, .stale_reads = 1) {
     std::optional<sennit::runtime> one;
     sim::calmly(
-        [&] { one.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .watchdog_threads = 0}); });
+        [&] { one.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .max_spare_workers = 0}); });
     sennit::event set;
     sim::thread setter([&] { set.set(); });
     one->run([&] { set.wait(); });

@@ -278,7 +278,7 @@ TEST(actor_fairness, mail_for_a_stuck_workers_actor_is_handled_by_another) {
     actor_group group(runtime);
     for (unsigned w = 0; w < 2; ++w) {
         std::atomic<int>& state = states[w];
-        auto other = group.spawn<sink>({.begins_on = w}, 0);
+        auto other = group.spawn<sink>({.initial_worker = w}, 0);
         auto one = group.spawn<stuck>({.worker = w}, state);
         one.tell(go{});
         while (state != 1) std::this_thread::yield();

@@ -85,7 +85,7 @@ TEST_F(theron, a_runtime_has_as_many_workers_as_it_was_given) {
 TEST_F(theron, a_runtime_of_many_options_runs_actors) {
     for (const auto policy : {sennit::scheduling::stealing, sennit::scheduling::sharing,
                               sennit::scheduling::round_robin, sennit::scheduling::automatic}) {
-        sennit::runtime one({.workers = 2, .pin = true, .policy = policy, .watchdog_threads = 0});
+        sennit::runtime one({.workers = 2, .pin = true, .policy = policy, .max_spare_workers = 0});
         sennit::actor_group there(one);
         sennit::receiver wanted(one);
         wanted.tell(there.spawn<echo<int>>(), 1);

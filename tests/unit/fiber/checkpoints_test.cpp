@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 class checkpoints : public testing::Test {
 protected:
-    sennit::runtime runtime{{.workers = 1, .watchdog_threads = 0}};
+    sennit::runtime runtime{{.workers = 1, .max_spare_workers = 0}};
 };
 
 // Two that take turns by a counter, and neither yields nor blocks.

@@ -63,11 +63,11 @@ TEST_P(migratable_fiber, goes_there_and_back_many_times) {
 
 TEST_P(migratable_fiber, stays_at_once_where_it_is) {
     sennit::fiber one(moves, [&] {
-        const auto runs = here.metrics().runnables;
+        const auto runs = here.metrics().tasks_run;
         migrate_to(here);
         EXPECT_TRUE(is_in(here));
         if (here.workers() == 1) {
-            EXPECT_EQ(here.metrics().runnables, runs);
+            EXPECT_EQ(here.metrics().tasks_run, runs);
         }
     });
     one.join();

@@ -361,7 +361,7 @@ TEST(stack_use, is_nothing_on_a_plain_thread) {
 
 TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
     // Without the watchdog: its spare worker would begin `next` on another stack while this thread has no processor.
-    sennit::runtime runtime({.workers = 1, .stack_size = 1 << 20, .watchdog_threads = 0});
+    sennit::runtime runtime({.workers = 1, .stack_size = 1 << 20, .max_spare_workers = 0});
     runtime.run([] {
         const auto before = sennit::this_fiber::stack();
         EXPECT_NEAR(static_cast<double>(before.size), 1 << 20, 4096);

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 // Nobody helps out: what runs at once runs on workers of its own.
 sennit::runtime_options growing(unsigned workers, unsigned most) {
-    return {.workers = workers, .watchdog_threads = 0, .most_workers = most};
+    return {.workers = workers, .max_spare_workers = 0, .max_workers = most};
 }
 
 // `count` fibers that all stand in a loop at the same time: without so many workers they stand there for ever.
@@ -46,7 +46,7 @@ TEST(resize, more_run_at_once_when_it_has_grown) {
         EXPECT_EQ(runtime.metrics().workers, workers);
         expect_at_once(runtime, workers);
     }
-    EXPECT_EQ(runtime.metrics().handed_over, 0u); // that counts the watchdog's calls
+    EXPECT_EQ(runtime.metrics().spares_activated, 0u); // that counts the watchdog's calls
 }
 
 TEST(resize, from_one_of_its_own_fibers) {
@@ -90,7 +90,7 @@ TEST(resize, loses_nothing_while_it_changes) {
     const unsigned seed = std::random_device()();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::minstd_rand chance(seed);
-    sennit::runtime runtime({.workers = 1, .most_workers = 4});
+    sennit::runtime runtime({.workers = 1, .max_workers = 4});
     constexpr int strands = 17, rounds = 200;
     std::atomic<int> steps{0}, left{strands};
     std::vector<sennit::fiber> all;
@@ -157,20 +157,20 @@ TEST(resize, is_within_what_was_said) {
         FAIL() << "it is too many";
     } catch (const std::invalid_argument& error) {
         EXPECT_STREQ(error.what(), "sennit: [SNT-014] this runtime may have from 2 to 3 workers, not 4; "
-                                   "runtime_options::most_workers sets the upper bound");
+                                   "runtime_options::max_workers sets the upper bound");
     }
     EXPECT_EQ(runtime.workers(), 2u);
     EXPECT_THROW(sennit::runtime(growing(4, 3)), std::invalid_argument);
     EXPECT_THROW(sennit::runtime(growing(4, 1'000'000)), std::invalid_argument);
-    EXPECT_THROW(sennit::runtime({.workers = 1, .policy = sennit::scheduling::round_robin, .most_workers = 2}),
+    EXPECT_THROW(sennit::runtime({.workers = 1, .policy = sennit::scheduling::round_robin, .max_workers = 2}),
                  std::invalid_argument);
 }
 
 // ---- a runtime as a group of workers
 
 TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
-    sennit::runtime compute({.workers = 1, .most_workers = 2, .name = "compute"});
-    sennit::runtime io({.workers = 1, .most_workers = 3, .name = "io"});
+    sennit::runtime compute({.workers = 1, .max_workers = 2, .name = "compute"});
+    sennit::runtime io({.workers = 1, .max_workers = 3, .name = "io"});
     io.resize(3);
     compute.resize(2);
     std::atomic<int> strays{0}, ran{0};
@@ -192,7 +192,7 @@ TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
     for (auto& one : all) one.join();
     EXPECT_EQ(strays, 0);
     EXPECT_EQ(ran, 100);
-    EXPECT_GE(io.metrics().runnables, 100u);
+    EXPECT_GE(io.metrics().tasks_run, 100u);
 }
 
 TEST(resize, a_runtime_has_a_name) {

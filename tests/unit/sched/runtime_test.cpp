@@ -89,7 +89,7 @@ TEST(runtime, counts_what_happens) {
     EXPECT_EQ(m.workers, 2u);
     EXPECT_GE(m.published, m.steals);
     EXPECT_EQ(m.published, m.steals + m.reclaimed);
-    EXPECT_GE(m.runnables, 1u);
+    EXPECT_GE(m.tasks_run, 1u);
     EXPECT_GE(m.switches, m.suspensions);
 }
 
@@ -129,7 +129,7 @@ TEST(runtime_options, are_refused_with_one_clear_line) {
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
     for (const char* value : {"on", "65", "-1", "1ms"}) expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
-    EXPECT_THROW(sennit::runtime({.watchdog_threads = 65}), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime({.max_spare_workers = 65}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.workers = 1025}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = 1000}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = std::size_t{1} << 40}), std::invalid_argument);

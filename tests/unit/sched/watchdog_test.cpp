@@ -46,10 +46,10 @@ void join_all(std::vector<sennit::fiber>& all) {
 
 // Until all that was called has been sent back.
 void expect_all_taken_back(sennit::runtime& runtime) {
-    EXPECT_GE(runtime.metrics().handed_over, 1u);
+    EXPECT_GE(runtime.metrics().spares_activated, 1u);
     for (;;) {
         const sennit::runtime_metrics now = runtime.metrics();
-        if (now.taken_back == now.handed_over) return;
+        if (now.spares_released == now.spares_activated) return;
         runtime.run([] { sennit::this_fiber::yield(); });
     }
 }
@@ -156,7 +156,7 @@ TEST_P(watchdog_with_workers, serves_the_shared_queue_and_its_orders) {
 
 // Each fiber that the relief takes first gets stuck, too.
 TEST_P(watchdog_with_workers, relieves_who_relieves) {
-    sennit::runtime runtime({.workers = GetParam(), .watchdog_threads = 3});
+    sennit::runtime runtime({.workers = GetParam(), .max_spare_workers = 3});
     runtime.run([&] {
         std::atomic<bool> open{false};
         std::atomic<int> begun{0};
@@ -302,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(, watchdog_with_workers, testing::Values(1u, 2u, 3u, 8u
 
 // A runtime that is not watched gets no relief in the time in which one that is watched gets five.
 TEST(watchdog, can_be_off_and_moves_nothing_that_is_bound) {
-    const sennit::runtime_options off{.workers = 1, .watchdog_threads = 0};
+    const sennit::runtime_options off{.workers = 1, .max_spare_workers = 0};
     const sennit::runtime_options bound{.workers = 1, .policy = sennit::scheduling::round_robin};
     for (const auto& options : {off, bound}) {
         sennit::runtime unwatched(options), watched({.workers = 1});
@@ -322,14 +322,14 @@ TEST(watchdog, can_be_off_and_moves_nothing_that_is_bound) {
         release = true;
         other.join();
         EXPECT_TRUE(ran);
-        EXPECT_EQ(unwatched.metrics().handed_over, 0u);
+        EXPECT_EQ(unwatched.metrics().spares_activated, 0u);
     }
 }
 
 TEST(watchdog, is_told_by_the_environment) {
     ::setenv("SENNIT_WATCHDOG", "off", 1);
     {
-        sennit::runtime runtime({.workers = 1, .watchdog_threads = 2});
+        sennit::runtime runtime({.workers = 1, .max_spare_workers = 2});
         EXPECT_EQ(runtime.core().worker_capacity(), 1u);
     }
     ::setenv("SENNIT_WATCHDOG", "3", 1);
@@ -359,7 +359,7 @@ TEST(watchdog_death_test, names_stuck_workers_when_it_may_add_no_more_threads) {
                 }
                 told = true;
             });
-            sennit::runtime runtime({.workers = 1, .watchdog_threads = 1, .name = "few"});
+            sennit::runtime runtime({.workers = 1, .max_spare_workers = 1, .name = "few"});
             runtime.run([&] {
                 std::atomic<int> begun{0};
                 std::vector<sennit::fiber> all;
@@ -394,7 +394,7 @@ TEST(watchdog, is_made_anew_in_a_child_of_fork) {
     const auto works = [] {
         sennit::runtime runtime({.workers = 1});
         run_what_waits_behind_a_loop(runtime);
-        return runtime.metrics().handed_over != 0 ? 0 : 1;
+        return runtime.metrics().spares_activated != 0 ? 0 : 1;
     };
     EXPECT_EQ(works(), 0);
     EXPECT_EQ(status_of_child(works), 0); // no thread of the library is left when nobody needs it
