@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The idle protocol: post, ask, force, sleep, wake, pass on, stop. The words are in src/sched/README.md; the code is
-// src/sched/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (run_one) and fork_stack.cpp (publish_on_request,
+// The idle protocol: post, ask, force, sleep, wake, pass on, stop. The words are in src/core/README.md; the code is
+// src/core/idle/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (run_one) and fork_stack.cpp (publish_on_request,
 // steal_fork_from, force_publication). What is modelled and what is left out: models/README.md.
 //
 // Sizes:    WORKERS, ITEMS (pieces posted from outside, one poster each), FORKS (pushed by item 0 as private forks),

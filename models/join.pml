@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The join of a stolen child that suspends its parent: one_shot (include/sennit/sched/one_shot.hpp, src/sched/
-// one_shot.cpp), run_stolen (src/sched/fork_stack.cpp), leave, after_switch, resume, step and wake (src/sched/
-// worker.cpp). What is modelled and what is left out: models/README.md.
+// The join of a stolen child that suspends its parent: one_shot (include/sennit/detail/core/one_shot.hpp,
+// src/core/fork/one_shot.cpp), run_stolen (src/core/fork/fork_stack.cpp), leave, after_switch, resume, step and wake
+// (src/core/worker/worker.cpp). What is modelled and what is left out: models/README.md.
 //
 // Sizes:    WORKERS, ROUNDS (the parent forks, joins and reuses the slot that many times).
 // Options:  NO_MIGRATION (children do not suspend), NO_REFUSAL (there is always memory for another stack).

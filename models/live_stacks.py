@@ -9,7 +9,7 @@ the order of work.
                                    the model without rule R1 or R2 keeps it
 
 README.md beside this file says what the model leaves out. The names of functions are those of
-src/sched/worker.cpp and src/sched/local_queue.hpp, whose order of work the model repeats:
+src/core/worker/worker.cpp and src/core/queues/run_queue.hpp, whose order of work the model repeats:
 
   R1  A worker whose fiber blocks continues with a ready fiber before it begins a new one.
       (run_queue::pop_woken_if)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fork stack's word {top, split}: push, pop, publish, take back, steal, force, and the moves of a worker between
-// contexts. The words are in include/sennit/sched/fork_stack.hpp; the code is src/sched/fork_stack.cpp and
+// contexts. The words are in include/sennit/detail/core/fork_stack.hpp; the code is src/core/fork/fork_stack.cpp and
 // worker.cpp (switch_to, leave, resume). What is modelled and what is left out: models/README.md.
 //
 // Sizes:    JOBS (forks pushed in all), SLOTS (of each context), THIEVES, LEAVES (moves away from a context).

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that includes only go down: base <- sys <- sched <- obs <- features, and that only sys talks to the system.
+"""Checks that includes only go down, folder by folder, and that only the platform layer talks to the system.
 
-base knows nothing; sys (the platform layer) knows base; sched (core interface and engine) knows both; obs (what looks inside) knows all three; a feature knows sched, base and the
-public headers of other features, never their internals. System headers and assembly are for sys alone.
-A feature is a header `include/sennit/<feature>.hpp`; its internals lie in `include/sennit/<feature>/`,
-`include/sennit/detail/<feature>*.hpp` and `src/<feature>/`.
+    base <- sys <- core <- {fibers/runtime, actors/runtime, blocking} <- obs <- models
+
+base knows nothing. sys is the platform layer. The core has a folder for each concern, and CORE and BACK_UP say which folder
+may include which. A model is a folder of src/ with the public headers of MODELS: it includes base, the core interface
+(include/sennit/detail/core), the headers of sys in OPEN_OF_SYS, its own folder, such as actors and actors/runtime, and the public headers of other models, never
+their inside. System headers and assembly are for sys alone.
+
+What the code does beside these rules today is listed in EXCEPTIONS, file by file. An exception that is not needed any more is
+a finding, so the list only gets shorter. `--exceptions` prints it as it would have to be for the tree as it is.
 """
 import pathlib
 import re
@@ -13,36 +18,181 @@ import sys
 
 import policy
 
-# Which layers each layer may include.
-MAY_INCLUDE = {
-    "base": {"base"},
-    "sys": {"base", "sys"},
-    "sched": {"base", "sys", "sched"},
-    "obs": {"base", "sys", "sched", "obs"},
-    "feature": {"base", "sched", "obs", "feature"},
+RANK = {"base": 0, "sys": 1, "core": 2, "fibers/runtime": 3, "actors/runtime": 3, "blocking": 3, "obs": 4}
+MODEL = 5
+
+# Public headers, and headers of the core interface, that belong to another place than their folder says.
+OWNERS = {
+    "include/sennit/scheduling.hpp": "core",
+    "include/sennit/runtime_options.hpp": "core",
+    "include/sennit/detail/core/fiber_block.hpp": "fibers/runtime",
+    "include/sennit/detail/core/coroutine_stack.hpp": "fibers/runtime",
+    "include/sennit/detail/core/message_node.hpp": "actors/runtime",
+    "include/sennit/detail/core/blocking.hpp": "blocking",
 }
+# The headers of the platform layer that models may include.
+OPEN_OF_SYS = {"atfork", "single_threaded", "spin_lock"}
+
+# Each model, the folder of src/ that has its name if there is one, with its public headers and folders of headers.
+MODELS = {
+    "actors": "actor catcher receiver",
+    "channel": "channel on_lock on_ready select waituntil",
+    "coroutine": "coroutine generator stackful_generator",
+    "fibers": "active async blocking checkpoint checkpoints fiber fiber_local nursery this_fiber with_timeout",
+    "fork_join": "fork_each fork_join fork_reduce scope",
+    "future": "exception_list future packaged_task promise when",
+    "monitor": "monitor monitored",
+    "par": "par",
+    "runtime": "cancelled runtime sennit",
+    "sync": "barrier condition_variable event latch mutex once semaphore shared_mutex",
+}
+MODEL_OF = {header: model for model, headers in MODELS.items() for header in headers.split()}
+
+# Which folders of the core each folder of the core may include, in an order in which includes go down; every folder may
+# include itself and the core interface.
+CORE = {
+    "core/policy": set(),
+    "core/queues": {"core/policy"},
+    "core/switch": set(),
+    "core/memory": {"core/policy", "core/switch"},
+    "core/idle": {"core/policy"},
+    "core/diagnostics": set(),
+    "core/spare": {"core/policy"},
+    "core/worker": {"core/policy", "core/queues", "core/switch", "core/memory", "core/idle", "core/diagnostics"},
+    "core/runtime": {"core/queues", "core/switch", "core/memory", "core/idle", "core/diagnostics", "core/spare", "core/worker"},
+    "core/fork": {"core/policy", "core/diagnostics", "core/worker", "core/runtime"},
+    "core/wait": {"core/switch", "core/diagnostics", "core/worker", "core/runtime"},
+}
+# Includes that go back up, so that these folders are in a cycle: the classes `worker` and `runtime_core` hold a part of each
+# folder by value, while the sources there are members of these classes or reach others through them. An entry that nothing
+# needs any more is a finding.
+BACK_UP = {
+    "core/switch": {"core/diagnostics", "core/worker", "core/runtime"},  # switching.hpp is the worker's half of a switch
+    "core/memory": {"core/worker"},  # the slab cache is its worker's
+    "core/idle": {"core/diagnostics", "core/spare", "core/worker", "core/runtime"},  # idle.cpp: members of worker
+    "core/diagnostics": {"core/spare", "core/runtime"},  # they walk all runtimes
+    "core/spare": {"core/worker", "core/runtime"},  # spare_worker.cpp: members of worker and runtime_core
+    "core/worker": {"core/runtime"},  # a worker reaches the others through its runtime
+}
+
+# begin: exceptions, made by `check_layers.py --exceptions`; it must only get shorter
+EXCEPTIONS = {
+    # The core names fibers, mailboxes and the blocking pool.
+    "src/core/diagnostics/debug_layout.cpp": {
+        "include/sennit/detail/core/coroutine_stack.hpp",
+        "include/sennit/detail/core/fiber_block.hpp",
+    },
+    "src/core/diagnostics/held_mutex.cpp": {
+        "include/sennit/detail/core/fiber_block.hpp",
+    },
+    "src/core/diagnostics/snapshot.cpp": {
+        "include/sennit/detail/core/fiber_block.hpp",
+    },
+    "src/core/policy/prefetch_links.hpp": {
+        "include/sennit/detail/core/message_node.hpp",
+    },
+    "src/core/queues/lifo_slot.hpp": {
+        "include/sennit/detail/core/message_node.hpp",
+    },
+    "src/core/runtime/runtime_core.cpp": {
+        "include/sennit/detail/core/fiber_block.hpp",
+    },
+    "src/core/runtime/runtime_core.hpp": {
+        "src/actors/runtime/mailbox_table.hpp",
+        "src/blocking/blocking_pool.hpp",
+    },
+    "src/core/runtime/scheduling.cpp": {
+        "include/sennit/detail/core/fiber_block.hpp",
+    },
+    "src/core/switch/activity.cpp": {
+        "include/sennit/detail/core/fiber_block.hpp",
+        "src/actors/runtime/mailbox.hpp",
+    },
+    "src/core/worker/worker.cpp": {
+        "src/actors/runtime/mailbox.hpp",
+    },
+    "src/core/worker/worker.hpp": {
+        "include/sennit/detail/core/coroutine_stack.hpp",
+        "src/actors/runtime/mailbox_table.hpp",
+    },
+    # What the core schedules names its neighbours.
+    "src/blocking/blocking_pool.cpp": {
+        "src/actors/runtime/mailbox.hpp",
+    },
+    # Models that reach below the core interface.
+    "src/actors/actor_group.cpp": {
+        "src/core/runtime/runtime_core.hpp",
+        "src/core/worker/worker.hpp",
+    },
+    "src/actors/actor_metrics.cpp": {
+        "src/core/runtime/runtime_core.hpp",
+    },
+    "src/actors/actor_ref.cpp": {
+        "src/core/worker/worker.hpp",
+    },
+    "src/actors/dead_letter.cpp": {
+        "src/core/worker/worker.hpp",
+    },
+    "src/channel/channel.cpp": {
+        "src/core/wait/wait_here.hpp",
+    },
+    "src/fibers/fiber.cpp": {
+        "src/core/worker/worker.hpp",
+    },
+    "src/fork_join/fork_join.cpp": {
+        "src/core/worker/worker.hpp",
+    },
+    "src/fork_join/scope.cpp": {
+        "src/core/switch/context.hpp",
+    },
+    "src/monitor/core.cpp": {
+        "src/core/wait/wait_here.hpp",
+    },
+    "src/monitor/wait_behind.hpp": {
+        "src/core/wait/wait_here.hpp",
+    },
+    "src/runtime/runtime.cpp": {
+        "src/core/runtime/fork_safe_static.hpp",
+        "src/core/runtime/runtime_core.hpp",
+        "src/obs/start.hpp",
+    },
+    "src/sync/mutex.cpp": {
+        "src/core/policy/tuning.hpp",
+    },
+}
+# end: exceptions
 SYSTEM_HEADER = re.compile(
     r"(sys|linux|asm|arpa|netinet|net|bits)/.*\.h|"
     r"(pthread|unistd|sched|signal|fcntl|poll|ucontext|dlfcn|semaphore|dirent|spawn|syscall|link|elf|execinfo|cpuid|"
     r"immintrin|x86intrin|arm_acle|numa|hwloc)\.h|csignal|thread")
-MAY_HOLD_ASSEMBLY = {"include/sennit/base/company.hpp",  # reaches its thread-local: what every spin lock asks
-                     "include/sennit/base/apart.hpp"}  # no instruction, for programs of users
+MAY_HOLD_ASSEMBLY = {"include/sennit/detail/base/no_store_merge.hpp"}  # no instruction, for programs of users
 ASSEMBLY = re.compile(r"\b(asm|__asm__|__asm)\b\s*(volatile|__volatile__|goto|inline|\()")
 
 
 def place(path):
-    """(layer, feature) of a path such as include/sennit/sched/waiter.hpp; the feature is None outside the features."""
+    """The folder, in the sense of the tables, of a path: base, sys, core, core/idle, fibers/runtime, obs, or a model."""
+    if path in OWNERS:
+        return OWNERS[path]
     parts = pathlib.PurePosixPath(path).parts
     inner = parts[2:] if parts[:2] == ("include", "sennit") else parts[1:]
-    if inner[0] in ("base", "sys", "sched", "obs"):
-        return inner[0], None
-    if inner[0] == "detail" and len(inner) > 1:
-        return "feature", pathlib.PurePosixPath(inner[1]).stem
-    return "feature", pathlib.PurePosixPath(inner[0]).stem
+    if inner[0] == "detail" and len(inner) > 2:
+        return inner[1]
+    if parts[0] == "src" and inner[0] == "core" and len(inner) > 2:
+        return "/".join(inner[:2])
+    if parts[0] == "src" and "/".join(inner[:2]) in RANK:
+        return "/".join(inner[:2])
+    if inner[0] in RANK or parts[0] == "src":
+        return pathlib.PurePosixPath(inner[0]).stem
+    name = pathlib.PurePosixPath(inner[0]).stem
+    return MODEL_OF.get(name, name)
+
+
+def layer(where):
+    return RANK.get("core" if where.startswith("core/") else where, MODEL)
 
 
 def internal(path):
-    """Whether a path belongs to the inside of its feature."""
+    """Whether a path of a model belongs to its inside."""
     return path.startswith("src/") or path.count("/") > 2
 
 
@@ -57,39 +207,108 @@ def target(root, path, name, quoted):
     return None
 
 
-def same_feature(user, used):
-    """Whether internals named `used` belong to the feature `user`: fork_join may use detail/fork_join_record.hpp."""
-    return user == used or used.startswith(user + "_") or user.startswith(used + "_")
+def objection(path, used):
+    """What is wrong with the one file's include of the other, or None."""
+    user, uses = place(path), place(used)
+    if path.startswith("include/") and used.startswith("src/"):
+        return "a public header includes a private one"
+    if layer(uses) > layer(user):
+        return f"{user} must not include {uses}"
+    if layer(user) == MODEL:
+        if uses == "sys" and (used.startswith("src/") or pathlib.PurePosixPath(used).stem not in OPEN_OF_SYS):
+            return f"{user}, a model, must not include {uses}"
+        if layer(uses) in (2, 3, 4) and used.startswith("src/") and not uses.startswith(f"{user}/"):
+            return f"{user}, a model, must not include {uses}: only the core interface"
+        if layer(uses) == MODEL and internal(used) and uses != user:
+            return f"the inside of {uses} is not for {user}"
+    elif layer(user) == layer(uses) == 3 and uses != user:
+        return f"{user} must not include {uses}"
+    elif user.startswith("core/") and uses.startswith("core/") and uses not in {user, *CORE.get(user, ()), *BACK_UP.get(user, ())}:
+        return f"{user} must not include {uses}"
+    return None
+
+
+def excused(path, used):
+    return used in EXCEPTIONS.get(path, ())
+
+
+def includes_of(root, path):
+    for line, name, quoted in policy.includes((root / path).read_text()):
+        yield line, name, quoted, target(root, path, name, quoted)
 
 
 def check_file(root, path):
-    text = (root / path).read_text()
-    layer, feature = place(path)
-    for line, name, quoted in policy.includes(text):
-        used = target(root, path, name, quoted)
+    is_sys = place(path) == "sys"
+    met = set()
+    for line, name, quoted, used in includes_of(root, path):
         if used is None:
             if quoted or name.startswith("sennit/"):
                 yield f"{path}:{line}: <{name}> does not exist"
-            elif layer != "sys" and SYSTEM_HEADER.fullmatch(name):
+            elif not is_sys and SYSTEM_HEADER.fullmatch(name):
                 yield f"{path}:{line}: <{name}> is for sys alone"
             continue
-        used_layer, used_feature = place(used)
-        if used_layer not in MAY_INCLUDE[layer]:
-            yield f"{path}:{line}: {layer} must not include {used_layer} ({name})"
-        elif used_layer == "feature" and internal(used) and not same_feature(feature, used_feature):
-            yield f"{path}:{line}: the inside of {used_feature} is not for {feature} ({name})"
-        elif path.startswith("include/") and used.startswith("src/"):
-            yield f"{path}:{line}: a public header includes a private one ({name})"
-    if layer != "sys" and path not in MAY_HOLD_ASSEMBLY:
-        for line, code in enumerate(policy.without_comments(text).splitlines(), 1):
+        wrong = objection(path, used)
+        if wrong and excused(path, used):
+            met.add(used)
+        elif wrong:
+            yield f"{path}:{line}: {wrong} ({name})"
+    for used in EXCEPTIONS.get(path, ()):
+        if used not in met:
+            yield f"{path}: needs no exception for {used} any more: take it out of EXCEPTIONS"
+    if not is_sys and path not in MAY_HOLD_ASSEMBLY:
+        for line, code in enumerate(policy.without_comments((root / path).read_text()).splitlines(), 1):
             if ASSEMBLY.search(code):
                 yield f"{path}:{line}: assembly is for sys alone"
 
 
 def check(root):
     paths = [path.relative_to(root).as_posix() for path in policy.files(root, "include", "src")]
-    return [finding for path in paths for finding in check_file(root, path)], len(paths)
+    findings = [finding for path in paths for finding in check_file(root, path)]
+    findings += stale(root, paths)
+    return findings, len(paths)
+
+
+def stale(root, paths):
+    """What the tables allow although nothing needs it; nothing in a tree that is a test's."""
+    if not (root / "src/core/README.md").is_file():
+        return
+    for path in EXCEPTIONS:
+        if path not in paths:
+            yield f"{path}: has an exception but is not there"
+    arrows = {(place(path), place(used)) for path in paths for _, _, _, used in includes_of(root, path) if used}
+    for user, up in BACK_UP.items():
+        for uses in sorted(up):
+            if (user, uses) not in arrows:
+                yield f"tools/check_layers.py: nothing in {user} includes {uses} any more: take it out of BACK_UP"
+
+
+def table(root):
+    """The exceptions that the tree needs, as the text of the dictionary."""
+    needed = {}
+    for path in (path.relative_to(root).as_posix() for path in policy.files(root, "include", "src")):
+        wrong = sorted({used for _, _, _, used in includes_of(root, path) if used and objection(path, used)})
+        if wrong:
+            needed[path] = wrong
+    kinds = (("The core names fibers, mailboxes and the blocking pool", lambda path: layer(place(path)) == 2),
+             ("What the core schedules names its neighbours", lambda path: layer(place(path)) == 3),
+             ("Observation", lambda path: layer(place(path)) == 4),
+             ("Models that reach below the core interface", lambda path: layer(place(path)) == MODEL),
+             ("The platform layer and base", lambda path: layer(place(path)) < 2))
+    lines = ["EXCEPTIONS = {"]
+    for about, belongs in kinds:
+        paths = [path for path in needed if belongs(path)]
+        lines += [f"    # {about}."] if paths else []
+        for path in paths:
+            lines.append(f'    "{path}": {{')
+            lines += [f'        "{used}",' for used in needed[path]]
+            lines.append("    },")
+    return "\n".join(lines + ["}"])
 
 
 if __name__ == "__main__":
-    policy.finish("check_layers", *check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT))
+    arguments = [argument for argument in sys.argv[1:] if argument != "--exceptions"]
+    where = pathlib.Path(arguments[0]) if arguments else policy.ROOT
+    if "--exceptions" in sys.argv:
+        print(table(where))
+    else:
+        policy.finish("check_layers", *check(where))

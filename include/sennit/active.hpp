@@ -17,9 +17,9 @@
 // nobody joins, it ends the program. Cost: that of a fiber.
 #pragma once
 
+#include "sennit/detail/core/here.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/monitor.hpp"
-#include "sennit/sched/here.hpp"
 
 #include <chrono>
 #include <concepts>

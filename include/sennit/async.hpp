@@ -13,9 +13,9 @@
 // Cost: that of a detached fiber; state, closure and fiber are one piece of small memory.
 #pragma once
 
+#include "sennit/detail/core/here.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/future.hpp"
-#include "sennit/sched/here.hpp"
 
 #include <functional>
 #include <tuple>
@@ -40,7 +40,7 @@ struct call_once_with {
     }
 };
 
-// `made_at`: see sched/here.hpp.
+// `made_at`: see detail/core/here.hpp.
 template <class F, class... A>
 auto async_from(const void* made_at, launch policy, F&& function, A&&... arguments) {
     using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;

@@ -3,8 +3,8 @@
 // leaves by it has arrived all the same.
 #pragma once
 
-#include "sennit/base/check.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <cstddef>
 #include <cstdint>

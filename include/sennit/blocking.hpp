@@ -11,8 +11,8 @@
 // between threads, 10 to 200 us: not for calls that usually return at once.
 #pragma once
 
-#include "sennit/base/result.hpp"
-#include "sennit/sched/blocking.hpp"
+#include "sennit/detail/base/result.hpp"
+#include "sennit/detail/core/blocking.hpp"
 
 #include <functional>
 #include <type_traits>

@@ -14,12 +14,12 @@
 // Cost: one spin lock, held for some ten instructions.
 #pragma once
 
-#include "sennit/base/apart.hpp"
 #include "sennit/cancelled.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/small_memory.hpp"
-#include "sennit/sched/verbs.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/base/no_store_merge.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -46,7 +46,7 @@ enum class channel_status : std::uint8_t {
 
 namespace detail {
 
-// What of a channel does not know its values: who waits, and how. In src/channel.cpp.
+// What of a channel does not know its values: who waits, and how. In src/channel/channel.cpp.
 class channel_core {
 public:
     channel_core(const channel_core&) = delete;

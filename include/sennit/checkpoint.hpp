@@ -7,7 +7,7 @@
 // Cost: two instructions when nobody asks.
 #pragma once
 
-#include "sennit/sched/fork_stack.hpp"
+#include "sennit/detail/core/fork_stack.hpp"
 
 namespace sennit {
 

@@ -9,9 +9,9 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/wait.hpp"
 #include "sennit/mutex.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/wait.hpp"
 
 #include <chrono>
 #include <condition_variable> // std::cv_status

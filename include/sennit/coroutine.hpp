@@ -28,7 +28,7 @@
 #pragma once
 
 #include "sennit/coroutine/frame.hpp"
-#include "sennit/sched/small_memory.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -154,13 +154,13 @@ public:
     {
         frame_->in = std::addressof(value);
         return resume_and_take([this](detail::coroutine_visit& visit)
-                        __attribute__((always_inline)) { frame_->resume(visit, inside_); });
+                                   __attribute__((always_inline)) { frame_->resume(visit, inside_); });
     }
     [[gnu::always_inline]] Out resume()
         requires std::is_void_v<In>
     {
         return resume_and_take([this](detail::coroutine_visit& visit)
-                        __attribute__((always_inline)) { frame_->resume(visit, inside_); });
+                                   __attribute__((always_inline)) { frame_->resume(visit, inside_); });
     }
 
     // A turn that begins with `what` being thrown inside. One that has not begun ends by that.

@@ -5,8 +5,8 @@
 // clear again (sets that nobody has used count once). Waiting is a point of cancellation.
 #pragma once
 
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
 #include <cstdint>

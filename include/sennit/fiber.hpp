@@ -13,11 +13,11 @@
 // runtime_options::stack_size.
 #pragma once
 
-#include "sennit/base/result.hpp"
+#include "sennit/detail/base/result.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/fiber_block.hpp"
+#include "sennit/detail/core/here.hpp"
 #include "sennit/runtime.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/fiber_block.hpp"
-#include "sennit/sched/here.hpp"
 #include "sennit/scheduling.hpp"
 
 #include <chrono>
@@ -65,9 +65,9 @@ struct fiber_attributes {
     std::optional<unsigned> worker = {};
     bool pinned = false;
 
-    // It may go on in another runtime for good: this_fiber::migrate_to. Its body has a stack of its own from the beginning
-    // on, of `stack_size` bytes if that is given, else 1 MiB of address space; it never runs on its joiner's. It always
-    // has properties. Not together with `worker` or `pinned`.
+    // It may go on in another runtime for good: this_fiber::migrate_to. Its body has a stack of its own from the
+    // beginning on, of `stack_size` bytes if that is given, else 1 MiB of address space; it never runs on its joiner's.
+    // It always has properties. Not together with `worker` or `pinned`.
     bool migratable = false;
 
     bool plain() const noexcept {

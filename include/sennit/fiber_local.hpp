@@ -14,7 +14,7 @@
 // use.
 #pragma once
 
-#include "sennit/sched/local_value.hpp"
+#include "sennit/detail/core/local_value.hpp"
 
 #include <concepts>
 #include <functional>

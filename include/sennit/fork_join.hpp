@@ -27,9 +27,9 @@
 // too, where the call comes from a thread that is no worker. Others are called where they are.
 #pragma once
 
-#include "sennit/base/result.hpp"
+#include "sennit/detail/base/result.hpp"
+#include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/runtime.hpp"
-#include "sennit/sched/fork_stack.hpp"
 
 #include <exception>
 #include <functional>
@@ -41,10 +41,10 @@ namespace sennit {
 
 namespace detail {
 
-// In src/fork_join.cpp. `catch_pending` keeps the exception that is being handled; `abandon` waits until nobody uses
-// `slot` any more (null: there is none), drops what is in it, and throws that exception; `rethrow_from` throws the one
-// that a thief left. Neither is marked noreturn, on purpose: a path that seems to come back to the function's normal
-// exit lets clang keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
+// In src/fork_join/fork_join.cpp. `catch_pending` keeps the exception that is being handled; `abandon` waits until
+// nobody uses `slot` any more (null: there is none), drops what is in it, and throws that exception; `rethrow_from`
+// throws the one that a thief left. Neither is marked noreturn, on purpose: a path that seems to come back to the
+// function's normal exit lets clang keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
 [[gnu::cold, gnu::noinline]] void catch_pending() noexcept;
 [[gnu::cold, gnu::noinline]] void abandon(sched::fork_slot* slot,
                                           void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room);

@@ -30,11 +30,11 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/wait.hpp"
 #include "sennit/future/detail/task.hpp"
 #include "sennit/future/detail/value.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/here.hpp"
-#include "sennit/sched/wait.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -13,9 +13,9 @@
 // After Baker and Brindle, std::generator, P2502R2.
 #pragma once
 
-#include "sennit/base/apart.hpp"
-#include "sennit/base/check.hpp"
-#include "sennit/sched/small_memory.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/base/no_store_merge.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
 
 #include <concepts>
 #include <coroutine>

@@ -4,8 +4,8 @@
 // It may be destroyed as soon as one wait has returned and all have, also while the last count_down is on its way out.
 #pragma once
 
-#include "sennit/base/check.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -29,10 +29,10 @@
 // 2021 (several at once; external scheduling over sets).
 #pragma once
 
+#include "sennit/detail/core/deadline.hpp"
 #include "sennit/monitor/condition.hpp"
 #include "sennit/monitor/core.hpp"
 #include "sennit/monitor/waitfor.hpp"
-#include "sennit/sched/deadline.hpp"
 
 #include <array>
 #include <bit>

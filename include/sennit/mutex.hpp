@@ -20,10 +20,10 @@
 // fails.
 #pragma once
 
-#include "sennit/base/company.hpp"
-#include "sennit/sched/activity.hpp"
-#include "sennit/sched/timed_lock.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/timed_lock.hpp"
+#include "sennit/detail/core/wait.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 
 #include <cstdint>
 

@@ -19,10 +19,10 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/wait.hpp"
 #include "sennit/fiber.hpp"
-#include "sennit/sched/cancel_scope.hpp"
-#include "sennit/sched/here.hpp"
-#include "sennit/sched/wait.hpp"
 
 #include <concepts>
 #include <cstddef>

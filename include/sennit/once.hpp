@@ -2,7 +2,7 @@
 // once_flag, call_once: as in std, for fibers, forked children and OS threads at once. Not a point of cancellation.
 #pragma once
 
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -11,7 +11,7 @@
 // future is ready, even before set_value has returned. Left out: allocators, set_value_at_thread_exit.
 #pragma once
 
-#include "sennit/base/check.hpp"
+#include "sennit/detail/base/check.hpp"
 #include "sennit/future.hpp"
 
 #include <exception>

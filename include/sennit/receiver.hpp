@@ -18,8 +18,8 @@
 
 #include "sennit/actor.hpp"
 #include "sennit/condition_variable.hpp"
+#include "sennit/detail/core/deadline.hpp"
 #include "sennit/mutex.hpp"
-#include "sennit/sched/deadline.hpp"
 
 #include <chrono>
 #include <cstddef>

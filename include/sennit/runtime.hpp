@@ -12,11 +12,11 @@
 // (operation_not_permitted); a runtime made in the child, the default one included, works.
 #pragma once
 
-#include "sennit/base/result.hpp"
-#include "sennit/sched/activity.hpp"
-#include "sennit/sched/one_shot.hpp"
-#include "sennit/sched/runnable.hpp"
-#include "sennit/sched/runtime_options.hpp"
+#include "sennit/detail/base/result.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/one_shot.hpp"
+#include "sennit/detail/core/runnable.hpp"
+#include "sennit/runtime_options.hpp"
 
 #include <functional>
 #include <iosfwd>

@@ -21,11 +21,11 @@
 // and moves without throwing; otherwise one allocation and a trip over the worker's queue, about 50 ns.
 #pragma once
 
-#include "sennit/base/spin_lock.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/fork_stack.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/runtime.hpp"
-#include "sennit/sched/activity.hpp"
-#include "sennit/sched/fork_stack.hpp"
-#include "sennit/sched/verbs.hpp"
 
 #include <concepts>
 #include <exception>

@@ -16,9 +16,9 @@
 #pragma once
 
 #include "sennit/channel.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/now.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/now.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <array>
 #include <chrono>

@@ -6,9 +6,9 @@
 // The object may be destroyed when the last acquire has returned, as in std.
 #pragma once
 
-#include "sennit/base/check.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
 #include <cstddef>

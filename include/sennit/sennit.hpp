@@ -36,6 +36,7 @@
 #include "sennit/promise.hpp"
 #include "sennit/receiver.hpp"
 #include "sennit/runtime.hpp"
+#include "sennit/runtime_options.hpp"
 #include "sennit/scheduling.hpp"
 #include "sennit/scope.hpp"
 #include "sennit/select.hpp"

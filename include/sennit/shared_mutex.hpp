@@ -9,9 +9,9 @@
 // Cost: one locked instruction for each call.
 #pragma once
 
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/timed_lock.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/timed_lock.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
 #include <cstddef>

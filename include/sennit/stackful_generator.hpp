@@ -8,8 +8,8 @@
 // on `coroutine`, whose guarantees and costs it has. Made of a function, begun by `begin`, gone through once.
 #pragma once
 
-#include "sennit/base/check.hpp"
 #include "sennit/coroutine.hpp"
+#include "sennit/detail/base/check.hpp"
 
 #include <concepts>
 #include <cstddef>

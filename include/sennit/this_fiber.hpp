@@ -3,8 +3,8 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/core/verbs.hpp"
 #include "sennit/fiber.hpp"
-#include "sennit/sched/verbs.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -23,13 +23,13 @@ fiber::id get_id() noexcept;
 // The running fiber's name; empty when it has none, or when this is no fiber.
 std::string_view name() noexcept;
 
-// The running fiber, which was made with fiber_attributes::migratable, goes on in `there` for good: the call returns on a
-// worker of it. All else stays as it is: id, name, locals, stop token, locks that it holds, whoever joins it. Its turn
-// comes there as that of a new fiber from outside. At once where it runs there already. `there` must live as long as
-// the fiber is in it; what it leaves may be destroyed, but for a `scope` made there that is used again. Not a point of
-// cancellation. Throws std::system_error(operation_not_permitted), and it stays: when the caller is no migratable fiber;
-// inside a fork with siblings, a scope with children, a with_timeout, a coroutine or a blocking call; when `there` was
-// lost in fork(). Cost: a post to another thread's runtime, its worker's wake-up.
+// The running fiber, which was made with fiber_attributes::migratable, goes on in `there` for good: the call returns on
+// a worker of it. All else stays as it is: id, name, locals, stop token, locks that it holds, whoever joins it. Its
+// turn comes there as that of a new fiber from outside. At once where it runs there already. `there` must live as long
+// as the fiber is in it; what it leaves may be destroyed, but for a `scope` made there that is used again. Not a point
+// of cancellation. Throws std::system_error(operation_not_permitted), and it stays: when the caller is no migratable
+// fiber; inside a fork with siblings, a scope with children, a with_timeout, a coroutine or a blocking call; when
+// `there` was lost in fork(). Cost: a post to another thread's runtime, its worker's wake-up.
 void migrate_to(sennit::runtime& there);
 
 // As the members of fiber, for the running one; 0, and std::bad_cast, when this is no fiber.

@@ -14,10 +14,10 @@
 // of the clock, and a timer for each call that blocks.
 #pragma once
 
-#include "sennit/base/result.hpp"
 #include "sennit/cancelled.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/time_limit.hpp"
+#include "sennit/detail/base/result.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/time_limit.hpp"
 
 #include <chrono>
 #include <exception>

@@ -3,9 +3,9 @@
 
 #include "monitor/passing.hpp"
 #include "monitor/wait_behind.hpp"
-#include "sennit/base/check.hpp"
-#include "sennit/base/jump_return.hpp"
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/base/return_thunk.hpp"
 
 namespace sennit {
 
@@ -50,7 +50,7 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
 }
 
 SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data) {
-    sched::strand* const running = sched::current_strand();                    // looked up once
+    sched::strand* const running = sched::current_strand();                        // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     check_inside(me,
                  "[SNT-402] condition::wait was called outside of the condition's monitors; enter all of them first");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/monitor/core.hpp"
-#include "monitor/acceptance.hpp"
+#include "core/wait/wait_here.hpp"
+#include "monitor/accept_request.hpp"
 #include "monitor/passing.hpp"
-#include "sched/wait_here.hpp"
-#include "sennit/base/check.hpp"
-#include "sennit/base/company.hpp"
-#include "sennit/base/jump_return.hpp"
-#include "sennit/sched/verbs.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/base/return_thunk.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 
 #include <mutex>
 #include <utility>
@@ -32,13 +32,13 @@ void monitor::transfer_and_notify() noexcept {
 
 // Blocks until it, or all, are the caller's. Inline, as wait_behind is.
 [[gnu::always_inline]] inline monitor::entered monitor::enter_slow(const detail::monitor_set& all, identity me,
-                                                                     detail::member_key member) noexcept {
+                                                                   detail::member_key member) noexcept {
     lock_.lock();
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if (seen == 0) {
             if (!base::elidable(word_).cas_acq(seen, me)) continue; // pairs with leave
-            taken_.store_rlx(1);                                        // a hint
+            taken_.store_rlx(1);                                    // a hint
             lock_.unlock();
             return entered::this_one;
         }
@@ -89,7 +89,7 @@ SENNIT_RETURN_VIA_THUNK bool monitor_ops::enter_one(monitor& one, std::uintptr_t
 }
 
 SENNIT_RETURN_VIA_THUNK unsigned monitor_ops::enter_from(monitor* const* all, std::size_t count, std::size_t at,
-                                                 std::uintptr_t me, member_key member) noexcept {
+                                                         std::uintptr_t me, member_key member) noexcept {
     const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
@@ -153,7 +153,8 @@ void monitor_ops::adopt(monitor& reserved) noexcept {
 }
 
 SENNIT_RETURN_VIA_THUNK void entrant::wait_rest(const char* what, const void* on) noexcept {
-    // Orders nothing: 0 is read only behind the wake-up by the last `grant`, or by `resume_acceptor`, which carries all.
+    // Orders nothing: 0 is read only behind the wake-up by the last `grant`, or by `resume_acceptor`, which carries
+    // all.
     if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);
     point = &here;

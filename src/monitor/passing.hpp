@@ -2,7 +2,7 @@
 // How a monitor goes from its owner to who is next; inline for those who hand over all the time.
 #pragma once
 
-#include "sennit/base/company.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 #include "sennit/monitor/core.hpp"
 
 #include <mutex>

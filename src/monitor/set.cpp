@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sennit/base/check.hpp"
+#include "sennit/detail/base/check.hpp"
 #include "sennit/monitor/core.hpp"
 
 #include <functional>

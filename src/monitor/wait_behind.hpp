@@ -5,16 +5,16 @@
 // since the processor's stack of return addresses is the other one's then.
 #pragma once
 
-#include "sched/wait_here.hpp"
+#include "core/wait/wait_here.hpp"
+#include "sennit/detail/core/verbs.hpp"
 #include "sennit/monitor/core.hpp"
-#include "sennit/sched/verbs.hpp"
 
 #include <utility>
 
 namespace sennit::detail {
 
 [[gnu::always_inline]] inline void entrant::wait_behind(entrant& next, sched::strand& own, const char* what,
-                                                         const void* on) noexcept {
+                                                        const void* on) noexcept {
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
     const sched::wait_options* outer = std::exchange(own.waits_for, &options);
     sched::wake_and_park(*next.point, *point);

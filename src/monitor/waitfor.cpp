@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/monitor/waitfor.hpp"
 
-#include "monitor/acceptance.hpp"
+#include "monitor/accept_request.hpp"
 #include "monitor/passing.hpp"
 #include "monitor/wait_behind.hpp"
-#include "sennit/base/check.hpp"
-#include "sennit/base/jump_return.hpp"
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/base/return_thunk.hpp"
 #include "sennit/monitor.hpp"
 
 #include <algorithm>
@@ -89,11 +89,12 @@ void accept_request::make_way(entrant& arrival) noexcept {
 void accept_request::resume_acceptor() noexcept {
     withdraw();
     if (!asleep_) return self.grant(1); // it waits for the rest, perhaps already
-    self.missing.store_rlx(0);        // orders nothing: the wake-up does
+    self.missing.store_rlx(0);          // orders nothing: the wake-up does
     sched::wake(begun_at_);
 }
 
-[[gnu::always_inline]] inline accept_request::found accept_request::find(clause_list clauses, accept_request* for_whom) noexcept {
+[[gnu::always_inline]] inline accept_request::found accept_request::find(clause_list clauses,
+                                                                         accept_request* for_whom) noexcept {
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!counts(*clauses[i])) continue;
         monitor& first = clauses[i]->of[0];
@@ -114,7 +115,7 @@ void accept_request::resume_acceptor() noexcept {
 }
 
 accept_request::found accept_request::find_returning(const monitor_set& all, std::size_t clause,
-                                             accept_request* for_whom) noexcept {
+                                                     accept_request* for_whom) noexcept {
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::unique_lock guard(all[i].lock_, std::defer_lock);
         if (!for_whom) guard.lock();
@@ -149,8 +150,8 @@ void accept_request::publish() noexcept {
 namespace {
 
 // The call that waits already goes first; returns when it has left.
-[[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses, entrant& arrival, std::uintptr_t me,
-                                                sched::strand& own) noexcept {
+[[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses, entrant& arrival,
+                                                     std::uintptr_t me, sched::strand& own) noexcept {
     sched::wait_point point(true);
     accept_request(clauses, me, point).wait_for(arrival, own);
 }
@@ -164,9 +165,9 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
 
 // Until there is a call; who comes back from a wait goes before it, as often as that happens. `otherwise` and `late`:
 // those clauses, or none.
-[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me,
-                                                                    sched::strand& own, std::size_t otherwise,
-                                                                    std::size_t late) {
+[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(accept_request::clause_list clauses,
+                                                                     std::uintptr_t me, sched::strand& own,
+                                                                     std::size_t otherwise, std::size_t late) {
     const monitor_set all = all_of(clauses);
     if (all.size() == 0 && late == clauses.size()) return otherwise == clauses.size() ? no_clause : otherwise;
     const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
@@ -179,7 +180,8 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
         if (otherwise != clauses.size()) {
             const accept_request::found ready = accept_request::find(clauses, nullptr);
             if (!ready.arrival) return otherwise;
-            if (clauses[ready.clause]->member != &key_of_destructor) run_arrival_first(clauses, *ready.arrival, me, own);
+            if (clauses[ready.clause]->member != &key_of_destructor)
+                run_arrival_first(clauses, *ready.arrival, me, own);
             return ready.clause;
         }
         sched::wait_point point(deadline_ns == sched::never && !own.scope);
@@ -202,7 +204,7 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
 } // namespace
 
 SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
-    sched::strand* const running = sched::current_strand();                    // looked up once
+    sched::strand* const running = sched::current_strand();                        // looked up once
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     sched::strand& own = sched::strand_or_thread(running);
     std::size_t otherwise = clauses.size(), late = clauses.size();
@@ -222,7 +224,8 @@ SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* c
     }
     if (!somebody_returns) [[likely]] {
         if (const accept_request::found ready = accept_request::find(clauses, nullptr); ready.arrival) {
-            if (clauses[ready.clause]->member != &key_of_destructor) run_arrival_first(clauses, *ready.arrival, me, own);
+            if (clauses[ready.clause]->member != &key_of_destructor)
+                run_arrival_first(clauses, *ready.arrival, me, own);
             return ready.clause;
         }
         if (otherwise != clauses.size()) return otherwise;

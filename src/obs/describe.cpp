@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "obs/describe.hpp"
 
-#include "sched/registry.hpp"
-#include "sched/runtime_core.hpp"
-#include "sys/symbol.hpp"
+#include "core/runtime/registry.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "sys/symbolize.hpp"
 
 #include <algorithm>
 #include <cstdarg>

@@ -2,7 +2,7 @@
 // A snapshot as text.
 #pragma once
 
-#include "sched/snapshot.hpp"
+#include "core/diagnostics/snapshot.hpp"
 
 #include <string>
 

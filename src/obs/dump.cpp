@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/obs/dump.hpp"
 
-#include "sennit/base/over_forks.hpp"
+#include "sennit/detail/sys/atfork.hpp"
 
+#include "core/diagnostics/deadlock_detector.hpp"
+#include "core/diagnostics/tracing.hpp"
+#include "core/runtime/registry.hpp"
+#include "core/spare/watchdog.hpp"
 #include "obs/describe.hpp"
 #include "obs/start.hpp"
 #include "obs/trace.hpp"
-#include "sched/registry.hpp"
-#include "sched/standstill.hpp"
-#include "sched/tracing.hpp"
-#include "sched/watchdog.hpp"
 #include "sys/environment.hpp"
 #include "sys/mutex.hpp"
 #include "sys/report.hpp"

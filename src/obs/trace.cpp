@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "obs/trace.hpp"
 
-#include "sched/tracing.hpp"
-#include "sched/worker.hpp"
-#include "sennit/sched/fiber_block.hpp"
+#include "core/diagnostics/tracing.hpp"
+#include "core/worker/worker.hpp"
+#include "sennit/detail/core/fiber_block.hpp"
 #include "sys/clock.hpp"
+#include "sys/kernel_threads.hpp"
 #include "sys/report.hpp"
-#include "sys/tasks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -133,9 +133,10 @@ public:
         track_ = track;
         const std::uint64_t count = from.count.load_acq(); // pairs with record
         const std::uint64_t kept = std::min<std::uint64_t>(count, events_of_a_thread);
-        std::fprintf(
-            to_, "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":\"%s %d\"}}",
-            separator(), track, from.worker >= 0 ? "worker" : "thread", from.worker >= 0 ? from.worker : from.os_thread);
+        std::fprintf(to_,
+                     "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":\"%s %d\"}}",
+                     separator(), track, from.worker >= 0 ? "worker" : "thread",
+                     from.worker >= 0 ? from.worker : from.os_thread);
         if (kept != count)
             std::fprintf(to_,
                          "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":0,\"name\":\"%llu older events "

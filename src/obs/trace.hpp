@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records what the engine tells (sched/tracing.hpp) and writes it as a file that Perfetto and chrome://tracing read.
+// Records what the engine tells (core/diagnostics/tracing.hpp) and writes it as a file that Perfetto and
+// chrome://tracing read.
 //
 // Each thread has a buffer of its own, a ring: of a long run the last events are kept. An event is 56 bytes and takes
 // some 30 ns, most of them for the clock. Nobody else reads a buffer before the thread's runtime has ended, so there is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sennit/sys/exception_globals.hpp"
+#include "sennit/detail/sys/exception_globals.hpp"
 
 #include <cxxabi.h>
 

@@ -4,7 +4,7 @@
 // All calls may return without cause; callers look at their word again.
 #pragma once
 
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 
 #ifdef SENNIT_REPORT_HELD_MUTEX
 
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>

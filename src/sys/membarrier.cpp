@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/membarrier.hpp"
 
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #ifdef SENNIT_SIMULATOR
-#include "sennit/base/spin_lock.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 #else
 #include <mutex>
 #endif

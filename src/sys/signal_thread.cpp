@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/signal_thread.hpp"
 
-#include "sennit/base/company.hpp"
-#include "sennit/base/over_forks.hpp"
+#include "sennit/detail/sys/atfork.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
 #include "sys/thread.hpp"
@@ -25,9 +25,9 @@ constexpr name_of_signal names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},       {"
                                     {"USR2", SIGUSR2}, {"TERM", SIGTERM},     {"ALRM", SIGALRM}, {"IO", SIGIO},
                                     {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
 
-void (*callback)() noexcept = nullptr; // written before the thread starts
-base::atomic<int> installed{0};      // changes under a lock
-process_id thread_process = 0;                // of the thread; under the same lock
+void (*callback)() noexcept = nullptr;         // written before the thread starts
+base::atomic<int> installed{0};                // changes under a lock
+process_id thread_process = 0;                 // of the thread; under the same lock
 base::atomic<std::uint32_t> signal_pending{0}; // 1: the signal has come
 base::atomic<os_thread_id> os_thread{0};
 base::atomic<std::uint32_t> ready{0};

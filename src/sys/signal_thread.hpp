@@ -2,7 +2,7 @@
 // A function that is called, on a thread of its own, each time that a signal comes.
 #pragma once
 
-#include "sys/tasks.hpp"
+#include "sys/kernel_threads.hpp"
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sennit/base/spin_lock.hpp"
-#include "sennit/sys/cpu_relax.hpp"
+#include "sennit/detail/sys/cpu_relax.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 
 #include <sched.h>
 

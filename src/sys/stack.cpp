@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/stack.hpp"
 
-#include "sennit/base/atomic.hpp"
-#include "sennit/base/check.hpp"
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/base/check.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

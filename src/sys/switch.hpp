@@ -10,9 +10,9 @@
 // the registers that are live. It must not throw. Its cost: docs/internals/decisions/0018-coroutines-on-side-stacks.md.
 #pragma once
 
-#include "sennit/base/sanitizers.hpp"
-#include "sennit/sys/exception_globals.hpp"
-#include "sennit/sys/hot_line.hpp"
+#include "sennit/detail/base/sanitizers.hpp"
+#include "sennit/detail/sys/exception_globals.hpp"
+#include "sennit/detail/sys/worker_tls.hpp"
 
 #include <cstddef>
 #include <cstdint>

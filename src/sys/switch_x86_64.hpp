@@ -2,7 +2,7 @@
 // What a switch needs to know of x86-64 (System V ABI) besides the jump. Included by sys/switch.hpp only.
 #pragma once
 
-#include "sennit/sys/jump_x86_64.hpp"
+#include "sennit/detail/sys/jump_x86_64.hpp"
 
 #include <cstdint>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/thread.hpp"
 
-#include "sennit/base/atomic.hpp"
-#include "sennit/base/check.hpp"
-#include "sennit/base/company.hpp"
-#include "sennit/base/over_forks.hpp"
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/sys/atfork.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -85,8 +85,7 @@ void install_atfork_handlers() {
             atfork_lock::unlock_all();
             generation.fetch_add(1);
         };
-        if (pthread_atfork(&atfork_lock::lock_all, &atfork_lock::unlock_all, in_child) != 0)
-            throw std::bad_alloc();
+        if (pthread_atfork(&atfork_lock::lock_all, &atfork_lock::unlock_all, in_child) != 0) throw std::bad_alloc();
         return true;
     }();
 }

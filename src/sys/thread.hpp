@@ -2,7 +2,7 @@
 // An operating-system thread, and what a thread can do to itself.
 #pragma once
 
-#include "sennit/base/check.hpp"
+#include "sennit/detail/base/check.hpp"
 
 #include <pthread.h>
 
@@ -51,8 +51,8 @@ std::error_code pin_this_thread(unsigned cpu) noexcept;
 
 void yield_thread() noexcept;
 
-// Counts the forks that this process is the child of; `install_atfork_handlers` must have been called before the fork. Throws
-// std::bad_alloc.
+// Counts the forks that this process is the child of; `install_atfork_handlers` must have been called before the fork.
+// Throws std::bad_alloc.
 void install_atfork_handlers();
 unsigned fork_generation() noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults.hpp"
 
-#include "sennit/base/over_forks.hpp"
+#include "sennit/detail/sys/atfork.hpp"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -3,10 +3,10 @@
 #include "faults.hpp"
 
 #include "child_process.hpp"
-#include "sched/owner_lock.hpp"
-#include "sched/tuning.hpp"
-#include "sys/overflow.hpp"
+#include "core/policy/tuning.hpp"
+#include "core/queues/biased_lock.hpp"
 #include "sys/stack.hpp"
+#include "sys/stack_overflow.hpp"
 #include "sys/thread.hpp"
 #include "sys/topology.hpp"
 

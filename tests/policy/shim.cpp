@@ -9,7 +9,7 @@ using word = std::atomic<std::uint64_t>;
 using flag = std::atomic<unsigned>;
 #define OP(shim, plain) plain
 #else
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 using word = sennit::base::atomic<std::uint64_t>;
 using flag = sennit::base::atomic<unsigned>;
 #define OP(shim, plain) shim

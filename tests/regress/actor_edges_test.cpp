@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bugs of actors at their edges that a review has found, the smallest program of each.
-#include "sennit/base/sanitizers.hpp"
+#include "sennit/detail/base/sanitizers.hpp"
 
 #include <sennit/sennit.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree of fibers that block needs about as many stacks for each worker as the tree is deep, not
-// one stack for each fiber. src/sched/README.md, "How many stacks", gives the rules of the
+// one stack for each fiber. src/core/README.md, "How many stacks", gives the rules of the
 // scheduler that these tests hold.
 //
 // Each test runs one tree on 1, 2, 3 and 8 workers, with and without the watchdog's extra threads.
@@ -13,7 +13,7 @@
 // 1, 2, 3 and 8 workers. The scheduler before these rules took at least 2,500 stacks in each
 // setting. The runtime never frees a stack, so the stacks that are live or cached after a run are
 // the most that were live at once.
-#include <sennit/base/sanitizers.hpp>
+#include <sennit/detail/base/sanitizers.hpp>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // fork() while other threads are in whatever the library keeps for the whole process. The child has none of these
 // threads; what they held, or were making, must not stop it.
 #include "child_process.hpp"
-#include "sennit/base/sanitizers.hpp"
+#include "sennit/detail/base/sanitizers.hpp"
 
 #include <sennit/sennit.hpp>
 

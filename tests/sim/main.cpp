@@ -53,7 +53,7 @@ const char* const help =
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
 
-Status: 0 all as promised, 1 a failure was found (or a bug of the museum was not), 2 bad input,
+Status: 0 all as promised, 1 a failure was found (or a known bug was not), 2 bad input,
 3 a scenario that should notice mutants fails without them.
 )";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mix.hpp"
 
-#include "sched/runtime_core.hpp"
+#include "core/runtime/runtime_core.hpp"
 
 #include <sennit/sennit.hpp>
 

@@ -4,7 +4,7 @@
 #include "mix.hpp"
 #include "mix_visitors.hpp"
 
-#include "sched/runtime_core.hpp"
+#include "core/runtime/runtime_core.hpp"
 
 #include <sennit/obs/dump.hpp>
 #include <sennit/sennit.hpp>
@@ -220,14 +220,15 @@ bool wanderers(dice& with) {
     {
         visitors hands;
         for (int i = 0; i < fibers; ++i)
-            hands.fiber({.name = "wanderer", .runtime = i % 2 == 0 ? doomed.get() : &here.any(with), .migratable = true},
-                        [&, mine = dice(with.seed())]() mutable {
-                            if (mine.from(0, 1) == 0) sennit::this_fiber::yield();
-                            sennit::this_fiber::migrate_to(here.any(mine));
-                            away.count_down();
-                            here.wander(mine, times);
-                            if (sennit::this_fiber::name() == "wanderer") ++ended;
-                        });
+            hands.fiber(
+                {.name = "wanderer", .runtime = i % 2 == 0 ? doomed.get() : &here.any(with), .migratable = true},
+                [&, mine = dice(with.seed())]() mutable {
+                    if (mine.from(0, 1) == 0) sennit::this_fiber::yield();
+                    sennit::this_fiber::migrate_to(here.any(mine));
+                    away.count_down();
+                    here.wander(mine, times);
+                    if (sennit::this_fiber::name() == "wanderer") ++ended;
+                });
         for (int i = with.from(0, 3); i > 0; --i)
             hands.either(with, [&, mine = dice(with.seed())]() mutable {
                 for (int k = 0; k < times; ++k) {

@@ -2,7 +2,7 @@
 // Whether the calling thread does without locked instructions just now.
 #pragma once
 
-#include "sennit/base/company.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 
 inline bool exclusive_now() {
     const bool alone = sennit::base::begin_exclusive();

@@ -2,7 +2,7 @@
 // Whether a runtime that has done its work has given everything back.
 #pragma once
 
-#include "sched/runtime_core.hpp"
+#include "core/runtime/runtime_core.hpp"
 
 #include <sennit/runtime.hpp>
 #include <sennit/this_fiber.hpp>

@@ -2,7 +2,7 @@
 // How often a test runs a race: less where each step is slow.
 #pragma once
 
-#include <sennit/base/sanitizers.hpp>
+#include <sennit/detail/base/sanitizers.hpp>
 
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
 #define SENNIT_SLOW_TESTS 1

@@ -8,7 +8,7 @@
     (gdb) sennit coroutines     those that have begun, suspended or entered
     (gdb) sennit bt parser      where a suspended one stands: its name, or side N
 
-It needs no debug information of the library: where things are is in a table in the program (src/sched/debug_layout.cpp).
+It needs no debug information of the library: where things are is in a table in the program (src/core/diagnostics/debug_layout.cpp).
 """
 import struct
 

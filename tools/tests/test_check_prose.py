@@ -207,7 +207,7 @@ class Check(unittest.TestCase):
     def test_folders_are_two_levels_deep(self):
         for name, folder in (
             ("a.md", "."),
-            ("src/sched/worker/a.cpp", "src/sched"),
+            ("src/core/worker/a.cpp", "src/core"),
             ("src/a.cpp", "src"),
             ("include/sennit/actor/a.hpp", "include/sennit/actor"),
         ):

@@ -4,7 +4,7 @@
 
 #include "sennit/actor/memory.hpp"
 #include "sennit/actor/message.hpp"
-#include "sennit/sched/mail.hpp"
+#include "sennit/detail/core/message_node.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -46,7 +46,7 @@ struct spawn_options {
     // it is returned.
     std::uint32_t mailbox = 0;
     enum overflow overflow = overflow::suspend;
-    unsigned worker = any_worker;    // the only one that it shall run on
+    unsigned worker = any_worker;         // the only one that it shall run on
     unsigned initial_worker = any_worker; // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
     address_of_actor watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody

@@ -17,10 +17,10 @@
 
 #include "sennit/actor/actor_base.hpp"
 #include "sennit/actor/actor_ref.hpp"
-#include "sennit/base/cache_line.hpp"
+#include "sennit/detail/base/cache_line.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
+#include "sennit/detail/core/wait.hpp"
 #include "sennit/runtime.hpp"
-#include "sennit/sched/small_memory.hpp"
-#include "sennit/sched/wait.hpp"
 
 #include <array>
 #include <concepts>
@@ -128,9 +128,9 @@ private:
         explicit stop_visitor(actor_group& whose) noexcept : message_node(&stop_visitor::visit), group(whose) {}
         static void visit(sched::message_node& self, void* object) noexcept;
         actor_group& group;
-        std::uint64_t at = 0;  // where it looks next; its own
-        bool under_way = false;      // lies with an actor, or looks for one; the group's lock guards this and the next
-        bool once_more = true; // from the start
+        std::uint64_t at = 0;   // where it looks next; its own
+        bool under_way = false; // lies with an actor, or looks for one; the group's lock guards this and the next
+        bool once_more = true;  // from the start
     };
 
     static void member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept;
@@ -143,8 +143,8 @@ private:
     bool wait_for_all(bool at_the_end) noexcept;
 
     // The living are counted apart for every few workers, by where they were spawned: else all births and ends would
-    // meet in one cache line. Each branch with living ones counts as one in `populated_shards_`, from before its first one lives
-    // until after its last one has ended; so that is 0 when nobody lives, and only then.
+    // meet in one cache line. Each branch with living ones counts as one in `populated_shards_`, from before its first
+    // one lives until after its last one has ended; so that is 0 when nobody lives, and only then.
     struct alignas(base::cache_line) shard {
         mutable base::spin_lock lock; // guards all below; lock_ may be taken inside it, not the other way
         std::size_t living = 0;

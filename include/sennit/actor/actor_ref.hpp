@@ -17,8 +17,8 @@
 #include "sennit/actor/open_base.hpp"
 #include "sennit/actor/reply.hpp"
 #include "sennit/cancelled.hpp"
-#include "sennit/sched/deadline.hpp"
-#include "sennit/sched/mail.hpp"
+#include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/message_node.hpp"
 
 #include <chrono>
 #include <compare>
@@ -358,7 +358,7 @@ private:
         check<M>();
         static_assert(detail::has_reply<M>, "sennit: only a message with a `reply` type can be asked");
         (void)detail::deliver(address_, *detail::make_message<detail::asked<M>>(detail::handler_of<A, M, true>(),
-                                                                             std::move(message), std::move(answer)));
+                                                                                std::move(message), std::move(answer)));
     }
     template <class M>
     static constexpr void check() {

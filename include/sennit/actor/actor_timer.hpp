@@ -17,7 +17,7 @@
 #pragma once
 
 #include "sennit/actor/actor_ref.hpp"
-#include "sennit/sched/deadline.hpp"
+#include "sennit/detail/core/deadline.hpp"
 
 #include <chrono>
 #include <concepts>

@@ -13,7 +13,7 @@
 
 #include "sennit/actor/actor_group.hpp"
 #include "sennit/actor/actor_ref.hpp"
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 
 #include <chrono>
 #include <concepts>

@@ -7,7 +7,7 @@
 // that. A program that wants none asserts that the count is zero.
 #pragma once
 
-#include "sennit/sched/mail.hpp"
+#include "sennit/detail/core/message_node.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -12,7 +12,7 @@
 // class that is aligned to more than 16 bytes brings the forms with std::align_val_t, if it brings any.
 #pragma once
 
-#include "sennit/sched/small_memory.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
 
 #include <cstddef>
 #include <new>

@@ -5,8 +5,8 @@
 // answer, the asker learns that at once. Thread safety: as a value. set() never blocks.
 #pragma once
 
+#include "sennit/detail/core/message_node.hpp"
 #include "sennit/promise.hpp"
-#include "sennit/sched/mail.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -19,8 +19,8 @@
 #include "sennit/actor/actor_metrics.hpp"
 #include "sennit/actor/actor_ref.hpp"
 #include "sennit/actor/child.hpp"
+#include "sennit/detail/core/random.hpp"
 #include "sennit/mutex.hpp"
-#include "sennit/sched/random.hpp"
 
 #include <chrono>
 #include <concepts>

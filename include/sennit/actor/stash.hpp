@@ -21,8 +21,8 @@
 
 #include "sennit/actor.hpp"
 #include "sennit/actor/actor_ref.hpp"
-#include "sennit/actor/mail_list.hpp"
-#include "sennit/sched/mail.hpp"
+#include "sennit/actor/message_list.hpp"
+#include "sennit/detail/core/message_node.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -91,7 +91,7 @@ protected:
         check<M>();
         if (answer || !detail::has_reply<M>)
             keep(detail::make_message<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
-                                                     std::move(answer)));
+                                                        std::move(answer)));
         else
             keep(actor_ref<Self>::make_told(std::move(message))); // it was told, not asked
     }

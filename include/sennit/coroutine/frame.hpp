@@ -5,8 +5,8 @@
 // here is shared while a coroutine runs; handing one to another thread needs what handing any object over needs.
 #pragma once
 
-#include "sennit/base/check.hpp"
-#include "sennit/sched/side_stack.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/coroutine_stack.hpp"
 
 #include <array>
 #include <cstddef>

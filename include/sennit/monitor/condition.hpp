@@ -11,8 +11,8 @@
 // Included by sennit/monitor.hpp.
 #pragma once
 
+#include "sennit/detail/core/deadline.hpp"
 #include "sennit/monitor/core.hpp"
-#include "sennit/sched/deadline.hpp"
 
 #include <chrono>
 #include <concepts>

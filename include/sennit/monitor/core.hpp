@@ -23,13 +23,13 @@
 // inside, and an owner that accepts over and over never leaves. The acceptor waits on behind it.
 #pragma once
 
-#include "sennit/base/atomic.hpp"
-#include "sennit/base/company.hpp"
-#include "sennit/base/intrusive_queue.hpp"
-#include "sennit/base/intrusive_stack.hpp"
-#include "sennit/base/spin_lock.hpp"
-#include "sennit/sched/activity.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/base/intrusive_queue.hpp"
+#include "sennit/detail/base/intrusive_stack.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/wait.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 
 #include <array>
 #include <cstddef>
@@ -216,7 +216,9 @@ private:
         if (nobody_next) word_.store_rel(0);                                // pairs with enter_now
         return nobody_next;
     }
-    bool owned_by(identity who) const noexcept { return (word_.load_rlx() & ~has_waiters) == who; } // true only if it is
+    bool owned_by(identity who) const noexcept {
+        return (word_.load_rlx() & ~has_waiters) == who;
+    } // true only if it is
     // Unless somebody comes next.
     bool leave_now(identity me) noexcept {
         identity seen = me;
@@ -225,7 +227,7 @@ private:
     bool leave_elided(identity me) noexcept {
         identity seen = me;
         if (!urgent_.empty()) return false;
-        taken_.store_rlx(0);                               // a hint
+        taken_.store_rlx(0);                           // a hint
         return base::elidable(word_).cas_rel(seen, 0); // pairs with enter_now
     }
     void transfer_and_notify() noexcept;
@@ -240,7 +242,7 @@ private:
 
     mutable base::atomic<identity> word_{0};
     mutable base::intrusive_stack<detail::queue_node> urgent_; // the owner's
-    mutable base::spin_lock lock_;                       // guards the two below
+    mutable base::spin_lock lock_;                             // guards the two below
     // Not zero: probably not free. A hint for who enters no other with it: a look at the word would wait for the locked
     // instruction by which it was left, 3 ns of an empty call (Xeon). Who enters several waits for the others' anyway,
     // and leaves it as it is.

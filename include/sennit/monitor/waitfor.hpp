@@ -2,8 +2,8 @@
 // The clauses of waitfor, and their driver; see sennit/monitor.hpp.
 #pragma once
 
+#include "sennit/detail/core/timer.hpp"
 #include "sennit/monitor/core.hpp"
-#include "sennit/sched/timer.hpp"
 
 #include <concepts>
 #include <cstddef>

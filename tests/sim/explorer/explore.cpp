@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explore.hpp"
 
+#include "actors/runtime/mailbox_table.hpp"
 #include "ground/ground.hpp"
-#include "sched/mailbox_table.hpp"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "world.hpp"
 
-#include "sennit/base/plain.hpp"
+#include "sennit/detail/base/race_annotations.hpp"
 #include "sys/mutant.hpp"
 
 namespace sennit::sim {

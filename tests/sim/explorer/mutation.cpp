@@ -42,13 +42,23 @@ std::vector<order> weaker(operation what, order than) {
     return {};
 }
 
-// Whether the place, as in "src/sched/wait.cpp:12", is in a file that the scenario is about: one of its group's name.
+// Whether the place, as in "src/core/wait/wait.cpp:12", is in a file that the scenario is about: one of its group's
+// name.
 bool is_about(const scenario& one, const std::string& text) {
-    static const std::map<std::string_view, std::string_view> other_names{
-        {"hot_line", "fork_stack"},  {"worker", "fork_stack"}, {"state", "future"},       {"parker", "idle"},
-        {"one_shot", "join"},        {"mailbox", "actor"},     {"mailbox_room", "actor"}, {"mailbox_table", "actor"},
-        {"core", "monitor"},         {"condition", "monitor"}, {"waitfor", "monitor"},    {"acceptance", "monitor"},
-        {"side_stack", "coroutine"}, {"frame", "coroutine"}};
+    static const std::map<std::string_view, std::string_view> other_names{{"worker_tls", "fork_stack"},
+                                                                          {"worker", "fork_stack"},
+                                                                          {"state", "future"},
+                                                                          {"parker", "idle"},
+                                                                          {"one_shot", "join"},
+                                                                          {"mailbox", "actor"},
+                                                                          {"mailbox_capacity", "actor"},
+                                                                          {"mailbox_table", "actor"},
+                                                                          {"core", "monitor"},
+                                                                          {"condition", "monitor"},
+                                                                          {"waitfor", "monitor"},
+                                                                          {"accept_request", "monitor"},
+                                                                          {"coroutine_stack", "coroutine"},
+                                                                          {"frame", "coroutine"}};
     const std::string_view file = std::string_view(text).substr(0, text.find(':'));
     std::string_view name = file.substr(file.rfind('/') + 1);
     name = name.substr(0, name.find('.'));

@@ -123,7 +123,7 @@ struct scenario {
     const char* name;
     void (*body)();
     bounds within;
-    const char* expected = nullptr; // a museum piece: the failure that must be found contains this
+    const char* expected = nullptr; // a known bug: the failure that must be found contains this
     const char* story = nullptr;
 };
 
@@ -142,7 +142,8 @@ struct registration {
     static void sim_##group##_##name()
 #define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
 
-// And once more as `name_fenced`, in a process to which the system refuses a membarrier (biased_lock::always_contended).
+// And once more as `name_fenced`, in a process to which the system refuses a membarrier
+// (biased_lock::always_contended).
 #define SIM_SCENARIO_BOTH_WAYS(group, name, ...)                                                                       \
     static void sim_##group##_##name();                                                                                \
     static const ::sennit::sim::registration sim_registered_fenced_##group##_##name(                                   \
@@ -150,8 +151,8 @@ struct registration {
     SIM_SCENARIO_WITHIN(group, name, __VA_ARGS__)
 
 // A famous bug, rebuilt: the explorer must find a failure whose text contains `expected`.
-#define SIM_MUSEUM(name, expected, story)                                                                              \
-    static void sim_museum_##name();                                                                                   \
-    static const ::sennit::sim::registration sim_registered_museum_##name(                                             \
-        {"museum", #name, &sim_museum_##name, ::sennit::sim::bounds{}, expected, story});                              \
-    static void sim_museum_##name()
+#define SIM_KNOWN_BUG(name, expected, story)                                                                           \
+    static void sim_known_bug_##name();                                                                                \
+    static const ::sennit::sim::registration sim_registered_known_bug_##name(                                          \
+        {"known_bugs", #name, &sim_known_bug_##name, ::sennit::sim::bounds{}, expected, story});                       \
+    static void sim_known_bug_##name()

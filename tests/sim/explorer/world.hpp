@@ -35,7 +35,7 @@ struct outcome {
     std::vector<std::uint8_t> decisions; // for replay
 };
 
-// "src/sched/wait.cpp", "sennit/event.hpp": objects may come from compilers that were told the folder in different
+// "src/core/wait/wait.cpp", "sennit/event.hpp": objects may come from compilers that were told the folder in different
 // ways.
 const char* in_tree(const char* file) noexcept;
 

@@ -6,20 +6,20 @@
 
 #include "explorer/world.hpp"
 
-#include "sennit/base/check.hpp"
-#include "sennit/base/spin_lock.hpp"
-#include "sennit/sched/side_stack.hpp"
-#include "sennit/sys/cpu_relax.hpp"
-#include "sennit/sys/hot_line.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/coroutine_stack.hpp"
+#include "sennit/detail/sys/cpu_relax.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
+#include "sennit/detail/sys/worker_tls.hpp"
 #include "sys/check.hpp"
 #include "sys/clock.hpp"
 #include "sys/futex.hpp"
-#include "sys/halt.hpp"
+#include "sys/kernel_threads.hpp"
 #include "sys/membarrier.hpp"
-#include "sys/overflow.hpp"
 #include "sys/stack.hpp"
-#include "sys/tasks.hpp"
+#include "sys/stack_overflow.hpp"
 #include "sys/thread.hpp"
+#include "sys/thread_suspender.hpp"
 #include "sys/topology.hpp"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ namespace sennit::sim {
 
 namespace {
 
-std::array<sys::worker_tls, max_threads + 1> worker_tls_of_threads; // the last one is for what runs outside of an execution
+std::array<sys::worker_tls, max_threads + 1>
+    worker_tls_of_threads; // the last one is for what runs outside of an execution
 
 // Stacks outlive executions: an abandoned one never gives its stacks back.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes and actors: src/sched/mailbox.hpp, sennit/actor.hpp.
+// Mailboxes and actors: src/actors/runtime/mailbox.hpp, sennit/actor.hpp.
 #include "actor_house.hpp"
 
+#include "actors/runtime/mailbox.hpp"
 #include "ground/ground.hpp"
-#include "sched/mailbox.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
@@ -42,7 +42,8 @@ struct waker : sennit::sched::runnable {
     sennit::event& ends;
 };
 
-// Sends two for each, the second of which may be one too many (outrun.hpp), and goes on with the next up to `last`.
+// Sends two for each, the second of which may be one too many (flood_detector.hpp), and goes on with the next up to
+// `last`.
 class talker : public sennit::actor<talker, put, quit> {
 public:
     talker(sennit::actor_ref<keeper> to, int last) : to_(to), last_(last) {}
@@ -187,7 +188,7 @@ SIM_SCENARIO_WITHIN(actor, a_full_mailbox_ends, .preemptions = 2, .stale_reads =
 // One is refused while another waits for room. (Who was refused counted itself in and out again, and whoever looked for
 // room between the two slept on in front of an empty mailbox.)
 SIM_SCENARIO_WITHIN(actor, one_is_refused_beside_one_that_waits_for_room, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox_room.cpp mailbox.cpp") {
+                    .preempt_in = "mailbox_capacity.cpp mailbox.cpp") {
     house all(1, 9, {.mailbox = 1});
     sim::thread other([&] { (void)all.actor.try_tell(put{4}); });
     (void)all.actor.send(put{1});
@@ -199,7 +200,7 @@ SIM_SCENARIO_WITHIN(actor, one_is_refused_beside_one_that_waits_for_room, .preem
 // Who meets the end of a life, in the next life of that mailbox: what it has sent is returned, and that one has all its
 // room.
 SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_incarnation, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox_room.cpp mailbox.cpp") {
+                    .preempt_in = "mailbox_capacity.cpp mailbox.cpp") {
     const sennit::spawn_options small{.mailbox = 1};
     house all(1, 9, small);
     ledger next;
@@ -220,7 +221,7 @@ SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_incarnation
 
 // Two workers: the owner and another one, which may take it over.
 SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
+                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 2);
     sim::thread other([&] { all.one.run([&] { all.actor.tell(put{1}); }); });
     all.one.run([&] { all.actor.tell(put{2}); });
@@ -228,11 +229,12 @@ SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one, .preemptions = 2, .stale_rea
     other.join();
 }
 
-// The system refuses membarriers from a moment on at which the actor's handler is blocked (src/sched/mailbox.hpp, 6).
-// If that goes on in the other worker's thread, which has woken it while the owner slept, the owner is asked to hand
-// the actor over; what is sent meanwhile, to the owner or to nobody, comes after what was sent before.
+// The system refuses membarriers from a moment on at which the actor's handler is blocked
+// (src/actors/runtime/mailbox.hpp, 6). If that goes on in the other worker's thread, which has woken it while the owner
+// slept, the owner is asked to hand the actor over; what is sent meanwhile, to the owner or to nobody, comes after what
+// was sent before.
 SIM_SCENARIO_WITHIN(actor, a_batch_continues_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
-                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp one_shot.cpp") {
+                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp one_shot.cpp") {
     house all(2, 2);
     sim::calmly([&] { all.actor.tell(nap{}); });
     sim::refuse_barriers();
@@ -247,7 +249,7 @@ SIM_SCENARIO_WITHIN(actor, a_batch_continues_elsewhere_without_barriers, .preemp
 // The same for a notice that another worker than the owner has taken: it goes back. The owner is kept away until it
 // has been.
 SIM_SCENARIO_WITHIN(actor, a_wakeup_is_returned_to_the_owner_without_barriers, .preemptions = 2, .stale_reads = 1,
-                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     sim::refuse_barriers();
     sim::thread other([&] { all.actor.tell(put{1}); });
@@ -258,7 +260,7 @@ SIM_SCENARIO_WITHIN(actor, a_wakeup_is_returned_to_the_owner_without_barriers, .
 
 // One that is bound to another worker than its slot's, which it cannot be given to: its first mail is sent on.
 SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 2, .stale_reads = 1,
-                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     sim::refuse_barriers();
     ledger two;
@@ -274,10 +276,10 @@ SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 
     all.group.reset();
 }
 
-// One outruns a receiver that is bound to the other worker, and goes on behind it (src/sched/mailbox.hpp, 7): by its
-// notice, with what it has sent to itself, or what a thread sends to it meanwhile.
+// One outruns a receiver that is bound to the other worker, and goes on behind it (src/actors/runtime/mailbox.hpp, 7):
+// by its notice, with what it has sent to itself, or what a thread sends to it meanwhile.
 SIM_SCENARIO_WITHIN(actor, who_floods_its_receiver_is_rescheduled_behind_it, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
+                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 4, {.worker = 0});
     auto from = all.group->spawn<talker>(all.actor, 4);
     from.tell(put{1});
@@ -285,7 +287,7 @@ SIM_SCENARIO_WITHIN(actor, who_floods_its_receiver_is_rescheduled_behind_it, .pr
     sim::check(all.what.sum == 1234, "in the order in which they were sent");
 }
 SIM_SCENARIO_WITHIN(actor, what_is_sent_to_who_is_rescheduled_behind_its_receiver, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp local_queue.hpp") {
+                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 6, {.worker = 0});
     auto from = all.group->spawn<talker>(all.actor, 0);
     for (const int n : {1, 3, 5}) from.tell(put{n});
@@ -294,8 +296,9 @@ SIM_SCENARIO_WITHIN(actor, what_is_sent_to_who_is_rescheduled_behind_its_receive
 }
 
 // The receiver is on its way, in a thief's hands: the sender goes where that will most likely come to lie.
-SIM_SCENARIO_WITHIN(actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+SIM_SCENARIO_WITHIN(
+    actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 6);
     auto from = all.group->spawn<talker>(all.actor, 6);
     sim::thread thief([&] { all.steal_from_first_worker(); });
@@ -305,10 +308,10 @@ SIM_SCENARIO_WITHIN(actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it
     sim::check(all.what.sum == 123456, "in the order in which they were sent");
 }
 
-// One that is sent to from the other worker goes there (src/sched/mailbox.hpp, 8), while that one sends on, or a thread
-// does; and it ends before, on its way, or there.
+// One that is sent to from the other worker goes there (src/actors/runtime/mailbox.hpp, 8), while that one sends on, or
+// a thread does; and it ends before, on its way, or there.
 SIM_SCENARIO_WITHIN(actor, who_is_sent_to_migrates_to_its_sender, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+                    .preempt_in = "mailbox.cpp mailbox_migration.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 4, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
     from.tell(put{1});
@@ -320,7 +323,7 @@ SIM_SCENARIO_WITHIN(actor, who_is_sent_to_migrates_to_its_sender, .preemptions =
                "each in the order in which they were sent");
 }
 SIM_SCENARIO_WITHIN(actor, who_migrates_to_its_sender_ends, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox_follow.cpp mailbox.hpp owner_lock.hpp owner_lock.cpp") {
+                    .preempt_in = "mailbox.cpp mailbox_migration.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 9, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
     from.tell(put{1});
@@ -356,8 +359,9 @@ SIM_SCENARIO_WITHIN(actor, a_handler_yields_to_what_it_has_sent, .preemptions = 
 }
 
 // A handler sends, then keeps its worker's thread until that was handled: another worker takes it out of the hand.
-SIM_SCENARIO_WITHIN(actor, a_thief_takes_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+SIM_SCENARIO_WITHIN(
+    actor, a_thief_takes_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 1);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused,
@@ -379,8 +383,9 @@ SIM_SCENARIO_WITHIN(actor, a_thread_sends_to_who_is_next, .preemptions = 2, .sta
 }
 
 // Two pieces, of which a thief may take the first one out of the hand: they come in order.
-SIM_SCENARIO_WITHIN(actor, a_thief_comes_between_two_pieces, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+SIM_SCENARIO_WITHIN(
+    actor, a_thief_comes_between_two_pieces, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 2);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 2, all.what, unused, nullptr);
@@ -392,8 +397,9 @@ SIM_SCENARIO_WITHIN(actor, a_thief_comes_between_two_pieces, .preemptions = 2, .
 }
 
 // A thief is inside before the handler sends: what it then finds in the hand, it sees whole.
-SIM_SCENARIO_WITHIN(actor, a_thief_is_there_before_the_piece, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+SIM_SCENARIO_WITHIN(
+    actor, a_thief_is_there_before_the_piece, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 1);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
@@ -410,8 +416,9 @@ SIM_SCENARIO_WITHIN(actor, a_thief_is_there_before_the_piece, .preemptions = 2, 
 
 // What another thread sends, because it has learnt of what lies in the hand, comes behind that; and so it does when
 // another worker takes the notice.
-SIM_SCENARIO_WITHIN(actor, what_follows_on_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "mailbox.cpp mailbox.hpp hand.hpp local_queue.hpp owner_lock.hpp owner_lock.cpp") {
+SIM_SCENARIO_WITHIN(
+    actor, what_follows_on_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     event sent;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, sent, [](ledger&, event& told) { told.set(); });
@@ -454,7 +461,8 @@ SIM_SCENARIO_WITHIN(actor, late_message_meets_a_construction, .preemptions = 2, 
         }
     });
     sim::thread other([&] {
-        (void)sennit::sched::mailbox_table::find(last.slot)->accept(last, *sennit::actor_ref<newborn>::make_told(put{9}));
+        (void)sennit::sched::mailbox_table::find(last.slot)->accept(last,
+                                                                    *sennit::actor_ref<newborn>::make_told(put{9}));
     });
     (void)all.group->spawn<newborn>(all.what, 1);
     all.what.enough.wait();

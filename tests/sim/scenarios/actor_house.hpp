@@ -4,7 +4,7 @@
 
 #include "engine.hpp"
 
-#include "sched/mailbox.hpp"
+#include "actors/runtime/mailbox.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
@@ -73,7 +73,8 @@ struct house {
     void steal_from_first_worker() {
         sennit::sched::worker& victim = one->core().worker_at(0);
         sennit::sched::run_queue::batch stolen_batch;
-        (void)victim.queue().steal_half(stolen_batch, [&]() noexcept { sennit::sched::mailbox::deliver_from_lifo_slot(victim); });
+        (void)victim.queue().steal_half(stolen_batch,
+                                        [&]() noexcept { sennit::sched::mailbox::deliver_from_lifo_slot(victim); });
         while (sennit::sched::runnable* item = stolen_batch.woken.pop_front()) one->core().post(*item);
         while (sennit::sched::runnable* item = stolen_batch.spawned.pop_front()) one->core().post(*item);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocking: sennit/blocking.hpp, src/sched/blocking_pool.cpp. A call runs on a helper's thread while its worker goes
+// blocking: sennit/blocking.hpp, src/blocking/blocking_pool.cpp. A call runs on a helper's thread while its worker goes
 // on.
 #include "engine.hpp"
 #include "threads.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes of cancellation against waits, children and each other: src/sched/cancel_scope.cpp.
+// Scopes of cancellation against waits, children and each other: src/core/wait/cancel_scope.cpp.
 #include "engine.hpp"
 #include "threads.hpp"
 
-#include "sennit/sched/cancel_scope.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/wait.hpp"
 
 #include <mutex>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines and their side stacks between threads: sennit/coroutine.hpp, src/sched/side_stack.cpp.
+// Coroutines and their side stacks between threads: sennit/coroutine.hpp, src/fibers/runtime/coroutine_stack.cpp.
 #include "engine.hpp"
 #include "ground/ground.hpp"
 
@@ -104,7 +104,7 @@ SIM_SCENARIO_WITHIN(coroutine, stacks_are_used_again_by_others, .preemptions = 2
 // Its body waits for a fiber; it goes on on whatever worker its resumer's context does, and suspends from there.
 SIM_SCENARIO_WITHIN(
     coroutine, a_body_that_blocks_moves_with_its_resumer, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "wait.cpp worker.cpp switching.hpp side_stack.cpp event.cpp event.hpp local_queue.hpp") {
+    .preempt_in = "wait.cpp worker.cpp switching.hpp coroutine_stack.cpp event.cpp event.hpp run_queue.hpp") {
     engine two(2);
     sim::var<int> gone{0};
     sim::var<int> data{0};
@@ -130,8 +130,9 @@ SIM_SCENARIO_WITHIN(
 }
 
 // A fiber that runs inside a coroutine's turn is forked away and joined there: forks inside a body are its resumer's.
-SIM_SCENARIO_WITHIN(coroutine, a_body_forks, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.cpp switching.hpp side_stack.cpp one_shot.cpp") {
+SIM_SCENARIO_WITHIN(
+    coroutine, a_body_forks, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp coroutine_stack.cpp one_shot.cpp") {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {

@@ -4,16 +4,16 @@
 
 #include "explorer/sim.hpp"
 
-#include "sched/idle_map.hpp"
-#include "sched/parker.hpp"
-#include "sched/runtime_core.hpp"
-#include "sched/worker.hpp"
+#include "core/idle/idle_map.hpp"
+#include "core/idle/parker.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "core/worker/worker.hpp"
 #include "sennit/checkpoint.hpp"
+#include "sennit/detail/sys/cpu_relax.hpp"
 #include "sennit/fork_each.hpp"
 #include "sennit/fork_join.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/scope.hpp"
-#include "sennit/sys/cpu_relax.hpp"
 #include "sys/futex.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every ready piece of work runs and every new one begins, within a bounded number of picks: src/sched/README.md, "What
+// Every ready piece of work runs and every new one begins, within a bounded number of picks: src/core/README.md, "What
 // begins and when". Each scenario has pieces of work that are ready again and again, until the piece that they might
 // starve has begun, or for so many rounds that it must have.
 #include "engine.hpp"

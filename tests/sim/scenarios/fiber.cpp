@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers between who holds them and their end: sennit/sched/fiber_block.hpp, src/sched/fiber_block.cpp.
+// Fibers between who holds them and their end: sennit/detail/core/fiber_block.hpp, src/fibers/runtime/fiber_block.cpp.
 //
 // In the first half the fiber's function is run by hand, in a thread that is no worker, so that nothing but the state
 // word, the lock and the join is explored; the second half has whole runtimes.
 #include "engine.hpp"
 #include "threads.hpp"
 
+#include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/fiber_block.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sennit/fiber.hpp"
-#include "sennit/sched/cancel_scope.hpp"
-#include "sennit/sched/fiber_block.hpp"
-#include "sennit/sched/now.hpp"
 #include "sennit/this_fiber.hpp"
 
 namespace {

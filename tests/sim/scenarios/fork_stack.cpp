@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fork stack between its owner and thieves: src/sched/fork_stack.cpp.
+// The fork stack between its owner and thieves: src/core/fork/fork_stack.cpp.
 #include "engine.hpp"
 #include "ground/ground.hpp"
 
@@ -92,7 +92,7 @@ SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions =
 
 // A thief makes its guess about a context, which leaves and comes back before the thief claims what it then has.
 SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 3, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.cpp switching.hpp") {
+                    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp") {
     engine two(2);
     sennit::base::atomic<int> runs{0};
     two.run([&] {
@@ -105,7 +105,7 @@ SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemp
 // A thief forces while its victim goes on pushing: what it then takes may have been written after its barrier, so only
 // the order of `head` makes the slot's contents visible.
 SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.hpp switching.hpp") {
+                    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp") {
     engine two(2);
     sim::barriers_yield(); // so the victim answers and goes on while the thief is between two steps
     event second_is_stolen;
@@ -124,7 +124,7 @@ SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .st
 
 // The request was answered before; the next sleeper asks anew, and the owner's push may not have seen it yet.
 SIM_SCENARIO_WITHIN(fork_stack, a_push_that_misses_the_request_is_found, .preemptions = 2, .stale_reads = 2,
-                    .preempt_in = "fork_stack.cpp hot_line.hpp worker.hpp switching.hpp idle.cpp ground.cpp") {
+                    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp idle.cpp ground.cpp") {
     engine two(2);
     event met;
     two.run([&] {

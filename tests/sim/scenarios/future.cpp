@@ -3,7 +3,7 @@
 #include "engine.hpp"
 #include "threads.hpp"
 
-#include "sennit/base/plain.hpp"
+#include "sennit/detail/base/race_annotations.hpp"
 #include "sennit/future.hpp"
 #include "sennit/promise.hpp"
 

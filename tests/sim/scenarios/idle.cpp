@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleep and wake: src/sched/README.md, src/sched/idle.cpp, src/sched/parker.hpp.
+// Sleep and wake: src/core/README.md, src/core/idle/idle.cpp, src/core/idle/parker.hpp.
 #include "engine.hpp"
 
 namespace {
@@ -202,7 +202,7 @@ SIM_SCENARIO_WITHIN(idle, a_watch_ends_while_a_piece_comes, .preemptions = 2, .s
 
 // Two thieves are needed: the first to steal wakes the second, which forces the owner's next fork out.
 SIM_SCENARIO_WITHIN(idle, a_thief_wakes_the_next, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp hot_line.hpp idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+                    .preempt_in = "fork_stack.cpp worker_tls.hpp idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     engine three(3);
     sennit::base::atomic<int> here{0};
     event all;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parent that waits for a stolen child, and the word they meet at: sennit/sched/one_shot.hpp.
+// A parent that waits for a stolen child, and the word they meet at: sennit/detail/core/one_shot.hpp.
 #include "engine.hpp"
 
-#include "sennit/sched/one_shot.hpp"
+#include "sennit/detail/core/one_shot.hpp"
 
 SIM_SCENARIO_WITHIN(join, a_thread_waits_for_another, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::one_shot done;

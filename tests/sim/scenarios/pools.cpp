@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts and their stacks: src/sched/context_pool.cpp, the workers' spares.
+// Contexts and their stacks: src/core/memory/context_pool.cpp, the workers' spares.
 #include "engine.hpp"
 
-#include "sched/context_pool.hpp"
+#include "core/memory/context_pool.hpp"
 
 SIM_SCENARIO_WITHIN(pools, contexts_are_taken_by_one, .preemptions = 2, .stale_reads = 1) {
     engine one(1);

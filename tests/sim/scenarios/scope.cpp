@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes: children, errors and cancellation: src/scope.cpp.
+// Scopes: children, errors and cancellation: src/fork_join/scope.cpp.
 #include "engine.hpp"
 
 SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 2, .stale_reads = 1) {

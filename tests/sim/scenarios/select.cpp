@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// select: sennit/select.hpp, src/select.cpp. Exactly one case happens, on both sides of a meeting the same one.
+// select: sennit/select.hpp, src/channel/select.cpp. Exactly one case happens, on both sides of a meeting the same one.
 //
 // Stop tokens are not explored: std::stop_callback knows the system's threads only (tests/sim/README.md).
 #include "engine.hpp"

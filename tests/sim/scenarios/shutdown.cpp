@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime's birth and end: src/sched/runtime_core.cpp. Ends are explored here.
+// A runtime's birth and end: src/core/runtime/runtime_core.cpp. Ends are explored here.
 #include "engine.hpp"
 
 #include "sennit/event.hpp"

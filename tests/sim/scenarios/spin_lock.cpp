@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explorer/sim.hpp"
 
-#include "sennit/base/spin_lock.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 
 #include <mutex>
 

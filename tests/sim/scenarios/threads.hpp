@@ -4,11 +4,11 @@
 
 #include "explorer/sim.hpp"
 
-#include "sennit/base/atomic.hpp"
 #include "sennit/cancelled.hpp"
-#include "sennit/sched/activity.hpp"
-#include "sennit/sched/cancel_scope.hpp"
-#include "sennit/sched/now.hpp"
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sys/futex.hpp"
 
 #include <chrono>

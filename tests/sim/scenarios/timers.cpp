@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers: arming against the keeper's sleep, disarming against expiry: src/sched/timers.hpp, src/sched/idle.cpp.
+// Timers: arming against the keeper's sleep, disarming against expiry: src/core/idle/timers.hpp,
+// src/core/idle/idle.cpp.
 //
 // In the explorer time passes only while nobody else can go on. So a deadline that somebody sleeps for never makes a
 // failure hide; one that nobody sleeps for is a deadlock.
 #include "engine.hpp"
 
-#include "sched/parker.hpp"
-#include "sched/timers.hpp"
-#include "sennit/sched/now.hpp"
+#include "core/idle/parker.hpp"
+#include "core/idle/timers.hpp"
+#include "sennit/detail/core/now.hpp"
 
 namespace {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits with more than one end: sennit/sched/wait.hpp, src/sched/wait.cpp.
+// Waits with more than one end: sennit/detail/core/wait.hpp, src/core/wait/wait.cpp.
 //
 // A deadline passes in the explorer only while nobody else can go on; where it shall race, either a worker looks at the
 // clock while others run (its look moves the time), or another thread sleeps until the same time.
 #include "engine.hpp"
 #include "threads.hpp"
 
+#include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/now.hpp"
+#include "sennit/detail/core/wait.hpp"
 #include "sennit/fiber.hpp"
-#include "sennit/sched/cancel_scope.hpp"
-#include "sennit/sched/now.hpp"
-#include "sennit/sched/wait.hpp"
 
 #include <mutex>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// waituntil: sennit/waituntil.hpp, src/waituntil.cpp; and the cases over locks: sennit/on_lock.hpp.
+// waituntil: sennit/waituntil.hpp, src/channel/waituntil.cpp; and the cases over locks: sennit/on_lock.hpp.
 #include "engine.hpp"
 #include "threads.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// when_all, when_any and the waits for many futures: sennit/when.hpp, src/when.cpp.
+// when_all, when_any and the waits for many futures: sennit/when.hpp, src/future/when.cpp.
 #include "threads.hpp"
 
 #include "ground/ground.hpp"

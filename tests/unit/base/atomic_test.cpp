@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shim's promises, for the real atomics and for whatever SENNIT_SIMULATED_ATOMICS puts in their place.
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 
 #include <cstdint>
 #include <cstring>

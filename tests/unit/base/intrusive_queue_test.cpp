@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list against a std::deque that does the same.
-#include "sennit/base/intrusive_queue.hpp"
+#include "sennit/detail/base/intrusive_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "sennit/base/intrusive_stack.hpp"
+#include "sennit/detail/base/intrusive_stack.hpp"
 
 #include <gtest/gtest.h>
 

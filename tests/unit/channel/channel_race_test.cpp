@@ -3,8 +3,8 @@
 // success, and not at all otherwise.
 #include "race.hpp"
 
-#include <sennit/base/random.hpp>
 #include <sennit/channel.hpp>
+#include <sennit/detail/base/random.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/nursery.hpp>
 #include <sennit/this_fiber.hpp>

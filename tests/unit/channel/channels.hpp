@@ -2,8 +2,8 @@
 // What several files of this folder say about channels and those who use them.
 #pragma once
 
-#include <sennit/base/random.hpp>
 #include <sennit/channel.hpp>
+#include <sennit/detail/base/random.hpp>
 #include <sennit/this_fiber.hpp>
 
 #include <chrono>

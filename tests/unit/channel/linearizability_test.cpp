@@ -4,8 +4,8 @@
 #include "linearizable.hpp"
 #include "race_rounds.hpp"
 
-#include <sennit/base/random.hpp>
 #include <sennit/channel.hpp>
+#include <sennit/detail/base/random.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/select.hpp>
 #include <sennit/this_fiber.hpp>

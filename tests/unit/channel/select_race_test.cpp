@@ -3,7 +3,7 @@
 // delivered exactly once if the function of its push has run, and not at all otherwise.
 #include "race.hpp"
 
-#include <sennit/base/random.hpp>
+#include <sennit/detail/base/random.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/nursery.hpp>
 #include <sennit/select.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../fiber/on_workers.hpp"
+#include "../fibers/on_workers.hpp"
 
 #include <sennit/coroutine.hpp>
 #include <sennit/event.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coroutines with a stack of another size, and with a name.
-#include "../fiber/on_workers.hpp"
+#include "../fibers/on_workers.hpp"
 
 #include <sennit/coroutine.hpp>
 #include <sennit/fiber.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets
 // a documented exception or the right answer, nothing is leaked, and the next run works.
-#include <sennit/base/sanitizers.hpp>
+#include <sennit/detail/base/sanitizers.hpp>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>

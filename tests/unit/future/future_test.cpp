@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.hpp"
 
-#include <sennit/sched/wait.hpp>
+#include <sennit/detail/core/wait.hpp>
 
 #include <array>
 #include <chrono>

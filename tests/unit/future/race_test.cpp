@@ -3,8 +3,8 @@
 #include "support.hpp"
 
 #include <sennit/cancelled.hpp>
-#include <sennit/sched/activity.hpp>
-#include <sennit/sched/cancel_scope.hpp>
+#include <sennit/detail/core/activity.hpp>
+#include <sennit/detail/core/cancel_scope.hpp>
 
 #include <chrono>
 #include <memory>

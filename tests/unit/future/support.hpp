@@ -3,10 +3,10 @@
 #pragma once
 
 #include <sennit/async.hpp>
+#include <sennit/detail/core/verbs.hpp>
 #include <sennit/future.hpp>
 #include <sennit/packaged_task.hpp>
 #include <sennit/promise.hpp>
-#include <sennit/sched/verbs.hpp>
 #include <sennit/when.hpp>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Some fibers and threads that do something together.
 #pragma once
 
-#include "../fiber/on_workers.hpp"
+#include "../fibers/on_workers.hpp"
 
 #include <sennit/fiber.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each in a process of its own: what is reported is the whole process.
-#include "sched/standstill.hpp"
-#include "sys/tasks.hpp"
+#include "core/diagnostics/deadlock_detector.hpp"
+#include "sys/kernel_threads.hpp"
 
 #include <sennit/sennit.hpp>
 

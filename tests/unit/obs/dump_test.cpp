@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/snapshot.hpp"
+#include "core/diagnostics/snapshot.hpp"
 
+#include <sennit/detail/core/here.hpp>
 #include <sennit/obs/dump.hpp>
-#include <sennit/sched/here.hpp>
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>

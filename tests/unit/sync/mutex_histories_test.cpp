@@ -4,7 +4,7 @@
 #include "linearizable.hpp"
 #include "strands.hpp"
 
-#include <sennit/base/random.hpp>
+#include <sennit/detail/base/random.hpp>
 #include <sennit/mutex.hpp>
 #include <sennit/shared_mutex.hpp>
 

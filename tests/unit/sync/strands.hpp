@@ -3,7 +3,7 @@
 // together; and checks at its end that nothing is left alive.
 #pragma once
 
-#include "../fiber/on_workers.hpp"
+#include "../fibers/on_workers.hpp"
 
 #include <sennit/fiber.hpp>
 #include <sennit/fork_each.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program that ends says: failed checks, and the text they are written with.
-#include "sennit/base/check.hpp"
+#include "sennit/detail/base/check.hpp"
 
 #include "sys/check.hpp"
 #include "sys/report.hpp"

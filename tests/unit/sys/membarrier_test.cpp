@@ -2,7 +2,7 @@
 #include "sys/membarrier.hpp"
 
 #include "child_process.hpp"
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 
 #include <gtest/gtest.h>
 

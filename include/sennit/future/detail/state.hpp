@@ -12,10 +12,10 @@
 // Lifetime. Counted. The setter holds a reference of its own until it has published.
 #pragma once
 
-#include "sennit/base/atomic.hpp"
-#include "sennit/base/intrusive_queue.hpp"
-#include "sennit/base/spin_lock.hpp"
-#include "sennit/sched/wait.hpp"
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/base/intrusive_queue.hpp"
+#include "sennit/detail/core/wait.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 
 #include <cstdint>
 #include <exception>

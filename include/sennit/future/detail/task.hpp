@@ -6,9 +6,9 @@
 // then, when the function returned a future that shall be unwrapped, the continuation's again.
 #pragma once
 
+#include "sennit/detail/core/fiber_block.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/future/detail/value.hpp"
-#include "sennit/sched/fiber_block.hpp"
 
 #include <exception>
 #include <functional>
@@ -116,7 +116,7 @@ struct continue_with {
     decltype(auto) operator()() { return std::invoke(std::move(function), std::move(source)); }
 };
 
-// The new state's fiber is not started yet; `made_at`: see sched/here.hpp. Throws std::bad_alloc, and what the
+// The new state's fiber is not started yet; `made_at`: see detail/core/here.hpp. Throws std::bad_alloc, and what the
 // closure's constructor throws.
 template <class R, class F, class... A>
 auto make_task(const void* made_at, A&&... closure) {

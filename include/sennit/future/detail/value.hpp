@@ -3,9 +3,9 @@
 // from a future to its state.
 #pragma once
 
-#include "sennit/base/result.hpp"
+#include "sennit/detail/base/result.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/future/detail/state.hpp"
-#include "sennit/sched/small_memory.hpp"
 
 #include <cstddef>
 #include <exception>

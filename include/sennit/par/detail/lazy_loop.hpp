@@ -13,9 +13,9 @@
 // Tested by tests/unit/par.
 #pragma once
 
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 #include "sennit/fork_join.hpp"
-#include "sennit/par/detail/pace.hpp"
+#include "sennit/par/detail/chunk_sizer.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -68,9 +68,9 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
 
 template <class Work>
 partial<Work> run_stolen(lazy_loop<Work>& loop, std::size_t first, std::size_t last) {
-    const std::size_t unit = loop.wanted.elements > 1         ? loop.wanted.elements
+    const std::size_t unit = loop.wanted.elements > 1              ? loop.wanted.elements
                              : last - first >= 8 * chunk_alignment ? chunk_alignment
-                                                              : 1;
+                                                                   : 1;
     const std::size_t half = round_up(first + (last - first) / 2, unit, last);
     if (half == first || half == last) return run_range<Work>(loop, {}, first, last);
     auto lower = [&] { return run_range<Work>(loop, {}, first, half); };

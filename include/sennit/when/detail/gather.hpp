@@ -9,7 +9,7 @@
 // them, and publishes. A node whose source acts at that moment only drops its reference.
 #pragma once
 
-#include "sennit/base/atomic.hpp"
+#include "sennit/detail/base/atomic.hpp"
 #include "sennit/future.hpp"
 
 #include <cstddef>

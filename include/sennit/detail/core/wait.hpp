@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an activity blocks when more than one event may end the wait: sources, a deadline, a cancelled scope, a stop
+// token. And the simple case, in which one source alone may.
+//
+// Every lock, signal, channel and future of the library blocks through here; each keeps a list of `wait_entry` under
+// its own lock, and does not care whether a fiber, a forked child or a plain thread waits.
+//
+// State of a wait_point: preparing (may be claimed, sleeps not yet); waiting (saved completely: who claims it wakes
+// it); else the result, written once by whoever claimed it.
+//
+// Protocol. Who wants to end a wait claims it: one compare-and-swap from preparing or waiting to the result. The winner
+// wakes it if it was waiting; a loser must not touch it again. A source claims under its own lock, and the waiter takes
+// that lock to remove its entry before its frame dies, so a loser's look at the entry is always at living memory. What
+// the winner writes for the waiter (a channel's value) it writes before it leaves that lock or wakes. A wait that only
+// one source can end (`sole`) needs no claim: the source's lock decides.
+#pragma once
+
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/base/intrusive_queue.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/timer.hpp"
+#include "sennit/detail/core/waiter.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::sched {
+
+class cancel_scope;
+
+// Why a wait ended; `source + i`: by the waiter's entry i.
+enum class wake_reason : std::uint32_t { preparing, waiting, timed_out, cancelled, stopped, source };
+
+struct wait_point : waiter {
+    explicit wait_point(bool only_one_source = false) noexcept : sole(only_one_source) {}
+
+    base::atomic<std::uint32_t> state{static_cast<std::uint32_t>(wake_reason::preparing)};
+    const bool sole;
+    wake_reason reason() const noexcept { return static_cast<wake_reason>(state.load_acq()); } // pairs with claim
+};
+
+// One place in one source's list. The list's lock guards it.
+struct wait_entry : base::list_node {
+    wait_entry(wait_point& whose, unsigned source = 0, void* given = nullptr) noexcept
+        : point(whose), number(source), data(given) {}
+    wait_point& point;
+    unsigned number;
+    void* data; // the source's own: where a value goes
+    bool queued = false;
+    wake_reason why() const noexcept {
+        return static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + number);
+    }
+};
+using wait_list = base::intrusive_queue<wait_entry>;
+
+inline void enqueue(wait_list& list, wait_entry& entry) noexcept {
+    list.push_back(entry);
+    entry.queued = true;
+}
+inline void dequeue(wait_list& list, wait_entry& entry) noexcept {
+    if (entry.queued) list.remove(entry);
+    entry.queued = false;
+}
+
+// Whether the caller may end the wait, and whether it must then wake it.
+enum class claim_result { lost, wake_it, leave_it };
+claim_result claim(wait_point& point, wake_reason why) noexcept;
+
+// For a source, under its lock: takes entries off the list until one can be claimed. Null: nobody waits. The caller
+// hands over what it has to hand over and then calls `end_wait` with the answer, inside or outside its lock.
+struct claimed { // 16 bytes, so that it is returned in registers
+    wait_entry* entry = nullptr;
+    bool asleep = false; // if not, the entry may be gone once the source's lock is free
+    explicit operator bool() const noexcept { return entry != nullptr; }
+};
+// The first one, which waits for nothing else.
+inline claimed claim_sole(wait_list& list) noexcept {
+    wait_entry& entry = *list.pop_front();
+    entry.queued = false;
+    entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why())); // orders nothing: the wake does
+    return {&entry, true};
+}
+claimed claim_contended(wait_list& list, std::size_t most) noexcept; // the rest of claim_first
+// Looks at `most` entries, and takes those off whose wait has ended otherwise.
+inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcept {
+    const wait_entry* entry = list.front();
+    if (!entry || most == 0) return {};
+    return entry->point.sole ? claim_sole(list) : claim_contended(list, most);
+}
+inline void end_wait(const claimed& one) noexcept {
+    if (one.asleep) wake(one.entry->point);
+}
+// Claims under a source's lock now, wakes when it dies: declared before the guard of that lock, it does so after it.
+class wake_ups {
+public:
+    wake_ups() noexcept = default;
+    ~wake_ups() {
+        while (waiter* who = asleep_.pop_front()) wake(*who);
+    }
+    wake_ups(const wake_ups&) = delete;
+
+    // False: nobody waits.
+    bool take_first(wait_list& list) noexcept {
+        const claimed one = claim_first(list);
+        add(one);
+        return static_cast<bool>(one);
+    }
+    void take_all(wait_list& list) noexcept {
+        while (take_first(list)) {
+        }
+    }
+    void add(const claimed& one) noexcept {
+        if (one.asleep) asleep_.push_back(one.entry->point);
+    }
+
+private:
+    base::intrusive_queue<waiter> asleep_;
+};
+
+// Claims and wakes them all, under the list's lock.
+inline void wake_all(wait_list& list) noexcept {
+    wake_ups().take_all(list);
+}
+
+struct wait_options {
+    std::int64_t deadline_ns = never;
+    bool cancellable = true;   // a cancelled scope ends the wait
+    const char* what = "wait"; // for reports, as the two below; each kind of wait has its own
+    const void* on = nullptr;  // the object; null: none
+    // The identity (detail/core/activity.hpp) that has to act before the wait can end, of who is waited for by name;
+    // null: whoever it may be. Called while the waiter is blocked and all workers are halted: takes no lock.
+    const void* (*holder)(const void* on) noexcept = nullptr;
+};
+
+// Blocks the calling context or thread until the point is claimed, and returns why it was. `publish(argument)` is
+// called when the caller is saved completely: there it releases the lock under which it put its entry into a list. If
+// the point was visible to sources before (several sources, no lock held), `publish` may be null. The caller then takes
+// its entries off the lists: those that did not end the wait are still there.
+wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
+                 const wait_options& options = {}) noexcept;
+
+// The same with a lock that is held and shall be released.
+wake_reason wait_unlocking(wait_point& point, base::spin_lock& held, const wait_options& options = {}) noexcept;
+
+// The common case: puts the caller into `list` (at its end, or first), whose lock is held, and blocks it until an entry
+// of that list is claimed or the options end the wait. The lock is free and the entry gone afterwards. `data` is what
+// the list's owner finds in the entry.
+wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options = {}, void* data = nullptr,
+                  bool first = false) noexcept;
+
+// Whether what the caller waits for may come about while it keeps its processor: false on a runtime's only worker.
+bool others_run() noexcept;
+
+// The innermost scope of the running activity; null: none.
+inline cancel_scope* current_scope() noexcept {
+    return this_strand().scope;
+}
+// Whether the running activity is in a scope that may be cancelled.
+inline bool in_cancel_scope() noexcept {
+    return current_scope() != nullptr;
+}
+// True when the running activity's scope is cancelled.
+bool cancellation_requested() noexcept;
+
+} // namespace sennit::sched

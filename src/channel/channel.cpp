@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/channel.hpp"
+
+#include "../core/wait/wait_here.hpp"
+#include "sennit/detail/base/return_thunk.hpp"
+#include "sennit/detail/core/activity.hpp"
+
+namespace sennit::detail {
+
+// Inline: a call less on the way to the switch.
+[[gnu::always_inline]] inline sched::wake_reason channel_core::wait_in(sched::wait_list& list, void* mine,
+                                                                       const char* what, std::int64_t deadline_ns) {
+    return sched::block_here(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this}, mine);
+}
+
+SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value, std::int64_t deadline_ns) {
+    if (closed_) {
+        lock_.unlock();
+        return channel_status::closed;
+    }
+    send_request mine{value};
+    switch (wait_in(senders_, &mine, "channel::push", deadline_ns)) {
+    case sched::wake_reason::cancelled:
+        throw cancelled();
+    case sched::wake_reason::timed_out:
+        return channel_status::timeout;
+    default:
+        return mine.closed ? channel_status::closed : channel_status::success;
+    }
+}
+
+SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to, std::int64_t deadline_ns) {
+    receive_request mine{to};
+    if (!closed_) {
+        switch (wait_in(receivers_, &mine, "channel::pop", deadline_ns)) {
+        case sched::wake_reason::cancelled:
+            throw cancelled();
+        case sched::wake_reason::timed_out:
+            return channel_status::timeout;
+        default:
+            if (mine.given) return channel_status::success;
+        }
+    } else {
+        lock_.unlock();
+    }
+    throw_error();
+    return channel_status::closed;
+}
+
+} // namespace sennit::detail

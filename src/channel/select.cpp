@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver of select. All sources' locks are held, in the order of their addresses, while it looks what is ready and
+// while it enters their lists: so it either finds its partner or is found, and no other source can claim it while it
+// claims a partner. (Go's select works the same way.) Only then it waits; afterwards it leaves list by list.
+#include "sennit/select.hpp"
+
+#include "sennit/detail/core/random.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace sennit::detail {
+
+namespace {
+
+constexpr std::size_t most = most_select_cases;
+
+class selection {
+public:
+    explicit selection(std::span<select_case* const> cases) noexcept : cases_(cases) {
+        for (select_case* one : cases)
+            if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr) locks_[lock_count_++] = lock;
+        std::sort(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_), std::less<>());
+        const auto end = std::unique(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_));
+        lock_count_ = static_cast<std::size_t>(end - locks_.begin());
+    }
+
+    void lock() noexcept {
+        for (std::size_t i = 0; i < lock_count_; ++i) locks_[i]->lock();
+    }
+    void unlock() noexcept {
+        for (std::size_t i = lock_count_; i-- > 0;) locks_[i]->unlock();
+    }
+
+    // With the locks held. The number of a case that has happened, or none.
+    std::size_t try_now(sched::wake_ups& woken) noexcept {
+        std::array<std::uint8_t, most> order;
+        for (std::size_t i = 0; i < cases_.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
+        for (std::size_t left = cases_.size(); left > 0; --left) {
+            std::uint8_t& chosen = order[sched::random_below(static_cast<std::uint32_t>(left))];
+            const std::size_t which = std::exchange(chosen, order[left - 1]);
+            if (cases_[which]->enabled && cases_[which]->try_now(woken)) return which;
+        }
+        return none;
+    }
+
+    // With the locks held, which are free afterwards. Begins with a case at random: of several that wait in one channel
+    // its partner takes the first.
+    std::size_t wait(const char* what) {
+        std::int64_t deadline = sched::never;
+        std::size_t timed = none;
+        std::size_t next = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
+        for (std::size_t left = cases_.size(); left > 0; --left) {
+            const std::size_t which = std::exchange(next, next + 1 < cases_.size() ? next + 1 : 0);
+            select_case& one = *cases_[which];
+            if (!one.enabled) continue;
+            if (one.deadline_ns() < deadline) {
+                deadline = one.deadline_ns();
+                timed = which;
+            }
+            sched::wait_entry& entry = *std::construct_at(entry_at(which), point_, static_cast<unsigned>(which));
+            if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(which));
+        }
+        const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
+        const sched::wake_reason why =
+            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = what}); // on several: on none
+        for (std::size_t i = 0; i < cases_.size(); ++i) {
+            select_case& one = *cases_[i];
+            if (!one.enabled) continue;
+            one.unregister_waiter();
+            if (base::spin_lock* lock = one.lock()) {
+                lock->lock();
+                one.unlist(*entry_at(i));
+                lock->unlock();
+            } else {
+                one.unlist(*entry_at(i));
+            }
+        }
+        if (why == sched::wake_reason::cancelled) throw cancelled();
+        if (why == sched::wake_reason::timed_out) return timed;
+        return static_cast<std::size_t>(why) - static_cast<std::size_t>(sched::wake_reason::source);
+    }
+
+    static constexpr std::size_t none = SIZE_MAX;
+
+private:
+    static sched::wake_reason reason_of(std::size_t which) noexcept {
+        return static_cast<sched::wake_reason>(static_cast<std::uint32_t>(sched::wake_reason::source) + which);
+    }
+    // Stop tokens last: a callback may claim at once.
+    void publish() noexcept {
+        unlock();
+        for (std::size_t i = 0; i < cases_.size(); ++i)
+            if (cases_[i]->enabled) cases_[i]->register_waiter(point_, reason_of(i));
+    }
+    sched::wait_entry* entry_at(std::size_t i) noexcept {
+        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i; // SAFETY: made by wait before
+    }
+
+    std::span<select_case* const> cases_;
+    std::array<base::spin_lock*, most> locks_{};
+    std::size_t lock_count_ = 0;
+    sched::wait_point point_;
+    alignas(sched::wait_entry) std::byte entries_[most * sizeof(sched::wait_entry)];
+};
+
+// The number of the case whose turn it is, of which `fallback` is the default one.
+std::size_t choose(std::span<select_case* const> cases, std::size_t fallback, const char* what) {
+    selection mine(cases);
+    {
+        sched::wake_ups woken;
+        mine.lock();
+        const std::size_t which = mine.try_now(woken);
+        if (which != selection::none || fallback != selection::none) {
+            mine.unlock();
+            return which != selection::none ? which : fallback;
+        }
+    }
+    return mine.wait(what);
+}
+
+} // namespace
+
+std::size_t run_select(std::span<select_case* const> cases, const char* what) {
+    std::size_t fallback = selection::none;
+    bool any = false;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!cases[i]->enabled) continue;
+        any = true;
+        if (cases[i]->is_default()) fallback = i;
+    }
+    if (!any)
+        throw std::logic_error("sennit: [SNT-222] select: no case is enabled, so it would wait forever; enable one, or "
+                               "add a default case");
+    for (;;) {
+        const std::size_t which = choose(cases, fallback, what);
+        select_case& chosen = *cases[which];
+        if (chosen.by_another_clock && chosen.too_early()) [[unlikely]]
+            continue;
+        chosen.happen();
+        return which;
+    }
+}
+
+} // namespace sennit::detail

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnostics/deadlock_detector.hpp"
+
+#include "core/runtime/fork_safe_static.hpp"
+#include "core/runtime/registry.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "core/spare/watchdog.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
+#include "sys/clock.hpp"
+#include "sys/futex.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/mutex.hpp"
+#include "sys/report.hpp"
+#include "sys/signal_thread.hpp"
+#include "sys/thread.hpp"
+#include "sys/thread_suspender.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace sennit::sched {
+
+struct deadlock_detector::observation {
+    std::vector<std::uint64_t> states;
+    std::vector<sys::os_thread_id> asleep;
+    bool operator==(const observation&) const = default;
+};
+
+namespace {
+
+// Between falling asleep and the looks, each from the one before.
+constexpr std::array<std::int64_t, 3> looks_after_ns{50'000'000, 500'000'000, 5'000'000'000};
+
+struct sleeping_thread : base::list_node {
+    explicit sleeping_thread(const waiter& whose) noexcept : who(whose), os_thread(sys::this_os_thread()) {}
+    const waiter& who;
+    const sys::os_thread_id os_thread;
+};
+struct whole_process {
+    base::spin_lock lock; // guards the two below
+    base::intrusive_queue<sleeping_thread> list;
+    std::uint64_t entered = 0;
+
+    sys::mutex one_looks;
+    deadlock_detector::observation last_reported; // under `one_looks`
+    // The runtime whose callback is being told; null: none. Others do not look meanwhile: they would find the same, and
+    // tell it after it has changed. Set under `one_looks` and the registry's lock, so that its destructor finds it.
+    base::atomic<const runtime_core*> reporting_for{nullptr};
+    base::atomic<sys::os_thread_id> callback_thread{0}; // the thread that runs that callback
+    base::atomic<std::uint32_t> callbacks_ended{0};     // counts them
+    sys::thread thread; // of the last callback that had one of its own; of who has set `reporting_for`
+};
+
+// Null where memory is refused: nobody finds then that all sleep.
+constinit fork_safe_static<whole_process> whole;
+
+base::atomic<deadlock_detector::describer> describe{nullptr};
+base::atomic<sys::os_thread_id> ignored_thread{0};
+
+base::atomic<std::int64_t> test_interval_ns{0}; // 0: this is no rehearsal
+base::atomic<void (*)() noexcept> after_look{nullptr};
+
+// A callback, and what it is told. Freed by whoever calls it.
+struct pending_report {
+    std::function<void(std::string_view)> callback;
+    std::string report;
+    whole_process* all;
+};
+
+void run_callback(void* given) noexcept {
+    std::unique_ptr<pending_report> what(static_cast<pending_report*>(given));
+    whole_process& all = *what->all;
+    all.callback_thread.store(sys::this_os_thread());
+    what->callback(what->report);
+    what.reset(); // the callback's copies may refer to what ends with its runtime
+    all.callback_thread.store(0);
+    all.reporting_for.store(nullptr);
+    all.callbacks_ended.fetch_add(1);
+    const base::atomic<std::uint32_t>& word = all.callbacks_ended;
+    sys::futex_wake(word, std::numeric_limits<int>::max());
+}
+
+// A callback may block in the library. A worker's context would then be left in the middle of going to sleep, so a
+// worker calls it on a thread of its own, and goes to sleep meanwhile: the callback may wait for what this worker does.
+// Where that thread is refused it is called here.
+void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
+    if (this_worker()) {
+        sys::thread& thread = what->all->thread;
+        thread.join(); // an earlier callback, which has returned
+        try {
+            thread = sys::thread(
+                [](void* given) noexcept {
+                    sys::thread::set_name("sennit-deadlock");
+                    run_callback(given);
+                },
+                what.get());
+            (void)what.release(); // that thread's
+            return;
+        } catch (const std::exception&) {
+        }
+    }
+    run_callback(what.release());
+}
+
+[[maybe_unused]] std::int64_t effective_interval(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
+    const std::int64_t other = test_interval_ns.load();
+    return other != 0 ? other : pause_ns;
+}
+
+// `sleep(until_ns)` in pauses, with a look after each, until it says that there is no need to go on, somebody was told,
+// or all looks were made. One that was refused is repeated.
+template <class F>
+[[maybe_unused]] void look_between(F&& sleep) {
+    for (std::size_t looks = 0; looks < looks_after_ns.size();) {
+        if (sleep(sys::now_ns() + effective_interval(looks_after_ns[looks]))) return;
+        const deadlock_detector::look_result seen = deadlock_detector::look();
+        if (seen == deadlock_detector::reported) return;
+        looks += seen == deadlock_detector::nothing;
+    }
+}
+
+} // namespace
+
+void sleep_for_good(waiter& who) noexcept {
+#ifndef SENNIT_SIMULATOR
+    sleeping_thread me(who);
+    whole_process* const here = whole.get();
+    whole_process* all = here;
+    // Who tells of a standstill does not count: looks are refused until it is done, and that it has slept is no change.
+    if (all && all->callback_thread.load() == me.os_thread) all = nullptr;
+    if (all) {
+        {
+            std::lock_guard guard(all->lock);
+            all->list.push_back(me);
+            ++all->entered;
+        }
+        look_between([&who](std::int64_t until) noexcept {
+            base::unregister_this_thread();
+            while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
+            }
+            return who.signal.load() != 0;
+        });
+    }
+#endif
+    base::unregister_this_thread();
+    while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
+#ifndef SENNIT_SIMULATOR
+    if (!all || whole.find() != here) return; // who is told of a standstill may have called fork()
+    std::lock_guard guard(all->lock);
+    all->list.remove(me);
+#endif
+}
+
+#ifdef SENNIT_SIMULATOR // time there is no matter of looks
+bool worker::sleep_for_good() noexcept {
+    return parker_.sleep_until(never);
+}
+#else
+bool worker::sleep_for_good() noexcept {
+    const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
+    park_epoch_.store(now + 1);
+    bool chosen = false;
+    look_between([&](std::int64_t until) noexcept {
+        if (!runtime_.all_parked()) return true; // one who comes later looks
+        chosen = parker_.sleep_until(until);
+        return chosen;
+    });
+    if (!chosen) chosen = parker_.sleep_until(never);
+    park_epoch_.store(now + 2);
+    return chosen;
+}
+#endif
+
+void deadlock_detector::set_describer(describer what) noexcept {
+    describe.store(what);
+}
+
+void deadlock_detector::ignore_thread(sys::os_thread_id thread) noexcept {
+    ignored_thread.store(thread);
+}
+
+void deadlock_detector::set_test_interval(std::int64_t pause_ns, void (*after)() noexcept) noexcept {
+    test_interval_ns.store(pause_ns);
+    after_look.store(after);
+}
+
+// False: something can go on.
+bool deadlock_detector::take(observation& seen) {
+    for (runtime_core* one : registry::all()) {
+        if (one->lost_in_fork()) continue;
+        if (one->stopping() || !one->options().watch_deadlocks) return false;
+        if (one->timers().next_ns() != never || !one->injector().empty() || one->has_stealable_contexts()) return false;
+        for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
+            worker& other = one->worker_at(i);
+            if (!other.thread_.joinable()) continue; // a relief whose thread was refused
+            const std::uint32_t epoch = other.park_epoch_.load();
+            if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) || other.park_epoch_.load() != epoch)
+                return false;
+            if (!other.queue_.empty() || !other.pinned_queue_.empty()) return false;
+            seen.states.push_back(epoch);
+            seen.asleep.push_back(other.os_thread_.load());
+        }
+        const blocking_pool::call_counts helpers = one->blocking_calls().count(seen.asleep);
+        if (helpers.begun != helpers.ended) return false;
+        seen.states.push_back(helpers.begun);
+    }
+    whole_process* const all = whole.get();
+    if (!all) return false;
+    std::lock_guard guard(all->lock);
+    for (sleeping_thread* each = all->list.front(); each; each = all->list.after(*each)) {
+        if (each->who.signal.load() != 0) return false;
+        seen.asleep.push_back(each->os_thread); // may allocate under a spin lock: on this path only
+    }
+    seen.states.push_back(all->entered);
+    return true;
+}
+
+bool deadlock_detector::all_known(const observation& seen) {
+    const std::vector<sys::os_thread_id> os_threads = sys::list_os_threads();
+    return !os_threads.empty() && std::all_of(os_threads.begin(), os_threads.end(), [&](sys::os_thread_id one) {
+        return one == ignored_thread.load() || one == watchdog::os_thread() ||
+               std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
+    });
+}
+
+// With the registry's lock held.
+bool deadlock_detector::found(observation& first) {
+    if (!take(first) || !all_known(first)) return false;
+    if (sys::catches_signals(sys::handled_signal(), sys::thread_suspender_signal())) return false;
+    if (sys::barrier_available() && !sys::barrier_all_threads()) return false;
+    observation second;
+    return all_known(first) && take(second) && first == second;
+}
+
+deadlock_detector::look_result deadlock_detector::look() noexcept {
+    whole_process* const all = whole.get();
+    if (!all) return nothing;
+    std::unique_lock sole_look(all->one_looks, std::try_to_lock);
+    if (!sole_look || all->reporting_for.load()) return refused;
+    std::unique_ptr<pending_report> what;
+    try {
+        const describer write = describe.load();
+        if (!write) return nothing;
+        const auto guard = registry::try_lock(); // held by others: the watchdog looks, or they change something
+        if (!guard) return refused;
+        observation now;
+        if (!found(now) || now == all->last_reported) { // the same: nobody has moved since
+            if (const auto test_hook = after_look.load()) test_hook();
+            return nothing;
+        }
+        const runtime_core* owner = nullptr;
+        what = std::make_unique<pending_report>();
+        what->all = all;
+        for (runtime_core* one : registry::all())
+            if (!what->callback && (what->callback = one->options().on_deadlock)) owner = one;
+        what->report = write();
+        all->last_reported = std::move(now);
+        all->reporting_for.store(owner);
+    } catch (const std::exception&) {
+        return nothing; // no memory, or no descriptor, to look
+    }
+    if (!what->callback) {
+        sys::report({what->report.c_str()});
+        sys::end_process(deadlock_exit_status);
+    }
+    sole_look.unlock(); // `reporting_for` keeps others away
+    run_callback_on_own_thread(std::move(what));
+    return reported;
+}
+
+#ifdef SENNIT_SIMULATOR // nobody looks
+void deadlock_detector::wait_for_callback(const runtime_core&) noexcept {}
+#else
+void deadlock_detector::wait_for_callback(const runtime_core& of) noexcept {
+    whole_process* const all = whole.get();
+    if (!all || all->callback_thread.load() == sys::this_os_thread())
+        return; // nobody was told; it is the callback that ends it
+    for (;;) {
+        const std::uint32_t before = all->callbacks_ended.load();
+        if (all->reporting_for.load() != &of) return;
+        base::unregister_this_thread();
+        sys::futex_wait(all->callbacks_ended, before);
+    }
+}
+#endif
+
+} // namespace sennit::sched

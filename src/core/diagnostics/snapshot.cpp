@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnostics/snapshot.hpp"
+
+#include "core/runtime/registry.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "sennit/detail/core/fiber_block.hpp"
+#include "sennit/detail/core/wait.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
+#include "sys/clock.hpp"
+#include "sys/thread_suspender.hpp"
+#include "sys/unwind.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::size_t most_frames = 64;                    // of one strand
+constexpr std::size_t max_unwound_strands = 10'000;        // strands whose stacks are walked
+constexpr std::int64_t suspend_timeout_ns = 2'000'000'000; // for a worker to stop
+constexpr unsigned most_attempts = 1'000;                  // to find no worker inside its queue
+constexpr unsigned looks_for_a_lock = 1'000;
+} // namespace
+
+runtime_report snapshot::take(runtime_core& of) {
+    const auto alone = registry::lock_of_snapshots();
+    sys::install_thread_suspender();
+    std::lock_guard same_spares(of.spares_mutex());
+    snapshot mine(of);
+    mine.next_id_ = fresh_ids(std::uint64_t{1} << 20);
+    for (unsigned attempt = 0; attempt < most_attempts && mine.result_ != result::done; ++attempt) {
+        if (attempt != 0) sys::yield_thread();
+        std::lock_guard guard(of.contexts().mutex_);
+        mine.reserve();
+        sys::with_loader_locked([](void* self) { static_cast<snapshot*>(self)->suspend_and_collect(); }, &mine);
+        if (mine.result_ == result::no_room) ++mine.room_;
+    }
+    if (mine.found_.complete)
+        for (strand_report& each : mine.found_.strands)
+            if (each.stack_size != 0) each.stack_touched = sys::touched_bytes(of.contexts().stack_of(each.context));
+    return std::move(mine.found_);
+}
+
+// With the pool's lock held; what is ready besides contexts is only estimated.
+void snapshot::reserve() {
+    const std::size_t contexts = of_.contexts().all_.size();
+    std::size_t strands = 4 * contexts + 1024;
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
+        strands += of_.worker_at(i).queue().size() + of_.worker_at(i).pinned_queue().size();
+    strands += of_.injector().size();
+    strands <<= room_;
+    found_ = {};
+    found_.runtime = &of_;
+    found_.name = of_.options().name;
+    found_.workers.resize(of_.worker_count_with_spares());
+    found_.strands.reserve(strands);
+    found_.frames.reserve(std::min(strands, max_unwound_strands) * (most_frames / 4) << room_);
+    seen_.assign(contexts, 0);
+}
+
+void snapshot::suspend_and_collect() noexcept {
+    if (!suspend_all_workers()) { // no use in trying again
+        resume_all_workers();
+        result_ = result::done;
+        return;
+    }
+    result_ = collect();
+    found_.complete = result_ == result::done;
+    found_.taken_ns = sys::coarse_now_ns();
+    resume_all_workers();
+}
+
+bool snapshot::suspend_all_workers() noexcept {
+    base::register_this_thread(); // who is halted must not be alone: the next one that comes would wait for it
+    const std::int64_t until = sys::now_ns() + suspend_timeout_ns;
+    bool all = true;
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
+        worker& one = of_.worker_at(i);
+        if (!one.thread().joinable()) // a relief whose thread was refused
+            found_.workers[i].asleep = true;
+        else if (&one != this_worker())
+            found_.workers[i].thread_suspended = one.suspender.request(one.thread());
+    }
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
+        worker& one = of_.worker_at(i);
+        worker_report& report = found_.workers[i];
+        if (&one == this_worker() || !one.thread().joinable()) continue;
+        if (report.thread_suspended) report.thread_suspended = one.suspender.wait_until(one.thread(), until);
+        if (report.thread_suspended)
+            report.pc = one.suspender.where().pc;
+        else
+            all = false;
+    }
+    return all;
+}
+
+void snapshot::resume_all_workers() noexcept {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
+        if (found_.workers[i].thread_suspended) of_.worker_at(i).suspender.resume();
+}
+
+snapshot::result snapshot::collect() noexcept {
+    result now = collect_running();
+    if (now == result::done) now = collect_ready();
+    if (now == result::done) now = collect_blocked();
+    return now;
+}
+
+// The context whose stack a thread stands on. A side stack does not say who is on it: the one that runs, except in the
+// middle of a switch, which is `unclear`.
+context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexcept {
+    const auto on = [where = static_cast<const std::byte*>(sp)](const context& one) {
+        return where >= one.stack.low && where < one.stack.high;
+    };
+    context* const running = likely.running();
+    if (running && on(*running)) return running;
+    for (context* one : of_.contexts().all_)
+        if (on(*one)) return one;
+    if (!coroutine_stack::find(sp)) return nullptr;
+    unclear = unclear || !likely.post_switch_action_.none();
+    return running;
+}
+
+snapshot::result snapshot::collect_running() noexcept {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
+        worker& one = of_.worker_at(i);
+        worker_report& report = found_.workers[i];
+        report.asleep = of_.idle().is_set(i) || one.is_inactive();
+        if (!one.thread().joinable()) continue;
+        const bool caller = &one == this_worker();
+        const void* sp = caller ? __builtin_frame_address(0) : one.suspender.where().sp;
+        bool unclear = false;
+        context* stack = stack_of(sp, one, unclear);
+        if (!caller) // a sanitizer may have put off the handler until the thread was somewhere else
+            if (context* later = stack_of(one.suspender.where().handler_sp, one, unclear)) stack = later;
+        if (unclear) return result::again;
+        if (!stack) continue; // its thread begins or ends
+        seen_[stack->index] = 1;
+        sys::worker_tls* tls = one.tls_.load();
+        strand* who = stack == one.running() ? static_cast<strand*>(tls->strand) : stack->saved_strand;
+        const std::size_t before = found_.strands.size();
+        add_all_on(*stack, who, strand_state::running);
+        if (found_.strands.size() == before) continue; // the worker loop
+        strand_report& innermost = found_.strands[before];
+        innermost.worker = i;
+        for (std::size_t k = before; k < found_.strands.size(); ++k)
+            found_.strands[k].stack_used =
+                static_cast<std::size_t>(stack_at(*stack, sp).high - static_cast<const std::byte*>(sp));
+    }
+    return result::done;
+}
+
+void snapshot::add_ready(runnable& item) noexcept {
+    if (item.run == &context::resume_ready) {
+        context& one = static_cast<context&>(item);
+        if (&one.runtime != &of_ || seen_[one.index]) return;
+        seen_[one.index] = 1;
+        const std::size_t before = found_.strands.size();
+        add_all_on(one, one.saved_strand, strand_state::ready);
+        if (found_.strands.size() != before) add_frames(found_.strands[before], one);
+    } else if (item.run == &fiber_block::run_queued) {
+        auto& block = static_cast<fiber_block&>(item); // one that has begun comes from another runtime
+        add(block.self(),
+            block.migratable() && block.cold_->migration->begun ? strand_state::ready : strand_state::fresh);
+    } else {
+        ++found_.other_ready;
+    }
+}
+
+snapshot::result snapshot::collect_ready() noexcept {
+    const auto all = [this](auto& list) {
+        for (runnable* item = list.front(); item; item = list.after(*item)) add_ready(*item);
+    };
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
+        worker& one = of_.worker_at(i);
+        run_queue& queue = one.queue_;
+        if (queue.lock_.held()) return result::again;
+        all(queue.woken_);
+        all(queue.spawned_);
+        if (one.run_first_) add_ready(*one.run_first_);
+        if (one.resume_next_) add_ready(*one.resume_next_);
+    }
+    const auto all_shared = [&](shared_queue& shared) {
+        for (unsigned look = 0; !shared.lock_.try_lock(); ++look)
+            if (look == looks_for_a_lock) return false;
+        all(shared.items_);
+        all(shared.shared_spawned_);
+        if (shared.order_) { // only the order knows them; contexts among them are found here, others may push meanwhile
+            std::size_t others = shared.size();
+            for (const context* one : of_.contexts().all_)
+                if (seen_[one->index] == 0 && one->in_order) {
+                    seen_[one->index] = in_order;
+                    --others;
+                }
+            found_.other_ready += others;
+        }
+        shared.lock_.unlock();
+        return true;
+    };
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
+        if (!all_shared(of_.worker_at(i).pinned_queue())) return result::again;
+    if (!all_shared(of_.injector())) return result::again;
+    return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+snapshot::result snapshot::collect_blocked() noexcept {
+    for (context* one : of_.contexts().all_) {
+        const bool waits_its_turn = seen_[one->index] == in_order;
+        if (seen_[one->index] != 0 && !waits_its_turn) continue;
+        const std::size_t before = found_.strands.size();
+        add_all_on(*one, one->saved_strand, waits_its_turn ? strand_state::ready : strand_state::blocked);
+        if (found_.strands.size() != before) add_frames(found_.strands[before], *one);
+    }
+    return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+// The innermost one, and those that go on with the stack after it.
+void snapshot::add_all_on(context& stack, strand* innermost, strand_state state) noexcept {
+    const strand* above = nullptr;
+    for (strand* who = innermost; who; who = who->outer) {
+        if (who == &stack.own &&
+            (who != innermost || state == strand_state::running || stack.in_blocking_pool || !who->waits_for))
+            return;
+        const bool in_blocking_pool = stack.in_blocking_pool && state == strand_state::blocked;
+        strand_report* report = add(*who, who != innermost   ? strand_state::below
+                                          : in_blocking_pool ? strand_state::in_blocking_pool
+                                                             : state);
+        if (!report) return;
+        if (above) report->holder = above;
+        above = who;
+        report->context = stack.index;
+        report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
+        if (state != strand_state::running)
+            report->stack_used = sys::depth(stack.machine, stack_at(stack, stack.machine.sp).high);
+        if (who == innermost && state == strand_state::blocked) report->since_ns = stack.suspended_at_ns;
+    }
+}
+
+strand_report* snapshot::add(strand& who, strand_state state) noexcept {
+    if (found_.strands.size() == found_.strands.capacity()) return nullptr; // found out at the end
+    strand_report& report = found_.strands.emplace_back();
+    report.identity = &who;
+    report.state = state;
+    if (const auto* block = static_cast<const fiber_block*>(who.fiber)) {
+        report.is_fiber = true;
+        if (block->cold_) report.name = block->cold_->name;
+        report.type = block->type_.closure;
+        report.made_at = block->made_at_;
+        report.born_ns = block->born_ns_;
+    }
+    report.id = id_of(who);
+    if (report.state == strand_state::in_blocking_pool) report.waits_for = "blocking";
+    if (report.state != strand_state::blocked || !who.waits_for) return &report;
+    report.waits_for = who.waits_for->what;
+    report.waits_on = who.waits_for->on;
+    report.deadline_ns = who.waits_for->deadline_ns;
+    if (who.waits_for->holder) report.holder = who.waits_for->holder(who.waits_for->on);
+    return &report;
+}
+
+void snapshot::add_frames(strand_report& to, const context& of) noexcept {
+    const std::size_t room = found_.frames.capacity() - found_.frames.size();
+    const void* found[most_frames];
+    const sys::stack on = stack_at(of, of.machine.sp);
+    const std::size_t count = sys::unwind(of.machine, on.low, on.high, found, std::min(room, most_frames));
+    to.first_frame = found_.frames.size();
+    to.frames = count;
+    found_.frames.insert(found_.frames.end(), found, found + count); // reserved
+}
+
+// Who has none gets one.
+std::uint64_t snapshot::id_of(strand& who) noexcept {
+    std::uint64_t number = 0;
+    return who.id.cas(number, next_id_) ? next_id_++ : number;
+}
+
+} // namespace sennit::sched

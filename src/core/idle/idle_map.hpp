@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which workers have announced that they are about to sleep: one bit each.
+//
+// A worker sets its own bit; whoever clears it (a waker that chose the worker, or the worker itself that found work
+// after all) owns what follows: see src/core/README.md. All operations are sequentially consistent; that is the
+// store-load order on which "no wake-up is lost" rests. Thread-safe, never blocks.
+#pragma once
+
+#include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/base/cache_line.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace sennit::sched {
+
+inline constexpr unsigned worker_limit = 1024;
+
+class alignas(base::destructive_distance) idle_map {
+public:
+    static constexpr unsigned none = ~0u;
+
+    void set(unsigned worker) noexcept { words_[worker / 64].fetch_or(bit(worker)); }
+
+    // True when the bit was set, that is, when the caller is the one who cleared it.
+    bool clear(unsigned worker) noexcept { return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0; }
+
+    bool is_set(unsigned worker) const noexcept { return (words_[worker / 64].load() & bit(worker)) != 0; }
+
+    // False: nobody sleeps, of the first `workers`.
+    bool any(unsigned workers) const noexcept {
+        if (words_[0].load() != 0) return true;
+        for (unsigned i = 1; i * 64 < workers; ++i)
+            if (words_[i].load() != 0) return true;
+        return false;
+    }
+
+    // Takes some worker's bit; `none` when nobody sleeps. Looks at the first `workers` bits.
+    unsigned take_any(unsigned workers) noexcept {
+        for (unsigned i = 0; i * 64 < workers; ++i)
+            for (std::uint64_t seen = words_[i].load(); seen != 0; seen = words_[i].load()) {
+                const unsigned worker = i * 64 + static_cast<unsigned>(std::countr_zero(seen));
+                if (clear(worker)) return worker;
+            }
+        return none;
+    }
+
+private:
+    static std::uint64_t bit(unsigned worker) noexcept { return std::uint64_t{1} << (worker % 64); }
+    std::array<base::atomic<std::uint64_t>, worker_limit / 64> words_{};
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/idle/timers.hpp"
+
+#include "core/runtime/runtime_core.hpp"
+#include "sennit/detail/core/waiter.hpp"
+#include "sys/clock.hpp"
+#include "sys/mutant.hpp"
+
+#include <mutex>
+
+namespace sennit::sched {
+
+namespace {
+constexpr std::size_t batch = 64; // timers expired under one hold of the lock
+}
+
+timers::timers() noexcept : timers(sys::now_ns()) {}
+
+timers::timers(std::int64_t now_ns) noexcept : wheel_(now_ns) {}
+
+std::uint32_t timers::arm(timer& one) noexcept {
+    {
+        std::lock_guard guard(lock_);
+        wheel_.insert(one);
+        const std::int64_t before = next_.load();
+        const std::int64_t now = wheel_.next_event_ns();
+        if (now >= before) return in_time;
+        next_.store(now);
+    }
+    return leader_.load();
+}
+
+bool timers::disarm(timer& one) noexcept {
+    std::lock_guard guard(lock_);
+    if (!one.armed) return false;
+    wheel_.remove(one);
+    if (wheel_.size() == 0)
+        next_.store(never); // or an idle process would wake for nothing; else looking once is cheaper
+    return true;
+}
+
+void timers::expire(std::int64_t now_ns) noexcept {
+    for (bool all = false; !all;) {
+        timer_wheel::list due, firing;
+        base::intrusive_queue<waiter> woken;
+        {
+            std::lock_guard guard(lock_);
+            all = wheel_.advance(now_ns, due, batch);
+            while (timer* one = due.pop_front()) {
+                if (!one->expire)
+                    firing.push_back(*one);
+                else if (waiter* who = one->expire(*one)) // from here `one` may be gone
+                    woken.push_back(*who);
+            }
+            update_next();
+        }
+        while (waiter* who = woken.pop_front()) wake(*who);
+        while (timer* one = firing.pop_front()) one->fire(*one); // it may be gone, or armed again
+    }
+}
+
+void arm(timer& what, runtime_core& where) noexcept {
+    const std::uint32_t leader = where.timers().arm(what);
+    if (leader == timers::in_time) return;
+    if (leader != timers::no_leader)
+        where.wake_worker(leader);
+    else if (!SENNIT_MUTANT("wake-up without a timer leader"))
+        where.wake_one(); // who sleeps went to bed while there was a keeper
+}
+
+bool disarm(timer& what, runtime_core& where) noexcept {
+    return where.timers().disarm(what);
+}
+
+} // namespace sennit::sched

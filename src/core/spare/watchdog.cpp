@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spare/watchdog.hpp"
+
+#include "core/policy/tuning.hpp"
+#include "core/runtime/fork_safe_static.hpp"
+#include "core/runtime/registry.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "core/worker/worker.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
+#include "sys/clock.hpp"
+#include "sys/futex.hpp"
+#include "sys/mutant.hpp"
+#include "sys/mutex.hpp"
+#include "sys/report.hpp"
+#include "sys/thread.hpp"
+
+#include <exception>
+#include <mutex>
+
+namespace sennit::sched {
+
+base::atomic<std::uint32_t> watchdog::dozing_{0};
+base::atomic<sys::os_thread_id> watchdog::os_thread_{0};
+base::atomic<watchdog::describer> watchdog::describe_{nullptr};
+
+#ifdef SENNIT_SIMULATOR // scenarios make the looks themselves
+bool watchdog::enroll() noexcept {
+    return false;
+}
+void watchdog::withdraw() noexcept {}
+void watchdog::wake_up() noexcept {}
+void watchdog::tell_once(const char*) noexcept {}
+#else
+
+struct watchdog::state {
+    sys::mutex mutex; // guards the next two
+    unsigned runtimes = 0;
+    sys::thread thread;
+    base::atomic<std::uint32_t> ending{0};
+};
+
+watchdog::state* watchdog::here() noexcept {
+    static constinit fork_safe_static<state> all;
+    return all.get();
+}
+
+bool watchdog::enroll() noexcept {
+    state* const own = here();
+    if (!own) return false;
+    state& all = *own;
+    std::lock_guard guard(all.mutex);
+    try {
+        if (all.runtimes++ == 0 || !all.thread.joinable()) {
+            all.ending.store(0);
+            dozing_.store(0); // a child of fork() has its parent's
+            os_thread_.store(0);
+            all.thread = sys::thread(&watchdog::thread_main, &all);
+        }
+        notice();
+    } catch (const std::exception&) {
+        tell_once("[SNT-033] there is no watchdog: the system refused its thread; work behind a blocking call waits "
+                  "until the "
+                  "call returns. Raise the limit of threads (ulimit -u, the cgroup's pids.max)");
+    }
+    return true;
+}
+
+void watchdog::withdraw() noexcept {
+    state& all = *here(); // made by `enroll`
+    std::lock_guard guard(all.mutex);
+    if (--all.runtimes != 0 || !all.thread.joinable()) return;
+    all.ending.store(1);
+    sys::futex_wake(all.ending, 1);
+    notice();
+    all.thread.join();
+    os_thread_.store(0);
+}
+
+void watchdog::wake_up() noexcept {
+    dozing_.store(0);
+    const base::atomic<std::uint32_t>& word = dozing_;
+    sys::futex_wake(word, 1);
+}
+
+void watchdog::tell_once(const char* what) noexcept {
+    static base::atomic<std::uint32_t> told{0};
+    if (told.exchange(1) == 0) sys::report({"sennit: ", what, "\n"});
+}
+
+void watchdog::thread_main(void* self) noexcept {
+    state& all = *static_cast<state*>(self);
+    sys::thread::set_name("sennit-watchdog");
+    os_thread_.store(sys::this_os_thread());
+    unsigned quiet = 0;
+    while (all.ending.load() == 0) {
+        quiet = look() ? 0 : quiet + 1;
+        if (quiet > tuning::quiet_looks) {
+            dozing_.store(1);
+            if (!look())
+                while (dozing_.load() != 0 && all.ending.load() == 0) sys::futex_wait(dozing_, 1);
+            dozing_.store(0);
+            quiet = 0;
+        }
+        base::unregister_this_thread(); // that a relief was called for, or sent back
+        const std::int64_t until = sys::now_ns() + tuning::watch_period_ns;
+        while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
+        }
+    }
+}
+
+// False: every worker is in bed.
+bool watchdog::look() noexcept {
+    bool awake = false;
+    const auto guard = registry::lock();
+    for (runtime_core* one : registry::all())
+        if (one->worker_capacity() != one->worker_count() && !one->lost_in_fork()) awake |= look_at(*one);
+    return awake;
+}
+
+#endif
+
+// One pass over the crew.
+struct watchdog::census {
+    unsigned stuck = 0;         // threads that count as workers and make no progress
+    unsigned stuck_leaving = 0; // leaving reliefs that make none, and have work in their queues
+    unsigned active_spares = 0; // reliefs that the watchdog has called
+    unsigned parked = 0;
+    bool no_progress = true;  // nowhere: all are stuck
+    bool none_serves = true;  // of those that stay, all are stuck: what any worker may take waits, too
+    bool work_behind = false; // a stuck one
+    worker* to_release = nullptr;
+};
+
+watchdog::census watchdog::count(runtime_core& of) noexcept {
+    census found;
+    for (unsigned i = 0, all = of.worker_count_with_spares(); i < all; ++i) {
+        worker& each = of.worker_at(i);
+        if (!each.thread_.joinable()) continue; // a relief whose thread was refused
+        if (each.is_inactive() ||
+            (SENNIT_MUTANT("look at a spare until it is inactive") && each.deactivation_requested())) {
+            drain_pinned_queue(each);
+            continue;
+        }
+        const bool leaves = each.deactivation_requested();
+        const bool stuck = is_stuck(each);
+        found.parked += of.idle().is_set(i);
+        found.no_progress = found.no_progress && stuck;
+        found.none_serves = found.none_serves && (stuck || leaves);
+        if (each.is_spare() && !each.is_retained() && !leaves) {
+            ++found.active_spares;
+            if (!found.to_release || !stuck) found.to_release = &each;
+        }
+        if (!stuck) continue;
+        const bool work = each.queue().in_sight() != 0 || each.pinned_queue().has_soft_affinity();
+        found.work_behind = found.work_behind || work;
+        if (!leaves)
+            ++found.stuck;
+        else if (work)
+            ++found.stuck_leaving;
+    }
+    return found;
+}
+
+// False: every worker is in bed.
+bool watchdog::look_at(runtime_core& one) noexcept {
+    const census now = count(one);
+    const bool ready =
+        now.work_behind || (now.none_serves && (!one.injector().empty() || one.has_stealable_contexts() ||
+                                                one.timers().next_ns() <= sys::now_ns()));
+    // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
+    const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injector().empty();
+    if (now.parked == 0)
+        for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
+            if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
+                each.request_global_poll();
+    const unsigned wanted = now.stuck + now.stuck_leaving;
+    bool waits = false; // for a thread that the options do not allow
+    // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
+    if (ready && now.parked != 0) {
+        one.wake_one();
+    } else if (ready && now.active_spares < wanted) {
+        bool refused = false;
+        waits = !one.activate_spare(refused) && !refused;
+        if (refused)
+            tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused a thread or memory; "
+                      "it tries "
+                      "again. Raise the limit of threads (ulimit -u, the cgroup's pids.max), or free memory");
+    } else if (now.active_spares > wanted) {
+        one.release_spare(*now.to_release);
+    }
+    note_starvation(one, waits && now.no_progress);
+    return !one.all_parked();
+}
+
+void watchdog::set_describer(describer what) noexcept {
+    describe_.store(what);
+}
+
+void watchdog::note_starvation(runtime_core& of, bool starves) noexcept {
+    auto& noted = of.starvation_;
+    if (!starves) {
+        noted.since_ns = 0;
+        return;
+    }
+    const std::int64_t now = sys::now_ns();
+    if (noted.since_ns == 0) noted.since_ns = now;
+    const describer describe = describe_.load();
+    if (noted.told || !describe || now - noted.since_ns < tuning::starvation_ns) return;
+    noted.told = true;
+    try {
+        sys::report({describe(of).c_str()});
+    } catch (const std::exception&) {
+        sys::report(
+            {"sennit: [SNT-032] work is ready and no worker makes progress; there is no memory for the full report\n"});
+    }
+}
+
+bool watchdog::is_stuck(worker& one) noexcept {
+    const counters& seen = one.counted;
+    const std::uint64_t progress =
+        seen.tasks_run() + seen.direct_switches.read() + seen.steals.read() + seen.parks.read();
+    const bool awake = !one.runtime_.idle().is_set(one.index_);
+    const std::int64_t worked = sys::cpu_time_ns(one.thread_.handle());
+    if (!awake || !one.noted_.awake || progress != one.noted_.progress) {
+        one.noted_ = {progress, worked, awake};
+        return false;
+    }
+    const sys::os_thread_id os_thread = one.os_thread_.load();
+    return worked - one.noted_.cpu_time_ns >= tuning::stuck_ns || (os_thread != 0 && sys::is_blocked(os_thread));
+}
+
+// What mailboxes that had their last turn there are told: any worker may take it.
+void watchdog::drain_pinned_queue(worker& spare) noexcept {
+    while (runnable* item = spare.pinned_queue_.pop_soft_affinity(shared_queue::any)) {
+        item->affinity = 0;
+        spare.runtime_.post(*item);
+    }
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/detail/core/cancel_scope.hpp"
+
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/wait.hpp"
+#include "sys/mutant.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace sennit::sched {
+
+cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexcept
+    : parent_(parent), deadline_ns_(std::min(deadline_ns, parent ? parent->deadline_ns_ : never)) {
+    if (!parent) return;
+    std::lock_guard guard(parent->lock_);
+    parent->children_.push_back(*this);
+    if (parent->cancelled()) cancelled_.store_rlx(1); // not shared yet, but with who comes by the parent's lock
+}
+
+cancel_scope::~cancel_scope() {
+    // One made in a coroutine may still be there, which was suspended since.
+    SENNIT_CHECK(
+        children_.empty(),
+        "[SNT-113] a fiber or a with_timeout ended before a nursery that was made in it; destroy the nursery in the "
+        "block that made it");
+    if (!parent_) return;
+    std::lock_guard guard(parent_->lock_);
+    parent_->children_.remove(*this);
+}
+
+// With the lock held. The first of those below that have to be told; null: none.
+cancel_scope* cancel_scope::take_cancel(base::intrusive_queue<waiter>& woken) noexcept {
+    if (cancelled_.load_rlx() != 0) return nullptr; // written under the lock
+    cancelled_.store_rel(1);                        // pairs with cancel_called
+    if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it) woken.push_back(*waits_);
+    return children_.front();
+}
+
+// This one and all below, depth first. Locks are taken downwards and held from here to where we are, and a child leaves
+// its parent's list under the parent's lock, so what we walk lives. No recursion: scopes may be nested deeper than the
+// caller's stack is.
+void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
+    for (cancel_scope* at = this;;) {
+        at->lock_.lock();
+        cancel_scope* below = at->take_cancel(woken);
+        while (!below) {
+            at->lock_.unlock();
+            if (at == this) return;
+            cancel_scope* const above = at->parent_; // locked
+            below = above->children_.after(*at);
+            if (!below) at = above;
+        }
+        at = below;
+    }
+}
+
+void cancel_scope::cancel() noexcept {
+    base::intrusive_queue<waiter> woken;
+    cancel_into(woken);
+    while (waiter* who = woken.pop_front()) wake(*who);
+}
+
+bool cancel_scope::enter(wait_point& point) noexcept {
+    std::lock_guard guard(lock_);
+    if (!SENNIT_MUTANT("look for a cancel before a wait") && cancelled()) return false;
+    waits_ = &point;
+    return true;
+}
+
+void cancel_scope::leave() noexcept {
+    std::lock_guard guard(lock_);
+    waits_ = nullptr;
+}
+
+} // namespace sennit::sched

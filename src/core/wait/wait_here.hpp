@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ways to block, inline for those who block all the time: wait.cpp and the monitors. Each call between the caller's
+// code and the switch costs some 30 instructions, the return behind the switch included.
+#pragma once
+
+#include "core/diagnostics/deadlock_detector.hpp"
+#include "core/switch/switching.hpp"
+#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/core/wait.hpp"
+
+#include <utility>
+
+namespace sennit::sched {
+
+// wait_unlocking, where only one source can end the wait and nothing else: no claim, no timer, no scope. `me` runs.
+[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, strand& me,
+                                                          const wait_options& options) noexcept {
+    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
+    worker* here = this_worker();
+    if (!here || !here->suspend_and_unlock(held, point)) [[unlikely]] {
+        point.parked = nullptr;
+        held.unlock();
+        sleep_for_good(point);
+    }
+    me.waits_for = outer_reason;
+    return point.reason();
+}
+
+// `block`, where something else than a claim of the entry in `list` may end the wait. wait.cpp.
+[[gnu::noinline]] wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
+                                            void* data, bool first) noexcept;
+
+inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
+    if (first)
+        list.push_front(entry);
+    else
+        list.push_back(entry);
+}
+
+// `block`.
+[[gnu::always_inline]] inline wake_reason block_here(wait_list& list, base::spin_lock& held,
+                                                     const wait_options& options, void* data,
+                                                     bool first = false) noexcept {
+    strand& me = this_strand();
+    if (options.deadline_ns != never || (options.cancellable && me.scope)) [[unlikely]]
+        return block_for_any(list, held, options, data, first);
+    wait_point point(true);
+    wait_entry entry(point, 0, data);
+    put_in(list, entry, first); // `queued` is for those who take themselves off
+    (void)wait_for_source(point, held, me, options);
+    return wake_reason::source;
+}
+
+// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
+// `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
+[[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
+    worker* me = this_worker();
+    if (me && next.parked && me->switch_directly_to(*next.parked, who)) return;
+    park(
+        [](void* first, waiter&) noexcept {
+            wake(*static_cast<waiter*>(first));
+            return true;
+        },
+        &next, who);
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker loop: what to run next, and the moves between contexts.
+//
+// Every idle context sits in `loop`, at the switch inside `resume` or fresh at its entry. A closure runs on the stack
+// of the loop that picked it. If it suspends, its context keeps that stack, and the worker switches to a spare one,
+// whose loop goes on. If it is resumed and ends, it returns into the loop frame below it: that context is then the
+// loop. So a closure that never blocks costs no switch, and the number of stacks is the number of blocked closures
+// plus one for each worker and the spares.
+//
+// Who suspends while another context is ready here switches to that one at once; the loop is for the rest.
+//
+// Order of picking: at a fair turn (every `global_poll_interval` picks, sooner where they take long) timers, the shared
+// queue and the forks of suspended contexts first; then what was woken or yielded here, oldest first; then what was
+// spawned here, newest first; then the shared queue; then stealing: forks of running contexts, forks of suspended ones.
+// What begins when: src/core/README.md. A thief asks for queues' contents, too, and gets half of them by the shared
+// queue; it takes them itself only from a worker that does not get on (src/core/idle/idle.cpp).
+#include "core/worker/worker.hpp"
+
+#include "actors/runtime/mailbox.hpp"
+#include "core/diagnostics/deadlock_detector.hpp"
+#include "core/diagnostics/tracing.hpp"
+#include "core/policy/tuning.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "core/switch/switching.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/base/return_thunk.hpp"
+#include "sennit/detail/core/random.hpp"
+#include "sennit/detail/core/wait.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
+#include "sys/clock.hpp"
+#include "sys/mutant.hpp"
+#include "sys/return_thunk.hpp"
+#include "sys/stack_overflow.hpp"
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+namespace sennit::sched {
+
+using tuning::max_cached_contexts;
+
+namespace {
+constexpr std::uint16_t no_affinity = UINT16_MAX; // no runnable's home: there are fewer workers
+} // namespace
+
+worker::worker(runtime_core& runtime, unsigned index, kind as)
+    : runtime_(runtime), index_(index), kind_(as), random_(index + 1) {}
+
+worker::~worker() {
+    if (!SENNIT_MUTANT("coroutine stacks are left to others")) coroutine_stacks.give_all();
+}
+
+void worker::start() {
+    worker_count_ = runtime_.worker_capacity();
+    sleepers_ = &runtime_.idle();
+    steals_ = runtime_.steals();
+    local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity : steals_ ? 0 : affinity();
+    fast_suspend_ = steals_ && !tracing::on();
+    fast_path_affinity_ = tracing::on() ? no_affinity : local_affinity_;
+    progress_trackers_ = std::make_unique<progress_tracker[]>(runtime_.worker_capacity());
+    thread_ = sys::thread(&worker::thread_main, this);
+}
+
+void worker::join() {
+    thread_.join();
+}
+
+void worker::disown_thread() noexcept {
+    thread_.disown();
+}
+
+SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
+    worker& me = *static_cast<worker*>(self);
+    std::optional<sys::signal_stack> alternate_stack;
+    try {
+        alternate_stack.emplace();
+    } catch (const std::exception&) {
+        // Without it an overflow still ends the program, only without its name.
+    }
+    char name[16];
+    const std::string& group = me.runtime_.options().name;
+    std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(), me.index_);
+    sys::thread::set_name(name);
+    sys::thread::minimize_timer_slack(); // one of the workers sleeps until the next timer
+    sys::allow_thread_suspension();
+    me.os_thread_.store(sys::this_os_thread());
+    me.cached_now_ns_ = sys::coarse_now_ns();
+    base::register_this_thread();
+    base::try_become_exclusive(me.cached_now_ns_);
+    me.runtime_.place_worker(me.index_);
+
+    sys::retain_return_thunk();
+    sys::worker_tls& tls = sys::own_worker_tls();
+    tls.worker = &me;
+    slab_cache::enable_tls_spare_block();
+    me.exceptions_ = &sys::thread_exception_globals();
+    me.thread_context_.fp_usual = sys::read_fp_control();
+#ifdef SENNIT_THREAD_SANITIZER
+    me.thread_context_.tsan_fiber = __tsan_get_current_fiber();
+#endif
+    context& first = me.runtime_.first_context(me.index_);
+    tls.head.store_rlx(first.saved_head);  // published with hot_ below
+    tls.split.store_rlx(first.saved_head); // as above
+    tls.strand = first.saved_strand;
+    tls.context.store(&first);
+    // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
+    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
+    me.tls_.store(&tls);
+    sys::switch_stacks(me.thread_context_, first.machine, *me.exceptions_);
+
+    me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has left its loop
+    slab_cache::free_tls_spare_block();
+    tls.worker = nullptr;
+    tls.head.store_rlx(nullptr);    // read by this thread only, from here on
+    tls.context.store_rlx(nullptr); // as above
+    tls.strand = nullptr;
+}
+
+namespace {
+void trace_run(context& next) noexcept {
+    strand* who = next.saved_strand;
+    tracing::emit(trace_kind::runs, who == &next.own ? nullptr : who);
+}
+} // namespace
+
+// This one and the next apart, so that the compiler keeps nothing over a call that is hardly ever made.
+[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target) noexcept {
+    trace_run(target);
+    switch_now(self(), target);
+}
+
+[[gnu::noinline, gnu::cold]] void worker::note_suspend(context& self, context& next) noexcept {
+    if (!steals_) self.affinity = affinity();
+    if (!tracing::on()) return;
+    strand* me = current_strand();
+    // While a context is lent, what its activity waits for is the helper's to say.
+    const char* why = self.in_blocking_pool ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
+    tracing::emit(trace_kind::suspends, me, why);
+    trace_run(next);
+}
+
+// What the context that was left asked for, on the stack that was switched to.
+void worker::run_post_switch(context& left) noexcept {
+    if (!post_switch_fn_) {
+        cache_context(left);
+        return;
+    }
+    auto after = std::exchange(post_switch_fn_, nullptr);
+    // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
+    if (after(post_switch_arg_, *post_switch_waiter_)) return;
+    if (!is_local(left)) return post_by_policy(left);
+    const std::uint32_t queued = queue_.push_woken_first(left);
+    if (!SENNIT_MUTANT("post of who need not wait")) posted(queued);
+}
+
+SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
+    context& self = this->self();
+    sys::switch_stacks(self.machine, thread_context_, *exceptions_);
+    base::fail("[SNT-905] an ended worker's context was resumed; this is a bug in Sennit: please report it", __FILE__,
+               __LINE__);
+}
+
+context* worker::idle_context() noexcept {
+    context* found = context_cache_;
+    if (found) {
+        context_cache_ = found->next_free;
+        cached_context_count_.store_rlx(cached_context_count_.load_rlx() - 1); // a metric, written by its owner only
+    } else {
+        try {
+            found = &runtime_.contexts().take();
+        } catch (const std::exception&) {
+            return nullptr;
+        }
+    }
+    counted.suspended_to_idle.add();
+    return found;
+}
+
+void worker::cache_context(context& idle) noexcept {
+    if (cached_context_count_.load_rlx() >= max_cached_contexts || idle.large) { // owner's own word
+        runtime_.contexts().give(idle);
+        return;
+    }
+    idle.next_free = context_cache_;
+    context_cache_ = &idle;
+    cached_context_count_.store_rlx(cached_context_count_.load_rlx() + 1); // a metric, written by its owner only
+}
+
+void worker::loop() noexcept {
+    // A fresh look at the worker each time: what ran may have moved this context to another one.
+    while (this_worker()->run_one()) {
+    }
+    this_worker()->finish();
+    __builtin_unreachable();
+}
+
+bool worker::run_one() noexcept {
+    if (runnable* first = std::exchange(run_first_, nullptr)) {
+        run(*first);
+        return true;
+    }
+    if (context* parent = std::exchange(resume_next_, nullptr)) {
+        resume(*parent);
+        return true;
+    }
+    if (run_next_task() || run_timers() || steal_fork()) return true;
+    counted.failed_steals.add();
+    const bool more = park_or_find_work();
+    cached_now_ns_ = sys::coarse_now_ns();
+    return more;
+}
+
+bool worker::run_next_task() noexcept {
+    if (global_poll_due() && poll_global_sources()) return true;
+    if (share_requested()) (void)share_half();
+    runnable* item = queue_.pop();
+    if (!item) item = pop_global(shared_queue::new_work::last);
+    if (!item) {
+        // A pick without result is a turn as well. 0: the watchdog has asked.
+        if (const std::uint64_t at = next_global_poll_.load_rlx(); at != 0)
+            next_global_poll_.store_rlx(at - 1); // orders nothing
+        return false;
+    }
+    run(*item);
+    return true;
+}
+
+bool worker::global_sources_empty() const noexcept {
+    return pinned_queue_.empty() && runtime_.injector().empty();
+}
+
+// One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
+runnable* worker::pop_global(shared_queue::new_work when) noexcept {
+    if (last_was_pinned_)
+        if (runnable* item = runtime_.injector().pop(when)) {
+            last_was_pinned_ = false;
+            return item;
+        }
+    if (runnable* item = pinned_queue_.pop()) {
+        last_was_pinned_ = true;
+        return item;
+    }
+    return runtime_.injector().pop(when);
+}
+
+// True when a timer was due.
+bool worker::expire_timers() noexcept {
+    const std::int64_t next = runtime_.timers().next_ns();
+    if (next == never) return false;
+    const std::int64_t now = sys::now_ns();
+    if (now < next) return false;
+    runtime_.timers().expire(now);
+    return true;
+}
+
+// The same with nothing else to do: what is woken first runs here and now, so nobody need be woken for it. A wake-up
+// would come before it, and takes up to 80 us where a host has to bring a halted virtual processor back.
+bool worker::run_timers() noexcept {
+    next_push_runs_here_ = true;
+    const bool due = expire_timers();
+    next_push_runs_here_ = false;
+    if (due && runtime_.timers().next_ns() != never && !SENNIT_MUTANT("wake-up for the timers that are left"))
+        runtime_.wake_one(); // we may be its keeper no more
+    if (runnable* item = due ? queue_.pop() : nullptr) run(*item);
+    return due;
+}
+
+std::uint64_t worker::progress_counter() const noexcept {
+    const context* here = running();
+    const mailbox* running = here ? here->current_mailbox_hint() : nullptr;
+    return counted.tasks_run() + (running ? running->handled.load_rlx() : 0); // metrics, both
+}
+
+// ---- the own queue -------------------------------------------------------------------------------------------------
+
+// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches
+// that we come to it; nor are several that are as good as done.
+void worker::posted_slowly(std::uint32_t queued) noexcept {
+    if (!steals_) return; // nobody else may run it
+    if (queued > 1 && steal_requested() && share_half()) return;
+    if (queued == 1 && next_push_runs_here_) return;
+    if ((queued == 1 || share_policy_.tasks_are_short()) && runtime_.has_sentinel()) return;
+    runtime_.wake_one();
+}
+
+// What does not go through the own queue: pinned to a worker, or the policy says so.
+// It is at home; or home sleeps, and it is better off here than behind a wake-up; or, now and then, for a change: it
+// may talk with somebody here all the time.
+bool worker::prefer_local(const runnable& item) noexcept {
+    return item.affinity == affinity() || runtime_.idle().is_set(item.affinity - 1u) ||
+           random_below(tuning::moves_one_in) == 0;
+}
+
+void worker::post_by_policy(runnable& item) noexcept {
+    if (item.affinity_is_soft && item.affinity != 0 && prefer_local(item)) {
+        posted(queue_.push_woken(item));
+        return;
+    }
+    if (steals_ || item.affinity != 0) {
+        runtime_.post(item);
+        return;
+    }
+    item.affinity = affinity(); // begins here, stays here
+    posted(queue_.push_woken(item));
+}
+
+// The context that is left goes behind all that is ready: as much is ready as before, so nobody need be woken.
+void worker::requeue(context& self) noexcept {
+    if (is_local(self))
+        queue_.push_woken(self);
+    else
+        post_by_policy(self);
+}
+
+// A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
+bool worker::share_half() noexcept {
+    tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
+    if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned())) return false;
+    run_queue::batch half;
+    if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
+    runtime_.wake_one();
+    return true;
+}
+
+void worker::note_contention(const void* place, std::uint64_t values) noexcept {
+    if (!contention_.note()) return;
+    const std::int64_t now = sys::now_ns();
+    if (contention_.should_consolidate(place, values, now)) share_policy_.defer_sharing(now);
+}
+
+bool worker::steal_tasks(worker& victim) noexcept {
+    run_queue::batch stolen;
+    const std::uint32_t count =
+        victim.queue_.steal_half(stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
+    if (count == 0) return false;
+    counted.tasks_stolen.add(count);
+    tracing::emit(trace_kind::steals, nullptr, "from a queue");
+    announce_stolen(queue_.append_batch(stolen));
+    return true;
+}
+
+// It was out of sight meanwhile, so whoever looked then may sleep for good; and of what is here now something else may
+// be run first, and for long.
+void worker::announce_stolen(std::uint32_t queued) noexcept {
+    base::compiler_barrier(); // as in `posted`
+    if (queued == 1 && runtime_.has_sentinel()) return;
+    if (!SENNIT_MUTANT("wake-up after a steal")) runtime_.wake_one();
+}
+
+// What had best run on a worker that does not get on. Without `even_stale` nothing that is likely to do nothing.
+bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
+    runnable* item = victim.pinned_queue_.pop_soft_affinity(
+        [=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
+    if (!item) return false;
+    item->affinity = 0;
+    counted.tasks_stolen.add();
+    announce_stolen(queue_.push_woken(*item));
+    return true;
+}
+
+// To a ready context it is one exchange in the queue and one switch. False: the next one is no such context.
+template <bool traced>
+[[gnu::always_inline]] inline bool worker::exchange(context& self) noexcept {
+    publish_all(self);
+    runnable* next = queue_.begin_exchange(self, &context::resume_ready);
+    if (!next) [[unlikely]]
+        return false;
+    counted.tasks_picked.add();
+    context& target = static_cast<context&>(*next);
+    runtime_core::unregister_stealable(target);
+    if constexpr (traced)
+        switch_traced(target);
+    else
+        switch_now(self, target);
+    // Nearly always whoever was left has yielded as well.
+    if (worker& here = *this_worker(); here.post_switch_action_.none()) [[likely]]
+        here.queue_.end_exchange();
+    else
+        on_switched_in();
+    return true;
+}
+
+[[gnu::always_inline]] inline void worker::yield() noexcept {
+    if (!queue_.lifo.closed()) [[unlikely]]
+        flush_lifo_slot();
+    context& self = this->self();
+    if (global_poll_due() || share_requested() || self.affinity != fast_path_affinity_) [[unlikely]]
+        return yield_slowly();
+    if (!exchange<false>(self)) [[unlikely]]
+        return yield_slowly();
+}
+
+[[gnu::noinline]] void worker::yield_slowly() noexcept {
+    if (tracing::on() && !global_poll_due() && !share_requested() && is_local(self()) && exchange<true>(self())) return;
+    if (queue_.empty() && !global_poll_due()) {
+        if (global_sources_empty()) {
+            count_loop_run(); // it runs on
+            if (steal_requested()) publish_on_request();
+            return;
+        }
+        // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
+        if (is_local(self())) {
+            next_global_poll_.store_rlx(counted.tasks_picked.read()); // orders nothing
+            poll_own_queue_first_ = false;
+            began_shared_ns_ = 0; // nor does what was given away wait for a tick
+        }
+    }
+    queue_.promote_newest_if_none_is_woken();
+    waiter who;
+    suspend_current(
+        [](void*, waiter& left) noexcept {
+            this_worker()->requeue(*left.parked);
+            return true;
+        },
+        nullptr, who);
+}
+
+[[gnu::always_inline]] inline void worker::wake_here(context& parked) noexcept {
+    if (parked.affinity == fast_path_affinity_) [[likely]]
+        return posted(queue_.push_woken(parked));
+    wake_slowly(parked);
+}
+
+[[gnu::noinline]] void worker::wake_slowly(context& parked) noexcept {
+    tracing::emit(trace_kind::wakes, parked.saved_strand);
+    post_woken(parked);
+}
+
+bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
+#ifdef SENNIT_STRESS
+    if (random_.below(n) != 0) return false;
+    if (random_.below(16) == 0) sys::yield_thread();
+    return true;
+#else
+    return false;
+#endif
+}
+
+void worker::run(runnable& item) noexcept {
+    count_loop_run();
+    self().order = queue_.present();
+    item.run(&item); // may suspend: nothing of *this may be used after
+}
+
+bool worker::run_instead(runnable& item) noexcept {
+    if (!queue_.lifo.closed()) [[unlikely]]
+        flush_lifo_slot();
+    context* next = idle_context();
+    if (!next) return false;
+    run_first_ = &item;
+    waiter who;
+    switch_away(
+        *next,
+        [](void*, waiter& self) noexcept {
+            this_worker()->post_woken(*self.parked);
+            return true;
+        },
+        nullptr, who);
+    return true;
+}
+
+void worker::run_on(context& target, runnable& item) noexcept {
+    run_first_ = &item;
+    resume(target);
+}
+
+// ---- verbs ---------------------------------------------------------------------------------------------------------
+
+runtime_core* current_runtime() noexcept {
+    worker* me = this_worker();
+    return me ? &me->runtime() : nullptr;
+}
+
+const void* current_context() noexcept {
+    worker* me = this_worker();
+    return me ? &me->self() : nullptr;
+}
+
+std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker) {
+    return where.affinity_to(worker);
+}
+
+std::uint16_t affinity_here(runtime_core& where) noexcept {
+    worker* me = this_worker();
+    return me && &me->runtime() == &where && !me->is_spare() ? me->affinity() : where.next_affinity();
+}
+
+void schedule(runnable& what, runtime_core& where) noexcept {
+    worker* me = this_worker();
+    if (me && &me->runtime() == &where)
+        me->post_woken(what);
+    else
+        where.post(what);
+}
+
+void spawn(runnable& what, runtime_core& where) noexcept {
+    worker* me = this_worker();
+    if (me && &me->runtime() == &where)
+        me->post_spawned(what);
+    else
+        where.post(what);
+}
+
+SENNIT_RETURN_VIA_THUNK bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+    return this_worker()->suspend_current(after, argument, who);
+}
+
+void yield() noexcept {
+    if (worker* me = this_worker()) [[likely]]
+        return me->yield();
+    sys::yield_thread();
+}
+
+void note_contended(const void* place, std::uint64_t values) noexcept {
+    if (worker* me = this_worker()) me->note_contention(place, values);
+}
+
+std::uint32_t random_below(std::uint32_t n) noexcept {
+    if (worker* me = this_worker()) return me->random_below(n);
+    base::random once(static_cast<std::uint64_t>(sys::now_ns()));
+    once.next(); // neighbouring seeds begin alike
+    return once.below(n);
+}
+
+void yield_thread() noexcept {
+    sys::yield_thread();
+}
+
+void wake(waiter& who) noexcept {
+    if (context* parked = who.parked) {
+        worker* me = this_worker();
+        if (me && &me->runtime() == &parked->runtime) return me->wake_here(*parked);
+        tracing::emit(trace_kind::wakes, parked->saved_strand);
+        parked->runtime.post(*parked);
+        return;
+    }
+    const base::atomic<std::uint32_t>& word = who.signal;
+    who.signal.store(1);
+    sys::futex_wake(word, 1); // the frame may be gone: at worst somebody else wakes for nothing
+}
+
+SENNIT_RETURN_VIA_THUNK void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+    if (this_worker() && suspend(publish, argument, who)) return;
+    who.parked = nullptr;
+    if (!publish(argument, who)) return;
+    sleep_for_good(who);
+}
+
+} // namespace sennit::sched

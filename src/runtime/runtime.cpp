@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/runtime.hpp"
+
+#include "../core/runtime/fork_safe_static.hpp"
+#include "../core/runtime/runtime_core.hpp"
+#include "../obs/start.hpp"
+#include "sennit/detail/core/verbs.hpp"
+
+#include <mutex>
+#include <new>
+#include <system_error>
+
+namespace sennit {
+
+runtime::runtime(const runtime_options& options) {
+    obs::start();
+    core_ = std::make_unique<sched::runtime_core>(options);
+}
+
+runtime::~runtime() {
+    if (core_->lost_in_fork()) {
+        (void)core_.release(); // its threads, and what they own, are the parent's
+        return;
+    }
+    core_.reset();
+    obs::end();
+}
+
+unsigned runtime::workers() const noexcept {
+    return core_->active_worker_count();
+}
+
+void runtime::resize(unsigned workers) {
+    check_not_lost();
+    core_->resize(workers);
+}
+
+std::string_view runtime::name() const noexcept {
+    return core_->options().name;
+}
+
+runtime_metrics runtime::metrics() const {
+    return core_->metrics();
+}
+
+void runtime::dump(std::ostream& out) const {
+    obs::write_dump(*core_, out);
+}
+
+bool runtime::inside() const noexcept {
+    return sched::current_runtime() == core_.get();
+}
+
+void runtime::check_not_lost() const {
+    core_->check_not_lost();
+}
+
+void runtime::submit(sched::runnable& work) {
+    check_not_lost();
+    sched::schedule(work, *core_);
+}
+
+namespace {
+
+struct default_slot {
+    std::mutex mutex;
+    std::unique_ptr<runtime> current;
+};
+
+// A child of fork() leaves its parent's default runtime, whose threads it does not have, and makes its own. So does an
+// object that is destroyed after it, and uses the library.
+constinit sched::fork_safe_static<default_slot> slot;
+
+struct end_of_default {
+    ~end_of_default() {
+        default_slot* const last = slot.find();
+        if (!last) return;
+        // std::exit by a worker of it, or inside of `blocking`, who cannot wait for themselves; or a call that may not
+        // return. The process ends anyway.
+        if (last->current &&
+            (sched::current_runtime() == &last->current->core() || last->current->core().blocking_calls().busy()))
+            return;
+        slot.end();
+    }
+};
+
+default_slot& the_default() {
+    static end_of_default at_exit;
+    default_slot* const mine = slot.get();
+    if (!mine) throw std::bad_alloc();
+    return *mine;
+}
+
+} // namespace
+
+runtime& default_runtime() {
+    default_slot& mine = the_default();
+    std::lock_guard guard(mine.mutex);
+    if (!mine.current) mine.current = std::make_unique<runtime>();
+    return *mine.current;
+}
+
+bool detail::on_any_worker() noexcept {
+    return sched::on_worker();
+}
+
+} // namespace sennit

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/barrier.hpp"
+
+#include "sennit/cancelled.hpp"
+#include "sennit/detail/base/check.hpp"
+
+#include <mutex>
+
+namespace sennit::detail {
+
+barrier_core::~barrier_core() {
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-219] a barrier was destroyed while a fiber or thread waits for it; let every waiter return first");
+}
+
+barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noexcept {
+    std::lock_guard guard(lock_);
+    SENNIT_CHECK(count > 0,
+                 "[SNT-220] barrier::arrive was called with a count below 1; pass the number of arrivals, 1 or more");
+    SENNIT_CHECK(count <= left_, "[SNT-221] more arrivals at a barrier than it expects in this phase; make it for the "
+                                 "number of all participants");
+    left_ -= count;
+    if (drop) --expected_;
+    return {phase_, left_ == 0};
+}
+
+// Nobody can arrive between the last arrival and this: nobody is expected any more.
+void barrier_core::complete() noexcept {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    ++phase_;
+    left_ = expected_;
+    woken.take_all(waiters_);
+}
+
+void barrier_core::wait(std::uint64_t phase) {
+    lock_.lock();
+    if (phase_ != phase) {
+        lock_.unlock();
+        return;
+    }
+    if (sched::block(waiters_, lock_, {.what = "barrier", .on = this}) == sched::wake_reason::cancelled)
+        throw cancelled();
+}
+
+} // namespace sennit::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/event.hpp"
+
+#include "sennit/cancelled.hpp"
+#include "sennit/detail/base/check.hpp"
+
+#include <mutex>
+
+namespace sennit {
+
+event::~event() {
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-211] an event was destroyed while a fiber or thread waits for it; let every waiter return first");
+}
+
+void event::set() noexcept {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (mode_ == mode::auto_reset) {
+        if (!woken.take_first(waiters_)) set_ = true;
+    } else {
+        set_ = true;
+        woken.take_all(waiters_);
+    }
+}
+
+void event::reset() noexcept {
+    std::lock_guard guard(lock_);
+    set_ = false;
+}
+
+bool event::try_wait() noexcept {
+    std::lock_guard guard(lock_);
+    const bool was = set_;
+    if (mode_ == mode::auto_reset) set_ = false;
+    return was;
+}
+
+bool event::wait_before(std::int64_t deadline_ns) {
+    lock_.lock();
+    if (set_) {
+        if (mode_ == mode::auto_reset) set_ = false;
+        lock_.unlock();
+        return true;
+    }
+    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "event", .on = this});
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return why == sched::wake_reason::source;
+}
+
+} // namespace sennit

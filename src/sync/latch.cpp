@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/latch.hpp"
+
+#include "sennit/cancelled.hpp"
+#include "sennit/detail/base/check.hpp"
+
+#include <mutex>
+
+namespace sennit {
+
+latch::~latch() {
+    SENNIT_CHECK(waiters_.empty(),
+                 "[SNT-216] a latch was destroyed while a fiber or thread waits for it; let every waiter return first");
+}
+
+// The waiters are chained before the lock is freed, our last access: whoever sees the count at zero takes the lock
+// after us, and whoever we wake needs the latch no more.
+void latch::count_down(std::ptrdiff_t update) noexcept {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    SENNIT_CHECK(
+        update >= 0 && update <= left_,
+        "[SNT-217] a latch was counted down below zero; count it down no more often than its constructor's count");
+    left_ -= update;
+    if (left_ != 0) return;
+    woken.take_all(waiters_);
+}
+
+bool latch::try_wait() const noexcept {
+    std::lock_guard guard(lock_);
+    return left_ == 0;
+}
+
+void latch::wait() const {
+    lock_.lock();
+    if (left_ == 0) {
+        lock_.unlock();
+        return;
+    }
+    if (sched::block(waiters_, lock_, {.what = "latch", .on = this}) == sched::wake_reason::cancelled)
+        throw cancelled();
+}
+
+} // namespace sennit

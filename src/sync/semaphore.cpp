@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/semaphore.hpp"
+
+#include "sennit/cancelled.hpp"
+#include "sennit/detail/base/check.hpp"
+
+#include <mutex>
+#include <system_error>
+
+namespace sennit::detail {
+
+semaphore_core::~semaphore_core() {
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-213] a semaphore was destroyed while a fiber or thread waits for it; let every waiter return first");
+}
+
+void semaphore_core::release(std::ptrdiff_t count, std::ptrdiff_t most) {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (count < 0 || count > most - tokens_)
+        throw std::system_error(std::make_error_code(std::errc::value_too_large),
+                                "sennit: [SNT-214] semaphore::release: the semaphore would have more than max() "
+                                "tokens; release what was acquired, once");
+    while (count > 0 && woken.take_first(waiters_)) --count;
+    tokens_ += count;
+}
+
+bool semaphore_core::try_acquire() noexcept {
+    std::lock_guard guard(lock_);
+    if (tokens_ == 0) return false;
+    --tokens_;
+    return true;
+}
+
+bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
+    lock_.lock();
+    if (tokens_ > 0) {
+        --tokens_;
+        lock_.unlock();
+        return true;
+    }
+    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "semaphore", .on = this});
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return why == sched::wake_reason::source;
+}
+
+} // namespace sennit::detail

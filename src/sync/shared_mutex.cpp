@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/shared_mutex.hpp"
+
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/activity.hpp"
+
+#include <mutex>
+#include <system_error>
+
+namespace sennit {
+
+namespace {
+[[noreturn]] void throw_system_error(std::errc what, const char* where) {
+    throw std::system_error(std::make_error_code(what), where);
+}
+} // namespace
+
+shared_mutex::~shared_mutex() {
+    SENNIT_CHECK(
+        waiters_.empty(),
+        "[SNT-205] a shared mutex was destroyed while a fiber or thread waits for it; let every waiter return first");
+}
+
+void shared_mutex::admit(kind what, void* who) noexcept {
+    if (what == kind::writer)
+        writer_ = who;
+    else
+        ++readers_;
+}
+
+// Hands the lock to the first that waits, and, if that is a reader, to the readers behind it.
+void shared_mutex::admit_waiters(sched::wake_ups& woken) noexcept {
+    while (sched::wait_entry* first = waiters_.front()) {
+        const request what = *static_cast<request*>(first->data);
+        if (!admits(what.what)) return;
+        // Entries whose wait has ended otherwise are dropped on the way, so the one that is claimed may be another.
+        const sched::claimed one = sched::claim_first(waiters_, 1);
+        if (!one) continue;
+        admit(what.what, what.who);
+        woken.add(one);
+    }
+}
+
+bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
+    void* const me = sched::current_identity();
+    lock_.lock();
+    if (writer_ == me) {
+        lock_.unlock();
+        throw_system_error(
+            std::errc::resource_deadlock_would_occur,
+            "sennit: [SNT-206] shared_mutex::lock: the caller owns this mutex already as its writer; unlock it first");
+    }
+    if (admits(what) && waiters_.empty()) {
+        admit(what, me);
+        lock_.unlock();
+        return true;
+    }
+    request mine{what, me};
+    const auto why = sched::block(
+        waiters_, lock_, {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex", .on = this}, &mine);
+    if (why == sched::wake_reason::source) return true;
+    sched::wake_ups woken; // a writer that gave up may have kept readers waiting
+    std::lock_guard guard(lock_);
+    admit_waiters(woken);
+    return false;
+}
+
+bool shared_mutex::lock_until(std::int64_t deadline_ns) {
+    return enter(kind::writer, deadline_ns);
+}
+
+bool shared_mutex::lock_shared_until(std::int64_t deadline_ns) {
+    return enter(kind::reader, deadline_ns);
+}
+
+bool shared_mutex::try_lock() noexcept {
+    std::lock_guard guard(lock_);
+    if (!admits(kind::writer)) return false;
+    admit(kind::writer, sched::current_identity());
+    return true;
+}
+
+bool shared_mutex::try_lock_shared() noexcept {
+    std::lock_guard guard(lock_);
+    if (!admits(kind::reader) || !waiters_.empty()) return false;
+    admit(kind::reader, nullptr);
+    return true;
+}
+
+void shared_mutex::unlock() {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (writer_ != sched::current_identity())
+        throw_system_error(
+            std::errc::operation_not_permitted,
+            "sennit: [SNT-207] shared_mutex::unlock: the caller is not the writer that owns this mutex; only the "
+            "fiber or thread that locked it may unlock it");
+    writer_ = nullptr;
+    admit_waiters(woken);
+}
+
+void shared_mutex::unlock_shared() {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (readers_ == 0)
+        throw_system_error(std::errc::operation_not_permitted,
+                           "sennit: [SNT-208] shared_mutex::unlock_shared: no reader owns this "
+                           "mutex; call it once for each lock_shared");
+    if (--readers_ == 0) admit_waiters(woken);
+}
+
+} // namespace sennit

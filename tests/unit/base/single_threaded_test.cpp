@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread alone with the library, and others that come and go. The protocol is explored by tests/sim; here it runs.
+#include "../../support/alone.hpp"
+#include "sennit/channel.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
+#include "sennit/fiber.hpp"
+#include "sennit/mutex.hpp"
+#include "sennit/runtime.hpp"
+#include "sennit/this_fiber.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/single_threaded.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using sennit::base::thread_registration;
+using sennit::sys::single_thread_mode;
+
+std::uint32_t mode_of(const thread_registration& who) {
+    return who.mode.load();
+}
+
+TEST(single_thread_mode, the_only_thread_becomes_exclusive) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared) << "it has not sought it";
+    all.try_become_exclusive(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+    all.register_thread(other, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
+    EXPECT_EQ(mode_of(other), thread_registration::shared);
+    all.unregister_thread(other, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+    EXPECT_EQ(mode_of(other), thread_registration::unregistered);
+    all.unregister_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::unregistered);
+}
+
+// A relief that had stood down came back so: it was taken for the worker that was the only member, locks that both
+// took did not exclude, and when it left again a member less was counted.
+TEST(single_thread_mode, an_unregistered_thread_is_not_taken_for_the_remaining_one) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    all.register_thread(other, 0);
+    all.unregister_thread(other, 0);
+    all.try_become_exclusive(other, 0);
+    EXPECT_EQ(mode_of(other), thread_registration::unregistered);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
+}
+
+TEST(single_thread_mode, a_thread_that_does_not_ask_stays_shared) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    all.register_thread(other, 0);
+    all.unregister_thread(other, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
+}
+
+TEST(single_thread_mode, a_thread_that_asked_before_is_exclusive_when_it_registers_again) {
+    single_thread_mode all;
+    thread_registration one, other;
+    all.register_thread(one, 0);
+    all.try_become_exclusive(one, 0);
+    one.wants_exclusive = true; // as the company of a process notes it
+    all.unregister_thread(one, 0);
+    all.register_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+    all.unregister_thread(one, 0);
+    all.register_thread(other, 0);
+    all.register_thread(one, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared) << "another one is there";
+}
+
+// A thread may end in some way in which it cannot leave; its membership is not looked at then.
+TEST(single_thread_mode, one_that_did_not_leave_is_not_looked_at) {
+    single_thread_mode all;
+    thread_registration one;
+    all.register_thread(one, 0);
+    all.try_become_exclusive(one, 0);
+    {
+        thread_registration gone;
+        all.register_thread(gone, 0);
+        all.try_become_exclusive(gone, 0);
+        all.try_become_exclusive(one, 0);
+    }
+    all.unregister_thread(one, 0);
+    thread_registration next;
+    all.register_thread(next, 0);
+    all.try_become_exclusive(next, 0);
+    EXPECT_EQ(mode_of(next), thread_registration::shared) << "the other counts";
+}
+
+TEST(single_thread_mode, frequent_revocations_suspend_exclusive_mode) {
+    single_thread_mode all;
+    thread_registration one, visitor;
+    all.register_thread(one, 0);
+    all.try_become_exclusive(one, 0);
+    int ends = 0;
+    while (mode_of(one) == thread_registration::exclusive && ends < 1000) {
+        all.register_thread(visitor, 0);
+        all.unregister_thread(visitor, 0);
+        ++ends;
+    }
+    EXPECT_GT(ends, 1);
+    EXPECT_LT(ends, 1000);
+    all.try_become_exclusive(one, 1'000'000'000);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive) << "a second later";
+}
+
+TEST(single_thread_mode, the_child_of_a_fork_is_the_only_member) {
+    single_thread_mode all;
+    thread_registration parent, other;
+    all.register_thread(other, 0);
+    all.try_become_exclusive(other, 0);
+    all.register_thread(parent, 0);
+    all.reset_after_fork(parent);
+    all.try_become_exclusive(parent, 0);
+    EXPECT_EQ(mode_of(parent), thread_registration::exclusive);
+    thread_registration unregistered;
+    all.reset_after_fork(unregistered);
+    EXPECT_FALSE(all.may_be_only_thread());
+}
+
+#ifndef SENNIT_NO_LOCK_ELISION
+
+// As long as nobody else uses the library: the thread that has made the runtime sleeps in `run`.
+TEST(single_thread_mode, the_only_worker_becomes_exclusive) {
+    if (!sennit::sys::barrier_available()) GTEST_SKIP();
+    sennit::runtime one({.workers = 1});
+    one.run([] {
+        while (!exclusive_now()) sennit::this_fiber::yield();
+        std::thread visitor([] {
+            EXPECT_FALSE(exclusive_now());
+            sennit::mutex mutex;
+            std::lock_guard guard(mutex);
+        });
+        visitor.join();
+        while (!exclusive_now()) sennit::this_fiber::yield(); // it has ended
+    });
+}
+
+TEST(single_thread_mode, two_busy_workers_stay_shared) {
+    sennit::runtime two({.workers = 2});
+    std::atomic<int> alone{0};
+    two.run([&] {
+        std::atomic<bool> begun{false}, over{false};
+        sennit::mutex mutex;
+        sennit::fiber by_the_other([&] {
+            mutex.lock(); // joins
+            mutex.unlock();
+            begun = true;
+            while (!over) std::this_thread::yield();
+        });
+        while (!begun) std::this_thread::yield();
+        for (int i = 0; i < 1000; ++i) alone += exclusive_now();
+        over = true;
+        by_the_other.join();
+    });
+    EXPECT_EQ(alone, 0);
+}
+
+TEST(single_thread_mode, a_worker_is_exclusive_while_the_other_one_sleeps) {
+    sennit::runtime two({.workers = 2});
+    two.run([&] {
+        while (!exclusive_now()) sennit::this_fiber::yield();
+    });
+}
+
+#endif
+
+// Threads come, lock the same things as a worker does all the while, and go.
+TEST(single_thread_mode, nothing_is_lost_between_a_worker_and_threads_that_come_and_go) {
+    constexpr int visitors = 200, each = 50;
+    sennit::runtime one({.workers = 1});
+    sennit::mutex mutex;
+    sennit::base::spin_lock spin;
+    long by_mutex = 0, by_spin = 0;
+    std::atomic<bool> done{false};
+    const auto count = [&] {
+        {
+            std::lock_guard guard(mutex);
+            ++by_mutex;
+        }
+        std::lock_guard guard(spin);
+        ++by_spin;
+    };
+    long by_worker = 0;
+    std::thread crowd([&] {
+        for (int i = 0; i < visitors; ++i)
+            std::thread([&] {
+                for (int k = 0; k < each; ++k) count();
+            }).join();
+        done = true;
+    });
+    one.run([&] {
+        while (!done) {
+            for (int i = 0; i < 100; ++i) count();
+            by_worker += 100;
+            sennit::this_fiber::yield();
+        }
+    });
+    crowd.join();
+    EXPECT_EQ(by_mutex, by_worker + visitors * each);
+    EXPECT_EQ(by_spin, by_worker + visitors * each);
+}
+
+// A thread that sleeps in the library is no member meanwhile; each message ends a solitude, or none is sought.
+TEST(single_thread_mode, messages_between_a_worker_and_a_thread_arrive) {
+    constexpr int messages = 2000;
+    sennit::runtime one({.workers = 1});
+    sennit::channel<int> there, back;
+    std::thread echo([&] {
+        for (const int value : there) back.push(value + 1);
+        back.close();
+    });
+    long sum = 0;
+    one.run([&] {
+        for (int i = 0; i < messages; ++i) {
+            there.push(i);
+            sum += back.pop().value_or(-1);
+        }
+        there.close();
+    });
+    echo.join();
+    EXPECT_EQ(sum, long{messages} * (messages + 1) / 2);
+}
+
+TEST(single_thread_mode, a_child_of_a_fork_uses_locks) {
+    sennit::runtime one({.workers = 1});
+    one.run([] {});
+    const pid_t child = ::fork();
+    if (child == 0) {
+        sennit::mutex mutex;
+        for (int i = 0; i < 100; ++i) std::lock_guard guard(mutex);
+        ::_exit(42);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
+} // namespace

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/kernel_threads.hpp"
+
+#include <sennit/sennit.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+#if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+namespace {
+std::atomic<long> allocations{0};
+}
+#if !SANITIZED
+[[gnu::noinline]] void* operator new(std::size_t size) { // inlined, GCC would see malloc and delete, and warn
+    ++allocations;
+    if (void* memory = std::malloc(size)) return memory;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+#endif
+
+namespace {
+
+long fib(int n) {
+    if (n < 2) return n;
+    auto [a, b] = sennit::fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+    return a + b;
+}
+
+TEST(runtime, is_made_and_destroyed_ten_thousand_times) {
+#ifdef SENNIT_EMULATED
+    const int rounds = 300;
+#else
+    const int rounds = SANITIZED ? 300 : 10'000;
+#endif
+    for (int i = 0; i < rounds; ++i) {
+        sennit::runtime runtime({.workers = 1 + static_cast<unsigned>(i % 2)});
+        if (i % 3 != 0) {
+            ASSERT_EQ(runtime.run([i] { return i; }), i);
+        }
+    }
+}
+
+TEST(runtime, lives_beside_others) {
+    sennit::runtime a({.workers = 2}), b({.workers = 3});
+    EXPECT_EQ(a.workers() + b.workers(), 5u);
+    std::thread other([&] { EXPECT_EQ(a.run([] { return fib(18); }), 2584); });
+    EXPECT_EQ(b.run([&] { return a.run([] { return fib(15); }) + fib(15); }), 2 * 610);
+    other.join();
+}
+
+TEST(runtime, returns_what_the_function_returns_or_throws) {
+    sennit::runtime runtime({.workers = 2});
+    int x = 1;
+    EXPECT_EQ(&runtime.run([&]() -> int& { return x; }), &x);
+    EXPECT_EQ(*runtime.run([] { return std::make_unique<int>(4); }), 4);
+    EXPECT_THROW(runtime.run([] { throw std::runtime_error("x"); }), std::runtime_error);
+    EXPECT_EQ(runtime.run([&] { return runtime.run([] { return 5; }); }), 5);
+    EXPECT_EQ(sennit::run([] { return sennit::run([] { return 6; }); }), 6);
+}
+
+TEST(runtime, counts_what_happens) {
+    sennit::runtime runtime({.workers = 2});
+    runtime.run([] { return fib(25); });
+    const sennit::runtime_metrics m = runtime.metrics();
+    EXPECT_EQ(m.workers, 2u);
+    EXPECT_GE(m.published, m.steals);
+    EXPECT_EQ(m.published, m.steals + m.reclaimed);
+    EXPECT_GE(m.tasks_run, 1u);
+    EXPECT_GE(m.switches, m.suspensions);
+}
+
+TEST(runtime, allocates_nothing_for_a_fork_in_steady_state) {
+    if (SANITIZED) GTEST_SKIP() << "the sanitizer owns operator new";
+    for (unsigned workers : {1u, 2u}) {
+        sennit::runtime runtime({.workers = workers});
+        runtime.run([] { return fib(24); });
+        const long before = allocations;
+        runtime.run([] {
+            long sum = fib(24);
+            for (int i = 0; i < 1000; ++i)
+                sum += sennit::fork_reduce(8, 0L, std::plus<>{}, [](std::size_t k) { return static_cast<long>(k); });
+            return sum;
+        });
+        // A context that is needed for the first time may be made; forks themselves take nothing.
+        EXPECT_LE(allocations - before, 20);
+    }
+}
+
+void expect_rejected(const char* variable, const char* value, const char* names) {
+    ::setenv(variable, value, 1);
+    try {
+        sennit::runtime runtime;
+        ADD_FAILURE() << variable << "=" << value << " was taken";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find(names), std::string::npos) << error.what();
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+    ::unsetenv(variable);
+}
+
+TEST(runtime_options, are_refused_with_one_clear_line) {
+    for (const char* value : {"abc", "0", "1000000", "-1", "2x", "99999999999999999999"})
+        expect_rejected("SENNIT_WORKERS", value, "SENNIT_WORKERS");
+    expect_rejected("SENNIT_STACK_SIZE", "abc", "SENNIT_STACK_SIZE");
+    expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
+    expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
+    for (const char* value : {"on", "65", "-1", "1ms"}) expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
+    EXPECT_THROW(sennit::runtime({.max_spare_workers = 65}), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime({.workers = 1025}), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime({.stack_size = 1000}), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime({.stack_size = std::size_t{1} << 40}), std::invalid_argument);
+}
+
+TEST(runtime_options, are_read_from_the_environment) {
+    ::setenv("SENNIT_WORKERS", "3", 1);
+    ::setenv("SENNIT_STACK_SIZE", "64K", 1);
+    ::setenv("SENNIT_PIN", "1", 1);
+    {
+        sennit::runtime runtime;
+        EXPECT_EQ(runtime.workers(), 3u);
+        EXPECT_EQ(runtime.run([] { return fib(10); }), 55);
+        EXPECT_EQ(sennit::runtime({.workers = 2}).workers(), 2u) << "what the program says goes first";
+    }
+    ::unsetenv("SENNIT_WORKERS");
+    ::unsetenv("SENNIT_STACK_SIZE");
+    ::unsetenv("SENNIT_PIN");
+}
+
+#if !SANITIZED
+[[gnu::noinline]] long recurse(long depth) {
+    volatile char frame[512] = {};
+    frame[0] = static_cast<char>(depth);
+    if (depth < 0) return 0; // never, but the compiler wants to see an end
+    return recurse(depth + 1) + frame[0];
+}
+
+long fork_for_ever(long n) noexcept {
+    if (n < 0) return 0; // as above
+    auto [a, b] = sennit::fork_join([=]() noexcept { return fork_for_ever(n + 1); }, [=]() noexcept { return n; });
+    return a + b;
+}
+
+TEST(overflow_death_test, is_reported_with_the_contexts_name) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return recurse(0); }),
+                 "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
+    EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return fork_for_ever(0); }),
+                 "sennit: \\[SNT-040\\] (fork )?stack overflow in context");
+}
+#endif
+
+#if !(SANITIZED)
+TEST(fork, leaves_the_child_without_workers_and_says_so) {
+    sennit::runtime old({.workers = 2});
+    sennit::run([] { return fib(10); });
+    const pid_t child = ::fork();
+    if (child == 0) {
+        int failures = 0;
+        try {
+            old.run([] {});
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
+        try {
+            old.resize(2);
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
+        try {
+            sennit::fiber lost({.runtime = &old}, [] {});
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
+        try {
+            sennit::actor_group lost(old);
+            ++failures;
+        } catch (const std::system_error& error) {
+            failures += error.code() != std::errc::operation_not_permitted;
+        }
+        failures += sennit::run([] { return fib(10); }) != 55; // the default runtime is made anew
+        {
+            sennit::runtime fresh({.workers = 2});
+            failures += fresh.run([] { return fib(15); }) != 610;
+        }
+        ::_exit(failures);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(old.run([] { return fib(10); }), 55);
+}
+
+// Which the C library gives to the child's next thread.
+TEST(fork, leaves_the_stack_alone_on_which_a_thread_slept) {
+    sennit::channel<int> none;
+    std::atomic<sennit::sys::os_thread_id> task{0};
+    std::thread sleeper([&] {
+        task = sennit::sys::this_os_thread();
+        (void)none.pop();
+    });
+    while (task == 0 || !sennit::sys::is_blocked(task)) std::this_thread::yield();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::atomic<bool> filled{false}, used{false};
+        std::ptrdiff_t changed = 0;
+        std::thread innocent([&] {
+            volatile unsigned char buffer[64 * 1024];
+            for (auto& each : buffer) each = 90;
+            filled = true;
+            while (!used) std::this_thread::yield();
+            for (auto& each : buffer) changed += each != 90;
+        });
+        while (!filled) std::this_thread::yield();
+        {
+            sennit::runtime mine({.workers = 1});
+            mine.run([] { sennit::this_fiber::sleep_for(std::chrono::milliseconds(1)); });
+        }
+        used = true;
+        innocent.join();
+        ::_exit(changed == 0 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    none.close();
+    sleeper.join();
+}
+#endif
+
+} // namespace

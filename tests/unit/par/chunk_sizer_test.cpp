@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sennit/par/detail/chunk_sizer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace {
+
+using sennit::par::grain;
+using sennit::par::detail::chunk_sizer;
+using sennit::par::detail::round_up;
+
+TEST(par_chunk_sizer, the_first_piece_is_one_element_or_one_grain) {
+    EXPECT_EQ(chunk_sizer(grain{}).next_end(0, 1'000'000), 1u);
+    EXPECT_EQ(chunk_sizer(grain{100}).next_end(0, 1'000'000), 100u);
+    EXPECT_EQ(chunk_sizer(grain{100}).next_end(0, 99), 99u);
+    EXPECT_EQ(chunk_sizer(grain{100}).next_end(100, 150), 150u);
+}
+
+TEST(par_chunk_sizer, every_piece_advances_and_ends_within_the_range) {
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{3}, most}) {
+        for (std::size_t last : {std::size_t{1}, std::size_t{100}, most}) {
+            chunk_sizer steps(grain{elements});
+            std::size_t first = 0;
+            for (int piece = 0; piece < 1000 && first < last; ++piece) {
+                const std::size_t end = steps.next_end(first, last);
+                ASSERT_GT(end, first);
+                ASSERT_LE(end, last);
+                steps.note_chunk(end - first);
+                first = end;
+            }
+        }
+    }
+}
+
+TEST(par_chunk_sizer, a_piece_of_cheap_elements_leaves_most_of_a_long_range) {
+    chunk_sizer steps(grain{});
+    for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000); // much faster than any real loop
+    EXPECT_LE(steps.next_end(0, std::size_t{1} << 40), std::size_t{1} << 36);
+}
+
+TEST(par_chunk_sizer, a_grain_makes_no_piece_shorter) {
+    chunk_sizer steps(grain{64});
+    steps.note_chunk(1); // expensive elements: the time of this one asks for at most 16 in the next piece
+    EXPECT_EQ(steps.next_end(0, 1'000'000), 64u);
+    for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000); // cheap elements: longer than the grain
+    EXPECT_GT(steps.next_end(0, std::size_t{1} << 40), 64u);
+}
+
+TEST(par_chunk_sizer, rounds_up_within_the_limit) {
+    EXPECT_EQ(round_up(0, 64, 1000), 0u);
+    EXPECT_EQ(round_up(1, 64, 1000), 64u);
+    EXPECT_EQ(round_up(64, 64, 1000), 64u);
+    EXPECT_EQ(round_up(961, 64, 1000), 1000u);
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    EXPECT_EQ(round_up(most - 1, 64, most), most);
+}
+
+} // namespace
