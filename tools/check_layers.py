@@ -104,7 +104,7 @@ EXCEPTIONS = {
     "src/core/runtime/scheduling.cpp": {
         "include/sennit/detail/core/fiber_block.hpp",
     },
-    "src/core/switch/activity.cpp": {
+    "src/core/switch/strand.cpp": {
         "include/sennit/detail/core/fiber_block.hpp",
         "src/actors/runtime/mailbox.hpp",
     },

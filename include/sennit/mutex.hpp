@@ -20,7 +20,7 @@
 // fails.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/timed_lock.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"

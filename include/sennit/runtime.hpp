@@ -13,7 +13,7 @@
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/one_shot.hpp"
 #include "sennit/detail/core/runnable.hpp"
 #include "sennit/runtime_options.hpp"

@@ -21,7 +21,7 @@
 // and moves without throwing; otherwise one allocation and a trip over the worker's queue, about 50 ns.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sennit/detail/base/intrusive_queue.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/one_shot.hpp"
 #include "sys/kernel_threads.hpp"
 #include "sys/mutex.hpp"

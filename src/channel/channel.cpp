@@ -3,7 +3,7 @@
 
 #include "../core/wait/wait_here.hpp"
 #include "sennit/detail/base/return_thunk.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 namespace sennit::detail {
 

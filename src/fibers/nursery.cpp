@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/nursery.hpp"
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 namespace sennit {
 

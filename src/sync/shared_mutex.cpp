@@ -2,7 +2,7 @@
 #include "sennit/shared_mutex.hpp"
 
 #include "sennit/detail/base/check.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include <mutex>
 #include <system_error>

@@ -26,7 +26,7 @@
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/intrusive_queue.hpp"
 #include "sennit/detail/base/intrusive_stack.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"

@@ -6,7 +6,7 @@
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/one_shot.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"

@@ -6,7 +6,7 @@
 // piece and from turn to turn, and destroys the values before the next piece, and before its turn ends.
 #include "actors/runtime/mailbox.hpp"
 #include "core/worker/worker.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 namespace sennit::sched {
 

@@ -5,7 +5,7 @@
 // is left may go on in another thread, which must not unlock it.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include <cstdint>
 

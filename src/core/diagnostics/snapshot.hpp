@@ -26,7 +26,7 @@
 // interrupted.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include <array>
 #include <cstddef>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #include "sennit/detail/core/one_shot.hpp"
 
 #include "core/policy/tuning.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/core/waiter.hpp"

@@ -14,7 +14,7 @@
 //
 // What keeps the number of stacks small. New work stays new work at a thief (`append_batch`): it goes behind all that
 // the thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the
-// shared queue, which is looked at last (injector.hpp). src/core/README.md, "How many stacks", has the argument.
+// shared queue, which is looked at last (shared_queue.hpp). src/core/README.md, "How many stacks", has the argument.
 //
 // What keeps both kinds from starving. Each fair turn takes one of either kind, in turn (`pop_alternating`): the oldest
 // ready one; then the newest new one, or the oldest new one where a tick of the coarse clock has passed since the last

@@ -11,7 +11,7 @@
 #include "core/idle/idle_map.hpp"
 #include "core/idle/timers.hpp"
 #include "core/memory/context_pool.hpp"
-#include "core/queues/injector.hpp"
+#include "core/queues/shared_queue.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/runtime_options.hpp"
 #include "sys/mutex.hpp"

@@ -18,7 +18,7 @@
 
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/detail/core/runnable.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"

@@ -7,7 +7,7 @@
 #include "core/wait/wait_here.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/return_thunk.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/diagnostics/deadlock_detector.hpp"
 #include "core/switch/switching.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/core/wait.hpp"
 

@@ -34,7 +34,7 @@ struct alignas(base::destructive_distance) counters {
     counter parks;             // times the worker went to sleep
     counter tasks_picked;      // runnables that were picked: by the loop, by who suspended for one, by a yield
     counter loop_runs;         // those of them that cost no switch of their own
-    counter inline_runs;       // the others: mail behind mail, children run by their joiner; see fair_turn.cpp
+    counter inline_runs;       // the others: mail behind mail, children run by their joiner; see global_poll.cpp
 
     std::uint64_t tasks_run() const noexcept {
         return tasks_picked.read() + inline_runs.read();

@@ -16,7 +16,7 @@
 #include "core/policy/progress_tracker.hpp"
 #include "core/policy/share_policy.hpp"
 #include "core/policy/tuning.hpp"
-#include "core/queues/injector.hpp"
+#include "core/queues/shared_queue.hpp"
 #include "core/queues/run_queue.hpp"
 #include "core/switch/context.hpp"
 #include "core/switch/post_switch.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of runnables: injector, woken and spawned work: src/core/queues/injector.hpp.
+// The queue of runnables: injector, woken and spawned work: src/core/queues/shared_queue.hpp.
 #include "explorer/sim.hpp"
 
-#include "core/queues/injector.hpp"
+#include "core/queues/shared_queue.hpp"
 #include "sennit/detail/sys/cpu_relax.hpp"
 
 #include <array>

@@ -50,7 +50,7 @@ SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .pree
 
 // What only it may run is posted while it is sent back, or when it has been: it runs that before it waits.
 SIM_SCENARIO_WITHIN(spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.hpp idle.cpp injector.hpp runtime_core.cpp") {
+                    .preempt_in = "spare_worker.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
     engine one(1, 1);
     sim::calmly([&] { call(one); });
     sennit::sched::worker& spare = one->core().worker_at(1);

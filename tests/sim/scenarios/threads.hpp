@@ -6,7 +6,7 @@
 
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/atomic.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/now.hpp"
 #include "sys/futex.hpp"

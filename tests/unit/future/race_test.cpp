@@ -3,7 +3,7 @@
 #include "support.hpp"
 
 #include <sennit/cancelled.hpp>
-#include <sennit/detail/core/activity.hpp>
+#include <sennit/detail/core/strand.hpp>
 #include <sennit/detail/core/cancel_scope.hpp>
 
 #include <chrono>

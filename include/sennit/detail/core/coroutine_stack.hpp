@@ -37,7 +37,7 @@
 #include "sennit/detail/base/cache_line.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/base/sanitizers.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/detail/sys/exception_globals.hpp"
 #include "sennit/detail/sys/here.hpp"

@@ -11,7 +11,7 @@
 // too, so it either withdraws or sees the end. Nobody else may use the handle meanwhile.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/runnable.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/detail/core/wait.hpp"

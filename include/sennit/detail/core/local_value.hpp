@@ -2,7 +2,7 @@
 // One value that belongs to one activity: a link in the activity's list.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // A cancel scope with a deadline, around what the running activity does while the object lives.
 #pragma once
 
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/now.hpp"
 

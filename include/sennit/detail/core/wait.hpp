@@ -17,7 +17,7 @@
 
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/intrusive_queue.hpp"
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/timer.hpp"
 #include "sennit/detail/core/waiter.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"

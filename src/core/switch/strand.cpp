@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sennit/detail/core/activity.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include "actors/runtime/mailbox.hpp"
 #include "core/diagnostics/tracing.hpp"
