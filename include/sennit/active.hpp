@@ -4,17 +4,19 @@
 //     struct server : sennit::monitor {
 //         void ask(int what) { auto in = sennit::enter<&server::ask>(*this); … }
 //         void run() {
-//             while (sennit::waitfor(sennit::accept<&server::ask>(*this), sennit::accept_destructor(*this)) == 0) …
+//             while (sennit::waitfor(sennit::accept<&server::ask>(*this),
+//             sennit::accept_destructor(*this)) == 0) …
 //         }
 //     };
 //     sennit::active<server> one;
 //     one->ask(42);
 //     // ~active: its destructor is accepted, `run` ends, the object goes
 //
-// `run` begins when the object is made, on a fiber, inside the monitor from the very first: until it accepts a call,
-// waits or ends, nobody gets in. The destructor waits for its turn to enter (see accept_destructor), then for the end
-// of `run`; so a `run` that accepts no destructor must end of itself. What `run` throws comes out of `join`; where
-// nobody joins, it ends the program. Cost: that of a fiber.
+// `run` begins when the object is made, on a fiber, inside the monitor from the very first: until
+// it accepts a call, waits or ends, nobody gets in. The destructor waits for its turn to enter (see
+// accept_destructor), then for the end of `run`; so a `run` that accepts no destructor must end of
+// itself. What `run` throws comes out of `join`; where nobody joins, it ends the program. Cost:
+// that of a fiber.
 #pragma once
 
 #include "sennit/detail/core/here.hpp"
@@ -31,11 +33,13 @@ namespace sennit {
 // `T` derives from monitor and has a member `run`.
 template <class T>
 class active {
-    static_assert(std::derived_from<T, monitor>, "sennit: an active object's class derives from monitor");
+    static_assert(std::derived_from<T, monitor>,
+                  "sennit: an active object's class derives from monitor");
 
 public:
     template <class... A>
-    [[gnu::always_inline]] explicit active(A&&... arguments) : object_(std::forward<A>(arguments)...) {
+    [[gnu::always_inline]] explicit active(A&&... arguments)
+        : object_(std::forward<A>(arguments)...) {
         start(sched::here());
     }
     ~active() {
@@ -50,7 +54,8 @@ public:
     // Waits for the end of `run`; throws what that threw. At most once.
     void join() { thread_.join(); }
 
-    // The same; false when `run` has not ended in time, and it may be joined yet. No point of cancellation.
+    // The same; false when `run` has not ended in time, and it may be joined yet. No point of
+    // cancellation.
     template <class Rep, class Period>
     bool join_for(const std::chrono::duration<Rep, Period>& duration) {
         return thread_.join_for(duration);

@@ -4,11 +4,13 @@
 //     struct add { int n; };
 //     struct total { using reply = int; };
 //
-//     class counter : public sennit::actor<counter, add, total> {      // its protocol, checked by the compiler
+//     class counter : public sennit::actor<counter, add, total> {      // its protocol, checked by
+//     the compiler
 //         int sum_ = 0;
 //     public:
 //         void on(add m) { sum_ += m.n; }
-//         int on(total) { return sum_; }                               // what it returns is the answer
+//         int on(total) { return sum_; }                               // what it returns is the
+//         answer
 //     };
 //
 //     sennit::actor_group actors;                                      // ends with its actors
@@ -16,15 +18,17 @@
 //     c.tell(add{3});
 //     int sum = c.ask(total{}).get();
 //
-// Use it for many small servants with state of their own, for work that is mostly passing things on, and where a part
-// shall be able to fail alone. Do not use it to share out a computation (fork_join), or where the caller waits for each
-// answer anyway (a mutex and a function are cheaper). Where the messages are known only when it runs: `open_actor`.
-// Guarantees. At most one handler of an actor runs at a time. Messages from one sender to one receiver are handled in
-// the order they were sent. A handler may wait in any call of Sennit: its stack waits, and its worker runs other work.
-// A system call or another library blocks the worker: make that call in `sennit::blocking`. An exception that leaves a
-// handler ends that actor, and only that actor; its watchers, its links and the askers that wait for it learn of the
-// end. An actor handles 64 messages, then its worker runs other work.
-// Cost: an actor is 192 bytes and its state in pieces of 64; docs/performance.md has the times.
+// Use it for many small servants with state of their own, for work that is mostly passing things
+// on, and where a part shall be able to fail alone. Do not use it to share out a computation
+// (fork_join), or where the caller waits for each answer anyway (a mutex and a function are
+// cheaper). Where the messages are known only when it runs: `open_actor`. Guarantees. At most one
+// handler of an actor runs at a time. Messages from one sender to one receiver are handled in the
+// order they were sent. A handler may wait in any call of Sennit: its stack waits, and its worker
+// runs other work. A system call or another library blocks the worker: make that call in
+// `sennit::blocking`. An exception that leaves a handler ends that actor, and only that actor; its
+// watchers, its links and the askers that wait for it learn of the end. An actor handles 64
+// messages, then its worker runs other work. Cost: an actor is 192 bytes and its state in pieces of
+// 64; docs/performance.md has the times.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -37,11 +41,12 @@
 
 namespace sennit {
 
-// `Self`: the class that derives from this; `Ms`: all that may be sent to it, each handled by one of
+// `Self`: the class that derives from this; `Ms`: all that may be sent to it, each handled by one
+// of
 //     R on(M)                          R is the answer: M::reply, or void
 //     void on(M, reply_to<M::reply>)   the answer comes when reply_to::set is called, by whomever
-// The parameter may be M, M&&, const M&. Optional: `void stopped(exit_reason)`, called before the destructor; what
-// it throws is the error that ended the actor, if there is no other.
+// The parameter may be M, M&&, const M&. Optional: `void stopped(exit_reason)`, called before the
+// destructor; what it throws is the error that ended the actor, if there is no other.
 template <class Self, class... Ms>
 class actor : public actor_base {
 public:
@@ -53,20 +58,24 @@ public:
     static void detail_invoke(Self& me, M&& message, Answer answer) {
         constexpr bool plain = requires { me.on(std::move(message)); };
         constexpr bool deferred = requires { me.on(std::move(message), std::move(answer)); };
-        static_assert(plain || deferred, "sennit: a message of the protocol has no handler: write `on(M)`");
-        static_assert(plain || !deferred || detail::has_reply<M>,
-                      "sennit: a handler takes the duty to answer, but the message has no `using reply = …`");
+        static_assert(plain || deferred,
+                      "sennit: a message of the protocol has no handler: write `on(M)`");
+        static_assert(
+            plain || !deferred || detail::has_reply<M>,
+            "sennit: a handler takes the duty to answer, but the message has no `using reply = …`");
         if constexpr (deferred && detail::has_reply<M>) {
-            const detail::kept_duty<reply_of<M>> kept(answer, static_cast<const actor_base&>(me).address());
+            const detail::kept_duty<reply_of<M>> kept(answer,
+                                                      static_cast<const actor_base&>(me).address());
             me.on(std::move(message), std::move(answer));
         } else if constexpr (plain) {
             using result = decltype(me.on(std::move(message)));
             if constexpr (!detail::has_reply<M>) {
-                static_assert(std::is_void_v<result>,
-                              "sennit: a handler returns an answer, but the message has no `using reply = …`");
+                static_assert(std::is_void_v<result>, "sennit: a handler returns an answer, but "
+                                                      "the message has no `using reply = …`");
                 me.on(std::move(message));
             } else if constexpr (std::is_void_v<reply_of<M>>) {
-                static_assert(std::is_void_v<result>, "sennit: the handler's answer is not the message's `reply`");
+                static_assert(std::is_void_v<result>,
+                              "sennit: the handler's answer is not the message's `reply`");
                 me.on(std::move(message));
                 answer.set();
             } else {
@@ -81,7 +90,8 @@ protected:
     // `down` comes once `whom` has ended, also if it has already. Throws std::bad_alloc.
     template <class A>
     void watch(const actor_ref<A>& whom) {
-        static_assert(protocol::template has<down>, "sennit: an actor that watches must have `down` in its protocol");
+        static_assert(protocol::template has<down>,
+                      "sennit: an actor that watches must have `down` in its protocol");
         watch_end(whom.address());
     }
     // Lets `other` handle the question and answer it.
@@ -99,7 +109,8 @@ private:
             if (asked) return &detail::handle_asked<Self, M>;
         return asked ? nullptr : &detail::handle_told<Self, M>;
     }
-    static sched::message_node::function detail_find([[maybe_unused]] const void* message, [[maybe_unused]] bool asked) {
+    static sched::message_node::function detail_find([[maybe_unused]] const void* message,
+                                                     [[maybe_unused]] bool asked) {
         (detail::check_sendable<Ms>(), ...);
         sched::message_node::function how = nullptr;
         (void)(... || ((how = found<Ms>(message, asked)) != nullptr));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// barrier: as std::barrier, for fibers, forked children and OS threads at once. Waiting is a point of cancellation; who
-// leaves by it has arrived all the same.
+// barrier: as std::barrier, for fibers, forked children and OS threads at once. Waiting is a point
+// of cancellation; who leaves by it has arrived all the same.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -21,13 +21,16 @@ struct nothing_on_completion {
 
 class barrier_core {
 public:
-    constexpr explicit barrier_core(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {
-        SENNIT_CHECK(expected >= 0, "[SNT-218] a barrier was made with a negative count; pass 0 or more");
+    constexpr explicit barrier_core(std::ptrdiff_t expected) noexcept
+        : expected_(expected), left_(expected) {
+        SENNIT_CHECK(expected >= 0,
+                     "[SNT-218] a barrier was made with a negative count; pass 0 or more");
     }
     ~barrier_core();
     barrier_core(const barrier_core&) = delete;
 
-    // The phase that the caller arrived in, and whether it completes it: then it must call `complete`.
+    // The phase that the caller arrived in, and whether it completes it: then it must call
+    // `complete`.
     struct arrival {
         std::uint64_t phase;
         bool last;
@@ -48,7 +51,8 @@ private:
 
 template <class Completion = detail::nothing_on_completion>
 class barrier {
-    static_assert(std::is_nothrow_invocable_v<Completion&>, "sennit: a barrier's completion must not throw");
+    static_assert(std::is_nothrow_invocable_v<Completion&>,
+                  "sennit: a barrier's completion must not throw");
 
 public:
     class arrival_token {
@@ -63,7 +67,9 @@ public:
     barrier(const barrier&) = delete;
 
     // Who arrives last runs the completion before anybody goes on.
-    [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) { return arrived(core_.arrive(count, false)); }
+    [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) {
+        return arrived(core_.arrive(count, false));
+    }
     void wait(arrival_token&& token) const { core_.wait(token.phase_); }
     void arrive_and_wait() { wait(arrive()); }
     // Arrives, and is expected no more in later phases.

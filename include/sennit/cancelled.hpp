@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a blocked call throws when the nursery or with_timeout around it is cancelled.
 //
-// Let it pass: it ends the fiber, and the nursery that cancelled it knows it. Waiting for a lock is never ended this
-// way.
+// Let it pass: it ends the fiber, and the nursery that cancelled it knows it. Waiting for a lock is
+// never ended this way.
 #pragma once
 
 #include <exception>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel: a queue between fibers, forked children and OS threads; any number of them on both sides.
+// channel: a queue between fibers, forked children and OS threads; any number of them on both
+// sides.
 //
 //     sennit::channel<int> numbers(16);
-//     sennit::fiber producer([&] { for (int i = 0; i < 100; ++i) numbers.push(i); numbers.close(); });
-//     for (int i : numbers) use(i);
+//     sennit::fiber producer([&] { for (int i = 0; i < 100; ++i) numbers.push(i); numbers.close();
+//     }); for (int i : numbers) use(i);
 //
-// Capacity: 0 makes a rendezvous, push returns when the value has been taken; `unbounded` never blocks a push. Values
-// arrive in the order of their pushes. Who waits is served in the order of coming.
-// Closing: pushes fail from then on, those that wait as well (they keep their values); pops get what is left, then
-// learn of the end. An exception given to `close` is thrown by pops at the end. Points of cancellation: push and pop
-// throw `cancelled` when they would wait in a cancelled nursery or with_timeout; the value then is not in the channel.
-// The channel may be destroyed when no call is under way any more.
-// Cost: one spin lock, held for some ten instructions.
+// Capacity: 0 makes a rendezvous, push returns when the value has been taken; `unbounded` never
+// blocks a push. Values arrive in the order of their pushes. Who waits is served in the order of
+// coming. Closing: pushes fail from then on, those that wait as well (they keep their values); pops
+// get what is left, then learn of the end. An exception given to `close` is thrown by pops at the
+// end. Points of cancellation: push and pop throw `cancelled` when they would wait in a cancelled
+// nursery or with_timeout; the value then is not in the channel. The channel may be destroyed when
+// no call is under way any more. Cost: one spin lock, held for some ten instructions.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -65,7 +66,8 @@ protected:
         bool given = false;
     };
 
-    // Block, with the lock held, which is free then. `value` and `to` as above; for `never`, or until a deadline.
+    // Block, with the lock held, which is free then. `value` and `to` as above; for `never`, or
+    // until a deadline.
     channel_status wait_to_push(void* value, std::int64_t deadline_ns);
     channel_status wait_to_pop(void* to, std::int64_t deadline_ns);
     // Written before `closed_` is, and not changed any more.
@@ -80,7 +82,8 @@ protected:
     sched::wait_list receivers_;
 
 private:
-    sched::wake_reason wait_in(sched::wait_list& list, void* mine, const char* what, std::int64_t deadline_ns);
+    sched::wake_reason wait_in(sched::wait_list& list, void* mine, const char* what,
+                               std::int64_t deadline_ns);
 };
 
 template <class T>
@@ -94,8 +97,10 @@ class send_case;
 
 template <class T>
 class channel : private detail::channel_core {
-    static_assert(std::is_object_v<T> && !std::is_const_v<T>, "sennit: a channel carries objects; send pointers");
-    static_assert(std::is_nothrow_move_constructible_v<T>, "sennit: a channel's values must move without throwing");
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>,
+                  "sennit: a channel carries objects; send pointers");
+    static_assert(std::is_nothrow_move_constructible_v<T>,
+                  "sennit: a channel's values must move without throwing");
 
 public:
     using value_type = T;
@@ -134,7 +139,8 @@ public:
                                  [&](std::int64_t until) { return push_before(value, until); });
     }
     template <class Clock, class Duration>
-    channel_status push_until(const T& value, const std::chrono::time_point<Clock, Duration>& when) {
+    channel_status push_until(const T& value,
+                              const std::chrono::time_point<Clock, Duration>& when) {
         return push_until(T(value), when);
     }
 
@@ -144,7 +150,8 @@ public:
         (void)pop_before(value, sched::never);
         return value;
     }
-    // `to` is written on success only. An optional is for a T that cannot be assigned, or made beforehand.
+    // `to` is written on success only. An optional is for a T that cannot be assigned, or made
+    // beforehand.
     channel_status try_pop(T& to) { return assigned_now(to); }
     channel_status try_pop(std::optional<T>& to) { return assigned_now(to); }
     channel_status pop(T& to) { return assigned(to, sched::never); }
@@ -153,7 +160,8 @@ public:
         return assigned(to, sched::deadline_in(duration));
     }
     template <class Rep, class Period>
-    channel_status pop_for(std::optional<T>& to, const std::chrono::duration<Rep, Period>& duration) {
+    channel_status pop_for(std::optional<T>& to,
+                           const std::chrono::duration<Rep, Period>& duration) {
         return assigned(to, sched::deadline_in(duration));
     }
     template <class Clock, class Duration>
@@ -162,7 +170,8 @@ public:
                                  [&](std::int64_t until) { return assigned(to, until); });
     }
     template <class Clock, class Duration>
-    channel_status pop_until(std::optional<T>& to, const std::chrono::time_point<Clock, Duration>& when) {
+    channel_status pop_until(std::optional<T>& to,
+                             const std::chrono::time_point<Clock, Duration>& when) {
         return sched::wait_until(when, channel_status::timeout,
                                  [&](std::int64_t until) { return assigned(to, until); });
     }
@@ -212,7 +221,9 @@ public:
             return *this;
         }
         void operator++(int) { ++*this; }
-        friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept { return !it.value_; }
+        friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept {
+            return !it.value_;
+        }
 
     private:
         channel* from_ = nullptr;
@@ -225,7 +236,8 @@ private:
     friend class detail::receive_case<T>;
     friend class detail::send_case<T>;
 
-    // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other` then.
+    // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other`
+    // then.
     [[gnu::always_inline]] bool offer(T& value, sched::claimed& other) noexcept {
         if (const sched::claimed one = sched::claim_first(receivers_)) {
             auto& its = *static_cast<receive_request*>(one.entry->data);
@@ -255,7 +267,8 @@ private:
     channel_status push_before(T& value, std::int64_t deadline_ns) {
         if (!lock_.lock_now()) [[unlikely]]
             return push_contended(value, deadline_ns);
-        if (values_.size() + promised_ < values_.room() && receivers_.empty() && !closed_) { // nearly always
+        if (values_.size() + promised_ < values_.room() && receivers_.empty() &&
+            !closed_) { // nearly always
             values_.push(std::move(value));
             lock_.unlock();
             return channel_status::success;
@@ -270,7 +283,8 @@ private:
         sched::note_contended(this, values_.popped());
         return push_or_wait(value, deadline_ns);
     }
-    // As those below: with the lock held, which is free then; out of the way of what needs no other side.
+    // As those below: with the lock held, which is free then; out of the way of what needs no other
+    // side.
     [[gnu::noinline]] channel_status push_or_wait(T& value, std::int64_t deadline_ns) {
         sched::claimed receiver;
         if (!closed_ && offer(value, receiver)) {
@@ -308,7 +322,9 @@ private:
 
     // Outside the lock: what was there before ends here.
     static void assign(T& to, std::optional<T>& from) { to = std::move(*from); }
-    static void assign(std::optional<T>& to, std::optional<T>& from) { to.emplace(std::move(*from)); }
+    static void assign(std::optional<T>& to, std::optional<T>& from) {
+        to.emplace(std::move(*from));
+    }
     template <class To>
     channel_status assigned(To& to, std::int64_t deadline_ns) {
         std::optional<T> value;
@@ -430,7 +446,9 @@ private:
         else
             sched::give_memory(slots, room * sizeof(T));
     }
-    std::size_t wrapped(std::size_t index) const noexcept { return index >= room_ ? index - room_ : index; }
+    std::size_t wrapped(std::size_t index) const noexcept {
+        return index >= room_ ? index - room_ : index;
+    }
 
     T* slots_ = nullptr;
     std::size_t room_ = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// condition_variable, condition_variable_any: as in std, for fibers, forked children and OS threads at once.
+// condition_variable, condition_variable_any: as in std, for fibers, forked children and OS threads
+// at once.
 //
-// A wait that is not notified ends only by its deadline, its stop token or a cancelled scope; there are no spurious
-// wake-ups, but another may have changed the condition before the waiter has the lock again, so wait with a predicate.
-// Points of cancellation: in a cancelled nursery or with_timeout a wait takes the lock again and throws `cancelled`.
-// The object may be destroyed as soon as all waiters have been notified.
-// Cost of a notification when nobody waits: one load.
+// A wait that is not notified ends only by its deadline, its stop token or a cancelled scope; there
+// are no spurious wake-ups, but another may have changed the condition before the waiter has the
+// lock again, so wait with a predicate. Points of cancellation: in a cancelled nursery or
+// with_timeout a wait takes the lock again and throws `cancelled`. The object may be destroyed as
+// soon as all waiters have been notified. Cost of a notification when nobody waits: one load.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -48,10 +49,12 @@ public:
     cv_status wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when) {
         const cv_status ended = wait_until_ns(lock, sched::deadline_of(when));
         // Not a second wait where its own clock is late: who notified in between would be missed.
-        return ended == cv_status::timeout && !sched::has_come(when) ? cv_status::no_timeout : ended;
+        return ended == cv_status::timeout && !sched::has_come(when) ? cv_status::no_timeout
+                                                                     : ended;
     }
     template <class Lock, class Clock, class Duration, class Predicate>
-    bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when, Predicate done) {
+    bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when,
+                    Predicate done) {
         while (!done())
             if (wait_until(lock, when) == cv_status::timeout) return done();
         return true;
@@ -71,16 +74,16 @@ public:
         return wait_with(lock, std::move(stop), sched::never, done);
     }
     template <class Lock, class Clock, class Duration, class Predicate>
-    bool wait_until(Lock& lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration>& when,
-                    Predicate done) {
+    bool wait_until(Lock& lock, std::stop_token stop,
+                    const std::chrono::time_point<Clock, Duration>& when, Predicate done) {
         for (;;) {
             if (wait_with(lock, stop, sched::deadline_of(when), done)) return true;
             if (stop.stop_requested() || sched::has_come(when)) return false;
         }
     }
     template <class Lock, class Rep, class Period, class Predicate>
-    bool wait_for(Lock& lock, std::stop_token stop, const std::chrono::duration<Rep, Period>& duration,
-                  Predicate done) {
+    bool wait_for(Lock& lock, std::stop_token stop,
+                  const std::chrono::duration<Rep, Period>& duration, Predicate done) {
         return wait_with(lock, std::move(stop), sched::deadline_in(duration), done);
     }
 
@@ -97,8 +100,9 @@ private:
     void remove(sched::wait_entry& entry) noexcept;
     sched::claimed claim_next() noexcept;
 
-    // The same, and in the list meanwhile: from before the lock is given back, so that whoever notifies after that
-    // finds it, until before it is there again, since who has it may notify all and destroy the condition variable.
+    // The same, and in the list meanwhile: from before the lock is given back, so that whoever
+    // notifies after that finds it, until before it is there again, since who has it may notify all
+    // and destroy the condition variable.
     template <class Lock>
     struct listed_and_released {
         listed_and_released(condition_variable_any& where, sched::wait_entry& what, Lock& held)
@@ -120,22 +124,24 @@ private:
         Lock& lock;
     };
 
-    // The wait that only a notification ends. The list stays locked until the waiter is saved, so no claim decides;
-    // that is why the user's lock is one of ours, whose unlock neither blocks nor notifies.
-    [[gnu::always_inline]] sched::wake_reason wait_for_notification(std::unique_lock<mutex>& lock,
-                                                                    const sched::wait_options& options) {
+    // The wait that only a notification ends. The list stays locked until the waiter is saved, so
+    // no claim decides; that is why the user's lock is one of ours, whose unlock neither blocks nor
+    // notifies.
+    [[gnu::always_inline]] sched::wake_reason
+    wait_for_notification(std::unique_lock<mutex>& lock, const sched::wait_options& options) {
         std::unique_lock list(lock_);
         any_.store_rlx(1); // as in add: orders nothing
         released<std::unique_lock<mutex>> outside(lock);
         return sched::block(waiters_, *list.release(), options);
     }
 
-    // This and the next are inline, since each function that was entered before the switch is returned from by a
-    // misprediction: 0.91 of a hand-over with clang.
+    // This and the next are inline, since each function that was entered before the switch is
+    // returned from by a misprediction: 0.91 of a hand-over with clang.
     template <class Lock>
     [[gnu::always_inline]] sched::wake_reason wait_once(Lock& lock, std::int64_t deadline_ns,
                                                         const std::stop_token& stop) {
-        const sched::wait_options options{.deadline_ns = deadline_ns, .what = "condition_variable", .on = this};
+        const sched::wait_options options{
+            .deadline_ns = deadline_ns, .what = "condition_variable", .on = this};
         if constexpr (std::is_same_v<Lock, std::unique_lock<mutex>>)
             if (deadline_ns == sched::never && !stop.stop_possible() && !sched::in_cancel_scope())
                 return wait_for_notification(lock, options);
@@ -144,7 +150,8 @@ private:
         listed_and_released<Lock> outside(*this, entry, lock);
         if (!stop.stop_possible()) return sched::wait(point, nullptr, nullptr, options);
         std::stop_callback callback(stop, [&point]() noexcept {
-            if (sched::claim(point, sched::wake_reason::stopped) == sched::claim_result::wake_it) sched::wake(point);
+            if (sched::claim(point, sched::wake_reason::stopped) == sched::claim_result::wake_it)
+                sched::wake(point);
         });
         return sched::wait(point, nullptr, nullptr, options);
     }
@@ -167,7 +174,8 @@ private:
             if (stop.stop_requested()) return false;
             const sched::wake_reason why = wait_once(lock, deadline_ns, stop);
             if (why == sched::wake_reason::cancelled) throw cancelled();
-            if (why == sched::wake_reason::timed_out || why == sched::wake_reason::stopped) return done();
+            if (why == sched::wake_reason::timed_out || why == sched::wake_reason::stopped)
+                return done();
         }
         return true;
     }
@@ -175,7 +183,8 @@ private:
     base::atomic<std::uint32_t> any_{0}; // whether the list has entries; written under the lock
     base::spin_lock lock_;               // guards all below
     bool ending_ = false;                // the destructor waits until nobody comes to `remove`
-    std::uint32_t to_leave_ = 0;         // who will, unless it is notified: those that wait for something else, too
+    std::uint32_t to_leave_ =
+        0; // who will, unless it is notified: those that wait for something else, too
     sched::wait_list waiters_;
 };
 
@@ -191,29 +200,32 @@ public:
         condition_variable_any::wait(checked(lock), std::move(done));
     }
     template <class Clock, class Duration>
-    cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& when) {
+    cv_status wait_until(std::unique_lock<mutex>& lock,
+                         const std::chrono::time_point<Clock, Duration>& when) {
         return condition_variable_any::wait_until(checked(lock), when);
     }
     template <class Clock, class Duration, class Predicate>
-    bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& when,
-                    Predicate done) {
+    bool wait_until(std::unique_lock<mutex>& lock,
+                    const std::chrono::time_point<Clock, Duration>& when, Predicate done) {
         return condition_variable_any::wait_until(checked(lock), when, std::move(done));
     }
     template <class Rep, class Period>
-    cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration) {
+    cv_status wait_for(std::unique_lock<mutex>& lock,
+                       const std::chrono::duration<Rep, Period>& duration) {
         return condition_variable_any::wait_for(checked(lock), duration);
     }
     template <class Rep, class Period, class Predicate>
-    bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration, Predicate done) {
+    bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration,
+                  Predicate done) {
         return condition_variable_any::wait_for(checked(lock), duration, std::move(done));
     }
 
 private:
     static std::unique_lock<mutex>& checked(std::unique_lock<mutex>& lock) {
         if (!lock.owns_lock())
-            throw std::system_error(
-                std::make_error_code(std::errc::operation_not_permitted),
-                "sennit: [SNT-210] condition_variable::wait: the caller's lock owns no mutex; lock it before the wait");
+            throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                                    "sennit: [SNT-210] condition_variable::wait: the caller's lock "
+                                    "owns no mutex; lock it before the wait");
         return lock;
     }
 };

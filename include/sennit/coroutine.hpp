@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// coroutine: a function with a stack of its own that can be left in the middle, from any depth of calls, and be gone on
-// with later; values go in and out at each turn.
+// coroutine: a function with a stack of its own that can be left in the middle, from any depth of
+// calls, and be gone on with later; values go in and out at each turn.
 //
 //     sennit::coroutine<int, int> sum([](auto& self, int value) {   // the first value
 //         for (int total = 0;;) value = self.suspend(total += value);
@@ -8,23 +8,23 @@
 //     sum.resume(3);   // 3
 //     sum.resume(4);   // 7
 //
-// Use it for control flow that would otherwise be a state machine: parsers, tree walks, protocols, simulations. Not for
-// things that happen at once (`fiber`), nor where a step is a few instructions and suspends at the top level of one
-// function only (`generator`, sennit/generator.hpp: no stack, some ns less).
+// Use it for control flow that would otherwise be a state machine: parsers, tree walks, protocols,
+// simulations. Not for things that happen at once (`fiber`), nor where a step is a few instructions
+// and suspends at the top level of one function only (`generator`, sennit/generator.hpp: no stack,
+// some ns less).
 //
-// Guarantees. It takes a stack (of 1 MiB of address space, cached, or as coroutine_attributes say) at its first turn.
-// What the body throws travels to the resumer, and `raise` the other way. Destroying a suspended one unwinds its stack
-// by an exception: handlers of
-// `...` must let it pass. It may be resumed by another fiber or thread than the last time, one at a time. Its body is
-// part of whoever resumes it: blocking blocks the resumer, a mutex it locks is the resumer's. So it must not suspend
-// while it holds such a lock if another will resume it; nor, which is checked, inside a fork or a with_timeout that it
-// began. A nursery that it made may stay open, but no longer than the fiber's or with_timeout's life in which it was
-// made (checked, too).
-// Errors that end the program: resuming one that has ended or that runs; suspending one that does not run; destroying
-// one that runs.
-// Cost: a turn and back about 4 ns; made and destroyed 2 to 10 ns, with a whole life about 27; see
-// docs/performance.md.
-// After Conway 1963; Moura and Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009: asymmetric, with transfer.
+// Guarantees. It takes a stack (of 1 MiB of address space, cached, or as coroutine_attributes say)
+// at its first turn. What the body throws travels to the resumer, and `raise` the other way.
+// Destroying a suspended one unwinds its stack by an exception: handlers of
+// `...` must let it pass. It may be resumed by another fiber or thread than the last time, one at a
+// time. Its body is part of whoever resumes it: blocking blocks the resumer, a mutex it locks is
+// the resumer's. So it must not suspend while it holds such a lock if another will resume it; nor,
+// which is checked, inside a fork or a with_timeout that it began. A nursery that it made may stay
+// open, but no longer than the fiber's or with_timeout's life in which it was made (checked, too).
+// Errors that end the program: resuming one that has ended or that runs; suspending one that does
+// not run; destroying one that runs. Cost: a turn and back about 4 ns; made and destroyed 2 to 10
+// ns, with a whole life about 27; see docs/performance.md. After Conway 1963; Moura and
+// Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009: asymmetric, with transfer.
 #pragma once
 
 #include "sennit/coroutine/frame.hpp"
@@ -49,8 +49,8 @@ class coroutine;
 
 struct coroutine_attributes {
     std::string_view name{}; // for reports and debuggers; cut to 23 characters
-    // Bytes of stack that it needs, at most 1 GiB; it gets the next power of two from 16 KiB. 0: 1 MiB, which is cached
-    // by the worker; others take a lock at their first turn and end.
+    // Bytes of stack that it needs, at most 1 GiB; it gets the next power of two from 16 KiB. 0: 1
+    // MiB, which is cached by the worker; others take a lock at their first turn and end.
     std::size_t stack_size = 0;
 };
 
@@ -73,7 +73,8 @@ public:
         requires(!std::is_void_v<Out>)
     {
         auto* const answer = static_cast<std::optional<Out>*>(frame_.out());
-        SENNIT_CHECK(answer, "[SNT-303] a coroutine's body suspended while the coroutine is destroyed; a destructor or "
+        SENNIT_CHECK(answer, "[SNT-303] a coroutine's body suspended while the coroutine is "
+                             "destroyed; a destructor or "
                              "catch block of the body must not suspend");
         answer->emplace(std::move(value));
         frame_.suspend(stack_, outside_);
@@ -86,8 +87,9 @@ public:
         return take();
     }
 
-    // Goes on with `to`, whose next value, or end, or exception is what our resumer gets; returns, like suspend, when
-    // somebody resumes or transfers to this one. So coroutines may hand control to each other in a circle.
+    // Goes on with `to`, whose next value, or end, or exception is what our resumer gets; returns,
+    // like suspend, when somebody resumes or transfers to this one. So coroutines may hand control
+    // to each other in a circle.
     template <class Other>
     In transfer(coroutine<Other, Out>& to, detail::passed_t<Other> value)
         requires(!std::is_void_v<Other>)
@@ -118,25 +120,27 @@ private:
 // `In` and `Out` are objects that can be moved, or void.
 template <class In = void, class Out = void>
 class coroutine {
-    static_assert(
-        (std::is_void_v<In> || (std::is_object_v<In> && !std::is_const_v<In>)) &&
-            (std::is_void_v<Out> || (std::is_object_v<Out> && !std::is_const_v<Out>)),
-        "sennit: a coroutine takes and gives objects that are not const, or void; for references use pointers");
+    static_assert((std::is_void_v<In> || (std::is_object_v<In> && !std::is_const_v<In>)) &&
+                      (std::is_void_v<Out> || (std::is_object_v<Out> && !std::is_const_v<Out>)),
+                  "sennit: a coroutine takes and gives objects that are not const, or void; for "
+                  "references use pointers");
 
 public:
     using suspender_type = suspender<In, Out>;
 
-    // `body(self, first value)`, or `body(self)` without values; what it returns is the answer to the last turn. It
-    // does not run before the first turn. Throws std::bad_alloc.
+    // `body(self, first value)`, or `body(self)` without values; what it returns is the answer to
+    // the last turn. It does not run before the first turn. Throws std::bad_alloc.
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, coroutine>)
     explicit coroutine(F&& body) : frame_(make<block<F, no_settings>>(std::forward<F>(body))) {}
     // The same; throws std::invalid_argument for too large a stack, too.
     template <class F>
     coroutine(const coroutine_attributes& how, F&& body)
-        : frame_(make<block<F, detail::coroutine_settings>>(std::forward<F>(body), how.name, how.stack_size)) {}
+        : frame_(make<block<F, detail::coroutine_settings>>(std::forward<F>(body), how.name,
+                                                            how.stack_size)) {}
     coroutine(coroutine&& other) noexcept
-        : frame_(std::exchange(other.frame_, nullptr)), inside_(std::exchange(other.inside_, nullptr)) {
+        : frame_(std::exchange(other.frame_, nullptr)),
+          inside_(std::exchange(other.inside_, nullptr)) {
         if (frame_) frame_->note_moved();
     }
     coroutine& operator=(coroutine&& other) noexcept {
@@ -148,24 +152,27 @@ public:
     }
     ~coroutine() { detail::coroutine_frame::drop(frame_); }
 
-    // One turn. Throws what leaves the body, and, at the first turn, std::bad_alloc; it may then be tried again.
+    // One turn. Throws what leaves the body, and, at the first turn, std::bad_alloc; it may then be
+    // tried again.
     [[gnu::always_inline]] Out resume(detail::passed_t<In> value)
         requires(!std::is_void_v<In>)
     {
         frame_->in = std::addressof(value);
-        return resume_and_take([this](detail::coroutine_visit& visit)
-                                   __attribute__((always_inline)) { frame_->resume(visit, inside_); });
+        return resume_and_take([this](detail::coroutine_visit& visit) __attribute__((
+                                   always_inline)) { frame_->resume(visit, inside_); });
     }
     [[gnu::always_inline]] Out resume()
         requires std::is_void_v<In>
     {
-        return resume_and_take([this](detail::coroutine_visit& visit)
-                                   __attribute__((always_inline)) { frame_->resume(visit, inside_); });
+        return resume_and_take([this](detail::coroutine_visit& visit) __attribute__((
+                                   always_inline)) { frame_->resume(visit, inside_); });
     }
 
     // A turn that begins with `what` being thrown inside. One that has not begun ends by that.
     Out raise(std::exception_ptr what) {
-        return resume_and_take([&](detail::coroutine_visit& visit) { frame_->raise(visit, inside_, std::move(what)); });
+        return resume_and_take([&](detail::coroutine_visit& visit) {
+            frame_->raise(visit, inside_, std::move(what));
+        });
     }
 
     // Whether it has ended: by returning, or by an exception.
@@ -179,12 +186,18 @@ private:
     struct block final : detail::coroutine_frame {
         template <class... How>
         explicit block(F&& body, const How&... how)
-            : coroutine_frame(type, given(settings)), settings(how...), call(std::forward<F>(body)) {}
+            : coroutine_frame(type, given(settings)), settings(how...),
+              call(std::forward<F>(body)) {}
         [[no_unique_address]] Settings settings;
         std::decay_t<F> call;
 
-        static const detail::coroutine_settings* given(const detail::coroutine_settings& it) noexcept { return &it; }
-        static const detail::coroutine_settings* given(const no_settings&) noexcept { return nullptr; }
+        static const detail::coroutine_settings*
+        given(const detail::coroutine_settings& it) noexcept {
+            return &it;
+        }
+        static const detail::coroutine_settings* given(const no_settings&) noexcept {
+            return nullptr;
+        }
         static void run(detail::coroutine_frame& frame) {
             auto& me = static_cast<block&>(frame);
             suspender<In, Out> self(frame);
@@ -199,7 +212,8 @@ private:
             } else {
                 Out last = result(); // may suspend: only then is it known who gets it
                 // Who is destroyed, and has let that pass, has nobody to answer.
-                if (void* answer = frame.out()) static_cast<std::optional<Out>*>(answer)->emplace(std::move(last));
+                if (void* answer = frame.out())
+                    static_cast<std::optional<Out>*>(answer)->emplace(std::move(last));
             }
         }
         static void destroy(detail::coroutine_frame* frame) noexcept {
@@ -212,7 +226,8 @@ private:
 
     template <class Block, class F, class... How>
     static detail::coroutine_frame* make(F&& body, const How&... how) {
-        static_assert(alignof(Block) <= 16, "sennit: a coroutine's body must not be aligned to more than 16 bytes");
+        static_assert(alignof(Block) <= 16,
+                      "sennit: a coroutine's body must not be aligned to more than 16 bytes");
         void* memory = sched::take_memory(sizeof(Block));
         try {
             return ::new (memory) Block(std::forward<F>(body), how...);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// event: something that has happened or not yet, for fibers, forked children and OS threads at once.
+// event: something that has happened or not yet, for fibers, forked children and OS threads at
+// once.
 //
-// `manual_reset` stays set until `reset`, and lets all through; `auto_reset` lets one through for each `set` and is
-// clear again (sets that nobody has used count once). Waiting is a point of cancellation.
+// `manual_reset` stays set until `reset`, and lets all through; `auto_reset` lets one through for
+// each `set` and is clear again (sets that nobody has used count once). Waiting is a point of
+// cancellation.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -39,7 +41,8 @@ public:
     }
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return sched::wait_until(when, false, [this](std::int64_t until) { return wait_before(until); });
+        return sched::wait_until(when, false,
+                                 [this](std::int64_t until) { return wait_before(until); });
     }
 
 private:

@@ -14,7 +14,8 @@ public:
     using iterator = std::vector<std::exception_ptr>::const_iterator;
 
     exception_list() = default;
-    explicit exception_list(std::vector<std::exception_ptr> errors) noexcept : errors_(std::move(errors)) {}
+    explicit exception_list(std::vector<std::exception_ptr> errors) noexcept
+        : errors_(std::move(errors)) {}
 
     const char* what() const noexcept override {
         return "sennit: [SNT-227] all futures failed; the list holds the exception of each";

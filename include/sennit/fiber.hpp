@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber: a strand of execution that costs little more than a function call until it blocks; used like std::jthread.
+// fiber: a strand of execution that costs little more than a function call until it blocks; used
+// like std::jthread.
 //
-//     sennit::fiber reader([&](std::stop_token stop) { while (!stop.stop_requested()) handle(requests.pop()); });
-//     …
+//     sennit::fiber reader([&](std::stop_token stop) { while (!stop.stop_requested())
+//     handle(requests.pop()); }); …
 //     // ~fiber requests stop and joins
 //
-// A fiber runs on a worker of the runtime that its maker runs on, of the default runtime when the maker is no worker.
-// It may block in any of the library's calls: its worker then goes on with other work; it may go on in another thread.
-// Everything here may be called from fibers, from forked children and from any OS thread.
+// A fiber runs on a worker of the runtime that its maker runs on, of the default runtime when the
+// maker is no worker. It may block in any of the library's calls: its worker then goes on with
+// other work; it may go on in another thread. Everything here may be called from fibers, from
+// forked children and from any OS thread.
 //
 // Cost: making and joining one that does not block, about 20 ns. One that blocks takes a stack: see
 // runtime_options::stack_size.
@@ -42,36 +44,41 @@ namespace sennit {
 // How a new fiber begins.
 enum class launch {
     enqueue, // it becomes ready; its maker goes on
-    now,     // it runs at once and its maker becomes ready; on a thread that is no worker: as enqueue
+    now, // it runs at once and its maker becomes ready; on a thread that is no worker: as enqueue
 };
 
 struct fiber_attributes {
     std::string_view name{}; // for reports; cut to 23 characters
     sennit::launch policy = launch::enqueue;
-    sennit::runtime* runtime = nullptr; // null: the one that the maker runs on, else the default runtime
+    sennit::runtime* runtime =
+        nullptr; // null: the one that the maker runs on, else the default runtime
 
-    // What a runtime with an order of its own goes by (runtime_options::order); others do not ask. `properties` may
-    // be of a class of one's own, and are this fiber's alone; without them it has some with this priority.
+    // What a runtime with an order of its own goes by (runtime_options::order); others do not ask.
+    // `properties` may be of a class of one's own, and are this fiber's alone; without them it has
+    // some with this priority.
     int priority = 0;
     std::shared_ptr<fiber_properties> properties = {};
 
-    // Bytes of stack that it needs, at most 1 GiB; for those that need more than runtime_options::stack_size, and 0 for
-    // all others. Such a fiber begins on a stack of its own, at the cost of a switch.
+    // Bytes of stack that it needs, at most 1 GiB; for those that need more than
+    // runtime_options::stack_size, and 0 for all others. Such a fiber begins on a stack of its own,
+    // at the cost of a switch.
     std::size_t stack_size = 0;
 
-    // It shall run on one worker only, for the sake of what belongs to that thread: this one, or with `pinned` alone
-    // the one its maker runs on; one in turn, if its maker is none of the runtime's first workers. What it forks may be
-    // stolen.
+    // It shall run on one worker only, for the sake of what belongs to that thread: this one, or
+    // with `pinned` alone the one its maker runs on; one in turn, if its maker is none of the
+    // runtime's first workers. What it forks may be stolen.
     std::optional<unsigned> worker = {};
     bool pinned = false;
 
-    // It may go on in another runtime for good: this_fiber::migrate_to. Its body has a stack of its own from the
-    // beginning on, of `stack_size` bytes if that is given, else 1 MiB of address space; it never runs on its joiner's.
-    // It always has properties. Not together with `worker` or `pinned`.
+    // It may go on in another runtime for good: this_fiber::migrate_to. Its body has a stack of its
+    // own from the beginning on, of `stack_size` bytes if that is given, else 1 MiB of address
+    // space; it never runs on its joiner's. It always has properties. Not together with `worker` or
+    // `pinned`.
     bool migratable = false;
 
     bool plain() const noexcept {
-        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker && !pinned && !migratable;
+        return name.empty() && priority == 0 && !properties && stack_size == 0 && !worker &&
+               !pinned && !migratable;
     }
 };
 
@@ -79,8 +86,8 @@ namespace detail {
 
 // Null here and below: none were given.
 sched::runtime_core& runtime_for(const fiber_attributes* how);
-// Throws std::invalid_argument for a worker that is not there, too large a stack, or what does not go together;
-// std::bad_alloc.
+// Throws std::invalid_argument for a worker that is not there, too large a stack, or what does not
+// go together; std::bad_alloc.
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how);
 using sched::deadline_in;
 using sched::deadline_of;
@@ -108,16 +115,19 @@ struct fiber_with_result : sched::fiber_block {
 };
 
 template <class F, class... A>
-struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_result<F, A...>())::type> {
+struct fiber_with_closure final
+    : fiber_with_result<typename decltype(fiber_result<F, A...>())::type> {
     using result_type = typename decltype(fiber_result<F, A...>())::type;
     using base_type = fiber_with_result<result_type>;
     using closure = std::tuple<F, A...>;
 
     template <class G, class... B>
-    explicit fiber_with_closure(const fiber_attributes* how, const void* made_at, G&& function, B&&... arguments)
+    explicit fiber_with_closure(const fiber_attributes* how, const void* made_at, G&& function,
+                                B&&... arguments)
         : base_type(runtime_for(how), type, made_at) {
         if (how && !how->plain()) apply_to(*this, *how);
-        std::construct_at(std::addressof(call), std::forward<G>(function), std::forward<B>(arguments)...);
+        std::construct_at(std::addressof(call), std::forward<G>(function),
+                          std::forward<B>(arguments)...);
     }
     ~fiber_with_closure() {}
 
@@ -131,7 +141,8 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
             return std::apply(
                 [&](F& function, A&... arguments) -> result_type {
                     if constexpr (takes_stop_token<F, A...>)
-                        return std::invoke(std::move(function), me.stop_source().get_token(), std::move(arguments)...);
+                        return std::invoke(std::move(function), me.stop_source().get_token(),
+                                           std::move(arguments)...);
                     else
                         return std::invoke(std::move(function), std::move(arguments)...);
                 },
@@ -146,18 +157,20 @@ struct fiber_with_closure final : fiber_with_result<typename decltype(fiber_resu
         me->~fiber_with_closure();
         sched::give_memory(me, sizeof(fiber_with_closure));
     }
-    static constexpr sched::fiber_type type{&body, &destroy, &typeid(F), &typeid(outcome<result_type>)};
+    static constexpr sched::fiber_type type{&body, &destroy, &typeid(F),
+                                            &typeid(outcome<result_type>)};
 };
 
 // Throws std::bad_alloc, what apply_to throws, and what copying the closure throws.
 template <class F, class... A>
-[[gnu::always_inline]] inline auto* make_fiber(const fiber_attributes* how, const void* made_at, F&& function,
-                                               A&&... arguments) {
+[[gnu::always_inline]] inline auto* make_fiber(const fiber_attributes* how, const void* made_at,
+                                               F&& function, A&&... arguments) {
     using block = fiber_with_closure<std::decay_t<F>, std::decay_t<A>...>;
     static_assert(alignof(block) <= 16, "sennit: a fiber's closure is over-aligned");
     void* memory = sched::take_memory(sizeof(block));
     try {
-        return ::new (memory) block(how, made_at, std::forward<F>(function), std::forward<A>(arguments)...);
+        return ::new (memory)
+            block(how, made_at, std::forward<F>(function), std::forward<A>(arguments)...);
     } catch (...) {
         sched::give_memory(memory, sizeof(block));
         throw;
@@ -174,8 +187,9 @@ void change_properties(sched::fiber_block* block, F& change) {
         F& change;
         P& own;
     } what{change, *own};
-    block->change_properties([](void* it) { std::invoke(static_cast<call*>(it)->change, static_cast<call*>(it)->own); },
-                             &what);
+    block->change_properties(
+        [](void* it) { std::invoke(static_cast<call*>(it)->change, static_cast<call*>(it)->own); },
+        &what);
 }
 
 inline void set_priority(sched::fiber_block* block, int priority) {
@@ -187,7 +201,8 @@ inline void set_priority(sched::fiber_block* block, int priority) {
 
 class fiber {
 public:
-    // Identifies an activity: a fiber, the body of a runtime::run, a stolen child, or a thread. Default: none.
+    // Identifies an activity: a fiber, the body of a runtime::run, a stolen child, or a thread.
+    // Default: none.
     class id {
     public:
         id() noexcept = default;
@@ -205,8 +220,8 @@ public:
 
     fiber() noexcept = default;
 
-    // Calls `function(arguments...)` in a new fiber, with copies; with a std::stop_token before the arguments if the
-    // function takes one. Throws std::bad_alloc, and what copying throws.
+    // Calls `function(arguments...)` in a new fiber, with copies; with a std::stop_token before the
+    // arguments if the function takes one. Throws std::bad_alloc, and what copying throws.
     template <class F, class... A>
         requires(!std::same_as<std::remove_cvref_t<F>, fiber> &&
                  !std::same_as<std::remove_cvref_t<F>, fiber_attributes> &&
@@ -217,15 +232,19 @@ public:
 
     template <class F, class... A>
     [[gnu::always_inline]] fiber(const fiber_attributes& how, F&& function, A&&... arguments)
-        : fiber(detail::code_address{sched::here()}, &how, std::forward<F>(function), std::forward<A>(arguments)...) {}
+        : fiber(detail::code_address{sched::here()}, &how, std::forward<F>(function),
+                std::forward<A>(arguments)...) {}
 
     template <class F, class... A>
-    fiber(detail::code_address made_at, const fiber_attributes* how, F&& function, A&&... arguments) { // for reports
-        static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
-                          std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
-                      "sennit: a fiber's function must be callable with copies of the arguments, or with a "
-                      "std::stop_token before them");
-        auto* block = detail::make_fiber(how, made_at.value, std::forward<F>(function), std::forward<A>(arguments)...);
+    fiber(detail::code_address made_at, const fiber_attributes* how, F&& function,
+          A&&... arguments) { // for reports
+        static_assert(
+            std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
+                std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
+            "sennit: a fiber's function must be callable with copies of the arguments, or with a "
+            "std::stop_token before them");
+        auto* block = detail::make_fiber(how, made_at.value, std::forward<F>(function),
+                                         std::forward<A>(arguments)...);
         block_ = block;
         launch(how ? how->policy : sennit::launch::enqueue);
     }
@@ -244,8 +263,8 @@ public:
         return *this;
     }
 
-    // Asks a joinable fiber to stop, and joins it. An exception that left its function then ends the program, with a
-    // message: nobody could learn of it any more.
+    // Asks a joinable fiber to stop, and joins it. An exception that left its function then ends
+    // the program, with a message: nobody could learn of it any more.
     ~fiber() { stop_and_join(); }
 
     void swap(fiber& other) noexcept {
@@ -260,12 +279,12 @@ public:
     std::string_view name() const noexcept { return block_ ? block_->name() : ""; }
 
     // Blocks until the function has returned; throws what left it. Not a point of cancellation.
-    // Throws std::system_error: invalid_argument when not joinable, resource_deadlock_would_occur from the fiber
-    // itself.
+    // Throws std::system_error: invalid_argument when not joinable, resource_deadlock_would_occur
+    // from the fiber itself.
     void join();
 
-    // The same, and returns the function's result. Throws std::bad_cast, and leaves the fiber joinable, when it is not
-    // of type R.
+    // The same, and returns the function's result. Throws std::bad_cast, and leaves the fiber
+    // joinable, when it is not of type R.
     template <class R>
     R join() {
         check_joinable();
@@ -282,36 +301,40 @@ public:
     }
     template <class Clock, class Duration>
     bool join_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return sched::wait_until(when, false, [this](std::int64_t until) { return join_before(until); });
+        return sched::wait_until(when, false,
+                                 [this](std::int64_t until) { return join_before(until); });
     }
 
-    // The fiber goes on by itself. An exception that leaves it ends the program, with its name. Throws
-    // std::system_error(invalid_argument) when not joinable; std::bad_alloc, and it stays joinable, when there is no
-    // memory for the stop state that is left here. A fiber that is a temporary object leaves none.
-    // Its runtime must live until it has ended.
+    // The fiber goes on by itself. An exception that leaves it ends the program, with its name.
+    // Throws std::system_error(invalid_argument) when not joinable; std::bad_alloc, and it stays
+    // joinable, when there is no memory for the stop state that is left here. A fiber that is a
+    // temporary object leaves none. Its runtime must live until it has ended.
     void detach() &;
     void detach() &&;
 
-    // Its priority (0 if it was given none), and another one. Takes effect at once where it is ready and waits its
-    // turn. Throws std::bad_cast as change_properties does: where nobody asks for priorities, and none was given.
+    // Its priority (0 if it was given none), and another one. Takes effect at once where it is
+    // ready and waits its turn. Throws std::bad_cast as change_properties does: where nobody asks
+    // for priorities, and none was given.
     int priority() const noexcept { return block_ ? detail::priority_of(*block_) : 0; }
     void set_priority(int priority) { detail::set_priority(block_, priority); }
-    // Calls `change(P&)`, which may change what the runtime's order goes by, under that order's lock. Throws
-    // std::bad_cast when the fiber's properties are no P: it was given none, and its runtime has no order; and what
-    // `change` throws. Not for a fiber that is not joinable.
+    // Calls `change(P&)`, which may change what the runtime's order goes by, under that order's
+    // lock. Throws std::bad_cast when the fiber's properties are no P: it was given none, and its
+    // runtime has no order; and what `change` throws. Not for a fiber that is not joinable.
     template <class P, class F>
         requires std::derived_from<P, fiber_properties> && std::invocable<F&, P&>
     void change_properties(F&& change) {
         detail::change_properties<P>(block_, change);
     }
 
-    // As std::jthread, also once it is joined or detached; without a stop state where there is, and was, no fiber. The
-    // first of them may throw std::bad_alloc when the function takes no token. Stop callbacks run in the caller of
-    // `request_stop` and must not block there: std::stop_callback knows threads, not fibers.
+    // As std::jthread, also once it is joined or detached; without a stop state where there is, and
+    // was, no fiber. The first of them may throw std::bad_alloc when the function takes no token.
+    // Stop callbacks run in the caller of `request_stop` and must not block there:
+    // std::stop_callback knows threads, not fibers.
     std::stop_source get_stop_source();
     std::stop_token get_stop_token() { return get_stop_source().get_token(); }
     bool request_stop() {
-        return block_ ? block_->request_stop() : past_ != past::stopped && get_stop_source().request_stop();
+        return block_ ? block_->request_stop()
+                      : past_ != past::stopped && get_stop_source().request_stop();
     }
 
 private:
@@ -320,7 +343,8 @@ private:
         ended,   // one was; its stop state is in `stop_`, if anybody has asked for it
         stopped, // the same; it was asked to stop, when nobody had asked for the state
     };
-    // Takes the block of one that has ended, and frees it at last. What is known of its stop state stays.
+    // Takes the block of one that has ended, and frees it at last. What is known of its stop state
+    // stays.
     struct ending {
         explicit ending(fiber& joined) noexcept : block(std::exchange(joined.block_, nullptr)) {
             joined.past_ = block->stop_wanted() ? past::stopped : past::ended;
@@ -357,5 +381,7 @@ private:
 
 template <>
 struct std::hash<sennit::fiber::id> {
-    std::size_t operator()(sennit::fiber::id which) const noexcept { return std::hash<std::uint64_t>()(which.value_); }
+    std::size_t operator()(sennit::fiber::id which) const noexcept {
+        return std::hash<std::uint64_t>()(which.value_);
+    }
 };

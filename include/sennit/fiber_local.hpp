@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber_local: a value of its own for each fiber; for each forked child that another worker runs, each body of run()
-// and each OS thread, too. What `thread_local` would be if fibers stayed on their threads.
+// fiber_local: a value of its own for each fiber; for each forked child that another worker runs,
+// each body of run() and each OS thread, too. What `thread_local` would be if fibers stayed on
+// their threads.
 //
 //     sennit::fiber_local<std::string> request_id([] { return std::string("-"); });
 //     request_id.get() = next_id();
 //
-// A value is made at the first use in its fiber and destroyed when the fiber ends, newest first, before whoever joins
-// it goes on. Destructors may use other fiber_locals. The fiber_local may be destroyed before a fiber that has used it:
-// the fiber keeps its value until it ends, and a later fiber_local, also one at the same address, has values of its
-// own. An actor's handler begins with no values, and its own end before the next
-// message is handled: what shall last from one message to the next is a member.
-// Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values; one allocation at first
-// use.
+// A value is made at the first use in its fiber and destroyed when the fiber ends, newest first,
+// before whoever joins it goes on. Destructors may use other fiber_locals. The fiber_local may be
+// destroyed before a fiber that has used it: the fiber keeps its value until it ends, and a later
+// fiber_local, also one at the same address, has values of its own. An actor's handler begins with
+// no values, and its own end before the next message is handled: what shall last from one message
+// to the next is a member. Thread safety: each fiber sees its own value only. Cost: a walk over the
+// fiber's values; one allocation at first use.
 #pragma once
 
 #include "sennit/detail/core/local_value.hpp"
@@ -43,7 +44,8 @@ public:
     // The running fiber's value. Throws what making it throws.
     T& get() {
         if (T* found = find()) return *found;
-        auto fresh = std::make_unique<node>(key_, make_); // may use other fiber_locals: the list may change
+        auto fresh =
+            std::make_unique<node>(key_, make_); // may use other fiber_locals: the list may change
         sched::add_local(*fresh);
         return fresh.release()->value;
     }
@@ -64,7 +66,8 @@ public:
 private:
     struct node : sched::local_value {
         template <class F>
-        node(sched::local_key key, F& make) : local_value{key, &node::end, nullptr}, value(make()) {}
+        node(sched::local_key key, F& make)
+            : local_value{key, &node::end, nullptr}, value(make()) {}
         static void end(sched::local_value* self) noexcept { delete static_cast<node*>(self); }
         T value;
     };

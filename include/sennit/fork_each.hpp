@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork_each: the same callable for each of n indices, or for each element of a range, in parallel, with results.
+// fork_each: the same callable for each of n indices, or for each element of a range, in parallel,
+// with results.
 //
-// Use it for a handful to some thousands of children that are worth a call each; a node of a search tree with its
-// branches is the typical case. For long loops over cheap elements use `par::for_each_n`, which works in chunks.
+// Use it for a handful to some thousands of children that are worth a call each; a node of a search
+// tree with its branches is the typical case. For long loops over cheap elements use
+// `par::for_each_n`, which works in chunks.
 //
-//     std::array<long, 8> parts = sennit::fork_each<8>([&](std::size_t i) { return count(branch[i]); });
-//     std::vector<long> parts = sennit::fork_each(n, [&](std::size_t i) { return count(branch[i]); });
-//     sennit::fork_each(n, [&](std::size_t i) { … }, out);   // results to out[0], …, out[n-1]
-//     std::vector<long> sizes = sennit::fork_each(names, [](const std::string& s) { return measure(s); });
+//     std::array<long, 8> parts = sennit::fork_each<8>([&](std::size_t i) { return
+//     count(branch[i]); }); std::vector<long> parts = sennit::fork_each(n, [&](std::size_t i) {
+//     return count(branch[i]); }); sennit::fork_each(n, [&](std::size_t i) { … }, out);   //
+//     results to out[0], …, out[n-1] std::vector<long> sizes = sennit::fork_each(names, [](const
+//     std::string& s) { return measure(s); });
 //
-// Guarantees as for fork_join: index 0 runs at once on the caller, which then goes on with 1, 2, …; a free worker takes
-// the rest of the indices, and halves what it took for the next one. All calls have ended at return. After an exception
-// indices that have not been started are dropped; of several exceptions that of the lowest range wins.
-// Memory: one 64-byte slot for all children. Cost of a child that nobody takes: about 1 ns; no allocation but for the
-// vector of results.
+// Guarantees as for fork_join: index 0 runs at once on the caller, which then goes on with 1, 2, …;
+// a free worker takes the rest of the indices, and halves what it took for the next one. All calls
+// have ended at return. After an exception indices that have not been started are dropped; of
+// several exceptions that of the lowest range wins. Memory: one 64-byte slot for all children. Cost
+// of a child that nobody takes: about 1 ns; no allocation but for the vector of results.
 #pragma once
 
 #include "sennit/fork_join.hpp"
@@ -32,8 +35,8 @@ namespace sennit {
 
 namespace detail {
 
-// Calls `body(i)` for first <= i < last. The slot stands for "all that come after the index that runs": one slot,
-// pushed anew for each index, so that what a thief takes is the whole rest.
+// Calls `body(i)` for first <= i < last. The slot stands for "all that come after the index that
+// runs": one slot, pushed anew for each index, so that what a thief takes is the whole rest.
 template <class Body>
 void fork_indices(Body& body, std::size_t first, std::size_t last);
 
@@ -64,12 +67,15 @@ bool run_stolen_indices(sched::fork_slot* slot) noexcept {
 }
 
 template <class Body>
-[[gnu::always_inline]] inline void fork_indices_here(Body& shared, std::size_t first, std::size_t last) {
-    own_copy<Body> body = shared; // thieves see the body through its address; our copy can live in registers
+[[gnu::always_inline]] inline void fork_indices_here(Body& shared, std::size_t first,
+                                                     std::size_t last) {
+    own_copy<Body> body =
+        shared; // thieves see the body through its address; our copy can live in registers
     sched::fork_slot* slot = sched::free_slot();
     slot->run = &run_stolen_indices<Body>;
     auto* rest = ::new (static_cast<void*>(slot->data)) index_range{&shared, first, last};
-    // One call site for all indices: two would cost one more saved register, and leaves their short way out.
+    // One call site for all indices: two would cost one more saved register, and leaves their short
+    // way out.
     for (std::size_t i = first;; ++i) {
         const bool more = i + 1 < last;
         if (more) {
@@ -96,8 +102,9 @@ template <class Body>
     default_runtime().run([&] { fork_indices(body, 0, count); });
 }
 
-// Not inlined: the caller's own path for a leaf then needs no saved registers, and one call more is little against the
-// children's (skynet(8), one worker, g++ 12: 1.2 instead of 2.1 times the plain function).
+// Not inlined: the caller's own path for a leaf then needs no saved registers, and one call more is
+// little against the children's (skynet(8), one worker, g++ 12: 1.2 instead of 2.1 times the plain
+// function).
 template <class Body>
 [[gnu::noinline]] void fork_count(Body& body, std::size_t count) {
     if (count == 0) return;
@@ -134,9 +141,11 @@ struct kept_result {
 // A result that may be left unwritten when an exception cuts the loop short.
 template <class R>
 inline constexpr bool plain_result =
-    std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R> && std::is_move_assignable_v<R>;
+    std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R> &&
+    std::is_move_assignable_v<R>;
 
-// Separate functions: a result that is declared in a nested block would be copied on return (GCC before 14).
+// Separate functions: a result that is declared in a nested block would be copied on return (GCC
+// before 14).
 template <class R, std::size_t Count, class F>
 [[gnu::always_inline]] inline std::array<R, Count> fork_array(F& function) {
     std::array<R, Count> results;
@@ -172,7 +181,8 @@ std::vector<R> fork_vector(std::size_t count, F& function) {
 
 } // namespace detail
 
-// Calls `function(i)` for 0 <= i < count and writes the result to `out[i]`. Returns when all calls have ended.
+// Calls `function(i)` for 0 <= i < count and writes the result to `out[i]`. Returns when all calls
+// have ended.
 template <class F, std::random_access_iterator Out>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline void fork_each(std::size_t count, F&& function, Out out) {
@@ -207,16 +217,19 @@ template <std::size_t Count, class F>
         return detail::fork_array_of_optionals<R, Count>(function);
 }
 
-// Calls `function(element)` for each element of a random-access range; the results, if any, as a vector in order.
+// Calls `function(element)` for each element of a random-access range; the results, if any, as a
+// vector in order.
 template <std::ranges::random_access_range Range, class F>
-    requires std::ranges::sized_range<Range> && std::invocable<F&, std::ranges::range_reference_t<Range>>
+    requires std::ranges::sized_range<Range> &&
+             std::invocable<F&, std::ranges::range_reference_t<Range>>
 auto fork_each(Range&& range, F&& function) {
     auto begin = std::ranges::begin(range);
     using difference = std::ranges::range_difference_t<Range>;
-    return fork_each(static_cast<std::size_t>(std::ranges::size(range)),
-                     [&](std::size_t i) -> std::invoke_result_t<F&, std::ranges::range_reference_t<Range>> {
-                         return std::invoke(function, begin[static_cast<difference>(i)]);
-                     });
+    return fork_each(
+        static_cast<std::size_t>(std::ranges::size(range)),
+        [&](std::size_t i) -> std::invoke_result_t<F&, std::ranges::range_reference_t<Range>> {
+            return std::invoke(function, begin[static_cast<difference>(i)]);
+        });
 }
 
 } // namespace sennit

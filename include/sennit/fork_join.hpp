@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork_join: run callables in parallel, get all their results.
 //
-// Use it wherever two or more independent computations are known at once: divide and conquer is written as the plain
-// recursion it is. Do not use it for a number of children known only at run time (`fork_each`, `scope`) or for loops
-// over ranges (`par::for_each`).
+// Use it wherever two or more independent computations are known at once: divide and conquer is
+// written as the plain recursion it is. Do not use it for a number of children known only at run
+// time (`fork_each`, `scope`) or for loops over ranges (`par::for_each`).
 //
 //     long fib(int n) {
 //         if (n < 2) return n;
@@ -11,20 +11,24 @@
 //         return a + b;
 //     }
 //
-// Guarantees. The first callable runs on the caller at once, the others there too in order, except for those that a
-// free worker takes. All have ended when fork_join returns or throws. A wait for a taken one suspends the calling
-// context and leaves its worker free; it never runs unrelated work on top of the caller. So a child may wait in any
-// call of Sennit; a system call in a child blocks its worker (`sennit::blocking` does not). The caller may continue in
-// another thread: do not hold a std::mutex over the call, or read a thread_local on both sides.
+// Guarantees. The first callable runs on the caller at once, the others there too in order, except
+// for those that a free worker takes. All have ended when fork_join returns or throws. A wait for a
+// taken one suspends the calling context and leaves its worker free; it never runs unrelated work
+// on top of the caller. So a child may wait in any call of Sennit; a system call in a child blocks
+// its worker (`sennit::blocking` does not). The caller may continue in another thread: do not hold
+// a std::mutex over the call, or read a thread_local on both sides.
 //
-// Exceptions. The first callable's exception wins; callables that have not started are then dropped, those that run are
-// waited for, their exceptions are dropped. Otherwise the exception of the next one in order is thrown.
+// Exceptions. The first callable's exception wins; callables that have not started are then
+// dropped, those that run are waited for, their exceptions are dropped. Otherwise the exception of
+// the next one in order is thrown.
 //
-// Called from a thread that is no worker, the whole call runs on the default runtime and blocks the thread.
+// Called from a thread that is no worker, the whole call runs on the default runtime and blocks the
+// thread.
 //
-// Cost of a fork that nobody takes: about 1 ns, no allocation, no locked instruction. A taken one: below 1 us.
-// Small closures that are trivially copyable are copied: up to 48 bytes, but for the first one; up to 64, and that one,
-// too, where the call comes from a thread that is no worker. Others are called where they are.
+// Cost of a fork that nobody takes: about 1 ns, no allocation, no locked instruction. A taken one:
+// below 1 us. Small closures that are trivially copyable are copied: up to 48 bytes, but for the
+// first one; up to 64, and that one, too, where the call comes from a thread that is no worker.
+// Others are called where they are.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -41,21 +45,24 @@ namespace sennit {
 
 namespace detail {
 
-// In src/fork_join/fork_join.cpp. `catch_pending` keeps the exception that is being handled; `abandon` waits until
-// nobody uses `slot` any more (null: there is none), drops what is in it, and throws that exception; `rethrow_from`
-// throws the one that a thief left. Neither is marked noreturn, on purpose: a path that seems to come back to the
-// function's normal exit lets clang keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
+// In src/fork_join/fork_join.cpp. `catch_pending` keeps the exception that is being handled;
+// `abandon` waits until nobody uses `slot` any more (null: there is none), drops what is in it, and
+// throws that exception; `rethrow_from` throws the one that a thief left. Neither is marked
+// noreturn, on purpose: a path that seems to come back to the function's normal exit lets clang
+// keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
 [[gnu::cold, gnu::noinline]] void catch_pending() noexcept;
-[[gnu::cold, gnu::noinline]] void abandon(sched::fork_slot* slot,
-                                          void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room);
+[[gnu::cold, gnu::noinline]] void
+abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room);
 [[gnu::cold, gnu::noinline]] void rethrow_from(sched::fork_slot* slot);
 
 struct nothing {};
 
-// Trivially copyable says nothing of copies that are deleted, as with a member that is atomic, or explicit.
+// Trivially copyable says nothing of copies that are deleted, as with a member that is atomic, or
+// explicit.
 template <class T>
 inline constexpr bool trivially_copied =
-    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && std::is_convertible_v<T&, T>;
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
+    std::is_convertible_v<T&, T>;
 
 // Whether a callable is rather copied than referred to: it is an object, no function, and small.
 template <class G>
@@ -66,7 +73,8 @@ consteval bool copied_within(std::size_t bytes) {
         return false;
 }
 
-// What a slot holds of a child with closure G and result R before it runs; after that, the result or the exception.
+// What a slot holds of a child with closure G and result R before it runs; after that, the result
+// or the exception.
 template <class G, class R>
 struct child {
     using stored = stored_t<R>;
@@ -106,7 +114,8 @@ struct child {
         }
     }
 
-    // Destroys a result that nobody wants; `elsewhere` is where it lies if it is too large for the slot.
+    // Destroys a result that nobody wants; `elsewhere` is where it lies if it is too large for the
+    // slot.
     static void drop(sched::fork_slot* slot, [[maybe_unused]] void* elsewhere) noexcept {
         if constexpr (result_in_slot)
             std::destroy_at(std::addressof(slot->as<stored>()));
@@ -125,7 +134,9 @@ template <class Stored>
 struct spare_room<Stored, true> {
     alignas(Stored) std::byte bytes[sizeof(Stored)];
     void* memory() noexcept { return bytes; }
-    Stored* address() noexcept { return reinterpret_cast<Stored*>(bytes); } // SAFETY: constructed by the child
+    Stored* address() noexcept {
+        return reinterpret_cast<Stored*>(bytes);
+    } // SAFETY: constructed by the child
 };
 
 template <class R>
@@ -137,7 +148,8 @@ struct destroy_after {
 // Calls `first`; if it throws, gives the slot up first.
 template <class R, class F>
 [[gnu::always_inline]] inline result_t<R> run_first(F& first, sched::fork_slot* slot,
-                                                    [[maybe_unused]] void (*drop)(sched::fork_slot*, void*) noexcept,
+                                                    [[maybe_unused]] void (*drop)(sched::fork_slot*,
+                                                                                  void*) noexcept,
                                                     [[maybe_unused]] void* room = nullptr) {
     if constexpr (std::is_nothrow_invocable_v<F&>) {
         return invoke_result<R>(first);
@@ -196,7 +208,8 @@ template <class F, class G>
     if constexpr (kid::copied)
         ::new (static_cast<void*>(slot->data)) typename kid::payload{second, room.address()};
     else
-        ::new (static_cast<void*>(slot->data)) typename kid::payload{std::addressof(second), room.address()};
+        ::new (static_cast<void*>(slot->data))
+            typename kid::payload{std::addressof(second), room.address()};
     sched::push_fork(slot);
 
     result_t<R1> mine = run_first<R1>(first, slot, &kid::drop, room.memory());
@@ -238,15 +251,16 @@ template <class F, class G, class H, class... Rest>
 [[gnu::always_inline]] inline auto fork_all(F& first, G& second, H& third, Rest&... rest) {
     auto others = [&] { return fork_all(second, third, rest...); };
     auto pair = fork_two(first, others);
-    return std::tuple_cat(std::tuple<std::tuple_element_t<0, decltype(pair)>>(
-                              std::forward<std::tuple_element_t<0, decltype(pair)>>(std::get<0>(pair))),
-                          std::get<1>(std::move(pair)));
+    return std::tuple_cat(
+        std::tuple<std::tuple_element_t<0, decltype(pair)>>(
+            std::forward<std::tuple_element_t<0, decltype(pair)>>(std::get<0>(pair))),
+        std::get<1>(std::move(pair)));
 }
 
 } // namespace detail
 
-// Runs all callables, in parallel where workers are free, and returns their results as a std::tuple in order. A result
-// of type void appears as std::monostate; if all are void, so is fork_join's.
+// Runs all callables, in parallel where workers are free, and returns their results as a std::tuple
+// in order. A result of type void appears as std::monostate; if all are void, so is fork_join's.
 template <class... F>
     requires(sizeof...(F) >= 2 && (std::is_invocable_v<F&> && ...))
 [[gnu::always_inline]] inline auto fork_join(F&&... functions) {

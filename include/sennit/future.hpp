@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// future, shared_future: as in std, a value that comes later, for fibers and OS threads at once; and what goes on from
-// it. promise, packaged_task and async, in headers of their own, make them; so do make_ready_future and `then`.
+// future, shared_future: as in std, a value that comes later, for fibers and OS threads at once;
+// and what goes on from it. promise, packaged_task and async, in headers of their own, make them;
+// so do make_ready_future and `then`.
 //
 //     sennit::future<page> wanted = sennit::async(load, address);
-//     sennit::future<std::size_t> size = wanted.then([](sennit::future<page> p) { return p.get().size(); });
-//     …
-//     use(size.get());
+//     sennit::future<std::size_t> size = wanted.then([](sennit::future<page> p) { return
+//     p.get().size(); }); … use(size.get());
 //
-// Use them for a result that one activity hands to another. For many values use a channel, for children that are joined
-// where they were made fork_join or scope: both are cheaper.
+// Use them for a result that one activity hands to another. For many values use a channel, for
+// children that are joined where they were made fork_join or scope: both are cheaper.
 //
-// Other than in std: no destructor blocks, not even that of a future that `async` returned; there are no deferred
-// functions; `then` and get_exception_ptr are here; every member of a future without a state throws future_error
-// (no_state) except valid, assignment and destruction; a promise may be destroyed as soon as its future is ready.
+// Other than in std: no destructor blocks, not even that of a future that `async` returned; there
+// are no deferred functions; `then` and get_exception_ptr are here; every member of a future
+// without a state throws future_error (no_state) except valid, assignment and destruction; a
+// promise may be destroyed as soon as its future is ready.
 //
-// Blocking. get, wait, wait_for, wait_until and get_exception_ptr block the calling fiber while its worker goes on, or
-// the calling OS thread. They are points of cancellation: in a cancelled nursery or with_timeout they throw `cancelled`
-// instead of blocking, and the future stays as it was.
-// Thread safety. As std: one future object is used by one thread at a time, copies of a shared_future by any; whatever
-// happens before the value is set, happens before the return of a wait for it.
-// Continuations run in a fiber of their own, in the runtime that `then` was called in (the default runtime if that was
-// no worker), which must live that long. `then` of a function that returns a future<U> returns a future<U>, which is
-// ready when that one is; if the function returns a future without a state, it is a broken_promise. Chains of any
-// length, even those that are made recursively, hold no stack while they wait.
-// Errors. std::future_error with the codes of std; std::bad_alloc from what makes a state, and instead of a broken
-// promise when there is no memory to tell of that.
-// Cost: a state is one piece of small memory, for `async` and `then` the fiber included; get of a ready future is a
-// load.
+// Blocking. get, wait, wait_for, wait_until and get_exception_ptr block the calling fiber while its
+// worker goes on, or the calling OS thread. They are points of cancellation: in a cancelled nursery
+// or with_timeout they throw `cancelled` instead of blocking, and the future stays as it was.
+// Thread safety. As std: one future object is used by one thread at a time, copies of a
+// shared_future by any; whatever happens before the value is set, happens before the return of a
+// wait for it. Continuations run in a fiber of their own, in the runtime that `then` was called in
+// (the default runtime if that was no worker), which must live that long. `then` of a function that
+// returns a future<U> returns a future<U>, which is ready when that one is; if the function returns
+// a future without a state, it is a broken_promise. Chains of any length, even those that are made
+// recursively, hold no stack while they wait. Errors. std::future_error with the codes of std;
+// std::bad_alloc from what makes a state, and instead of a broken promise when there is no memory
+// to tell of that. Cost: a state is one piece of small memory, for `async` and `then` the fiber
+// included; get of a ready future is a load.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -67,8 +68,10 @@ public:
     }
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration>& when) const {
-        while (!sched::has_come(when)) // another clock than the scheduler's may have been set back meanwhile
-            if (wait_before(sched::deadline_of(when)) == future_status::ready) return future_status::ready;
+        while (!sched::has_come(
+            when)) // another clock than the scheduler's may have been set back meanwhile
+            if (wait_before(sched::deadline_of(when)) == future_status::ready)
+                return future_status::ready;
         return look();
     }
 
@@ -104,9 +107,12 @@ protected:
 private:
     friend future_access;
 
-    future_status look() const { return state().ready() ? future_status::ready : future_status::timeout; }
+    future_status look() const {
+        return state().ready() ? future_status::ready : future_status::timeout;
+    }
     future_status wait_before(std::int64_t deadline_ns) const {
-        if (state().wait(deadline_ns, "future::wait_until") == sched::wake_reason::cancelled) throw cancelled();
+        if (state().wait(deadline_ns, "future::wait_until") == sched::wake_reason::cancelled)
+            throw cancelled();
         return look();
     }
 
@@ -117,7 +123,8 @@ private:
 
 template <class T>
 class [[nodiscard]] future : public detail::basic_future<T> {
-    static_assert(!std::is_rvalue_reference_v<T>, "sennit: a future is of values, of lvalue references or of void");
+    static_assert(!std::is_rvalue_reference_v<T>,
+                  "sennit: a future is of values, of lvalue references or of void");
     using base = detail::basic_future<T>;
 
 public:
@@ -129,14 +136,15 @@ public:
     [[gnu::always_inline]] explicit future(future<future<T>>&& nested)
         : future(nested.then([](future<future<T>> ready) { return ready.get(); })) {}
 
-    // Blocks until it is ready; returns the value or throws the error. There is no state any more then.
+    // Blocks until it is ready; returns the value or throws the error. There is no state any more
+    // then.
     T get() {
         this->state().wait_ready("future::get");
         return detail::future_access::take_state(*this)->take();
     }
 
-    // Calls `function(std::move(*this))` once this is ready, and returns a future of the result. There is no state here
-    // any more then, unless it throws.
+    // Calls `function(std::move(*this))` once this is ready, and returns a future of the result.
+    // There is no state here any more then, unless it throws.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>, future>
     [[gnu::always_inline]] auto then(F&& function) {
@@ -147,17 +155,20 @@ public:
 
 private:
     friend detail::future_access;
-    explicit future(detail::state_ref<detail::future_value<T>> state) noexcept : base(std::move(state)) {}
+    explicit future(detail::state_ref<detail::future_value<T>> state) noexcept
+        : base(std::move(state)) {}
 };
 
 template <class T>
 class shared_future : public detail::basic_future<T> {
     using base = detail::basic_future<T>;
-    using shared_result = std::conditional_t<std::is_void_v<T>, void, std::add_lvalue_reference_t<const T>>;
+    using shared_result =
+        std::conditional_t<std::is_void_v<T>, void, std::add_lvalue_reference_t<const T>>;
 
 public:
     shared_future() noexcept = default;
-    shared_future(future<T>&& sole) noexcept : base(detail::future_access::take_state(sole)) {} // NOLINT: as std
+    shared_future(future<T>&& sole) noexcept
+        : base(detail::future_access::take_state(sole)) {} // NOLINT: as std
 
     // Blocks until it is ready; returns a reference to the value, or throws the error.
     shared_result get() const {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// generator: an input range of what a function yields by `co_yield`; std::generator of C++23, for C++20.
+// generator: an input range of what a function yields by `co_yield`; std::generator of C++23, for
+// C++20.
 //
 //     sennit::generator<int> counting(int n) { for (int i = 0; i < n; ++i) co_yield i; }
 //
-// Use it where the values come out of one function: it has no stack, and a step costs one indirect call. Values out of
-// a recursion: `co_yield elements_of(…)` costs no more a step, however deep; or a `stackful_generator`, whose inner
-// functions are plain ones. `co_await` is not for generators: it does not compile.
+// Use it where the values come out of one function: it has no stack, and a step costs one indirect
+// call. Values out of a recursion: `co_yield elements_of(…)` costs no more a step, however deep; or
+// a `stackful_generator`, whose inner functions are plain ones. `co_await` is not for generators:
+// it does not compile.
 //
-// Names and meaning are those of std::generator: `Ref` alone: values of `Ref` without its reference are yielded as
-// `Ref&&`; what is thrown comes out of `begin` and `++`; begin once. Frames come from the worker's small memory; there
-// is no allocator parameter. One that is between two steps may be gone on with by another fiber or thread.
-// After Baker and Brindle, std::generator, P2502R2.
+// Names and meaning are those of std::generator: `Ref` alone: values of `Ref` without its reference
+// are yielded as `Ref&&`; what is thrown comes out of `begin` and `++`; begin once. Frames come
+// from the worker's small memory; there is no allocator parameter. One that is between two steps
+// may be gone on with by another fiber or thread. After Baker and Brindle, std::generator, P2502R2.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -50,7 +52,9 @@ public:
     using pointer = std::add_pointer_t<Yielded>;
 
     static void* operator new(std::size_t bytes) { return sched::take_memory(bytes); }
-    static void operator delete(void* memory, std::size_t bytes) noexcept { sched::give_memory(memory, bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept {
+        sched::give_memory(memory, bytes);
+    }
 
     handle get_return_object() noexcept { return handle::from_promise(*this); }
     std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -82,12 +86,15 @@ public:
     struct copied {
         std::remove_cvref_t<Yielded> value;
         bool await_ready() const noexcept { return false; }
-        void await_suspend(handle self) noexcept { self.promise().root_->value_ = std::addressof(value); }
+        void await_suspend(handle self) noexcept {
+            self.promise().root_->value_ = std::addressof(value);
+        }
         void await_resume() const noexcept {}
     };
     auto yield_value(const std::remove_reference_t<Yielded>& value)
         requires std::is_rvalue_reference_v<Yielded> &&
-                 std::constructible_from<std::remove_cvref_t<Yielded>, const std::remove_reference_t<Yielded>&>
+                 std::constructible_from<std::remove_cvref_t<Yielded>,
+                                         const std::remove_reference_t<Yielded>&>
     {
         base::prevent_store_merging(value); // the copy lies beside a loop's variable
         return copied{value};
@@ -100,7 +107,8 @@ public:
         bool await_ready() const noexcept { return false; }
         std::coroutine_handle<> await_suspend(handle self) noexcept {
             SENNIT_CHECK(inner.handle_ && !inner.begun_,
-                         "[SNT-313] elements_of was given a generator that was begun or moved from; pass a fresh one");
+                         "[SNT-313] elements_of was given a generator that was begun or moved "
+                         "from; pass a fresh one");
             inner.begun_ = true;
             generator_promise& me = self.promise();
             generator_promise& its = inner.handle_.promise();
@@ -110,7 +118,8 @@ public:
             return inner.handle_;
         }
         void await_resume() {
-            if (std::exception_ptr error = std::move(inner.handle_.promise().error_)) std::rethrow_exception(error);
+            if (std::exception_ptr error = std::move(inner.handle_.promise().error_))
+                std::rethrow_exception(error);
         }
     };
     template <class R, class V>
@@ -126,10 +135,12 @@ public:
     template <std::ranges::input_range Range>
         requires(std::convertible_to<std::ranges::range_reference_t<Range>, Yielded> ||
                  (std::is_rvalue_reference_v<Yielded> && // lvalues are copied, as above
-                  std::convertible_to<std::ranges::range_reference_t<Range>, std::remove_reference_t<Yielded>>))
+                  std::convertible_to<std::ranges::range_reference_t<Range>,
+                                      std::remove_reference_t<Yielded>>))
     auto yield_value(elements_of<Range> of) {
         using all = generator<Yielded, std::ranges::range_value_t<Range>>;
-        auto each = [](std::ranges::iterator_t<Range> at, std::ranges::sentinel_t<Range> end) -> all {
+        auto each = [](std::ranges::iterator_t<Range> at,
+                       std::ranges::sentinel_t<Range> end) -> all {
             for (; at != end; ++at) co_yield *at;
         };
         return nested<all>{each(std::ranges::begin(of.range), std::ranges::end(of.range))};
@@ -156,7 +167,8 @@ class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref
     static_assert(std::is_object_v<value> && std::same_as<std::remove_cv_t<value>, value>,
                   "sennit: a generator's value is an object without const");
     static_assert(std::is_reference_v<reference> ||
-                      (std::is_object_v<reference> && std::same_as<std::remove_cv_t<reference>, reference> &&
+                      (std::is_object_v<reference> &&
+                       std::same_as<std::remove_cv_t<reference>, reference> &&
                        std::copy_constructible<reference>),
                   "sennit: a generator gives references, or objects that can be copied");
 
@@ -165,8 +177,10 @@ public:
     using promise_type = detail::generator_promise<yielded>;
     using handle = typename promise_type::handle;
 
-    generator(handle begun_by_compiler) noexcept : handle_(begun_by_compiler) {} // what calling the function makes
-    generator(generator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), begun_(other.begun_) {}
+    generator(handle begun_by_compiler) noexcept
+        : handle_(begun_by_compiler) {} // what calling the function makes
+    generator(generator&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)), begun_(other.begun_) {}
     generator& operator=(generator other) noexcept {
         std::swap(handle_, other.handle_);
         std::swap(begun_, other.begun_);
@@ -203,8 +217,9 @@ public:
 
     // Runs up to the first value. Once: a second time ends the program.
     iterator begin() {
-        SENNIT_CHECK(handle_ && !begun_, "[SNT-314] begin() was called twice on a generator, or after it was moved "
-                                         "from; make a new generator for each pass");
+        SENNIT_CHECK(handle_ && !begun_,
+                     "[SNT-314] begin() was called twice on a generator, or after it was moved "
+                     "from; make a new generator for each pass");
         begun_ = true;
         handle_.resume();
         return iterator(handle_);

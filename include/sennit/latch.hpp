@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// latch: as std::latch, for fibers, forked children and OS threads at once. Waiting is a point of cancellation.
+// latch: as std::latch, for fibers, forked children and OS threads at once. Waiting is a point of
+// cancellation.
 //
-// It may be destroyed as soon as one wait has returned and all have, also while the last count_down is on its way out.
+// It may be destroyed as soon as one wait has returned and all have, also while the last count_down
+// is on its way out.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -17,7 +19,8 @@ public:
     static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
     constexpr explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {
-        SENNIT_CHECK(expected >= 0, "[SNT-215] a latch was made with a negative count; pass 0 or more");
+        SENNIT_CHECK(expected >= 0,
+                     "[SNT-215] a latch was made with a negative count; pass 0 or more");
     }
     ~latch();
     latch(const latch&) = delete;

@@ -2,11 +2,12 @@
 // monitored: any object with a monitor around it.
 //
 //     sennit::monitored<std::vector<int>> values;
-//     values->push_back(1);                                        // inside for the length of the expression
-//     values.with([](std::vector<int>& all) { … });                // inside for the length of the call
+//     values->push_back(1);                                        // inside for the length of the
+//     expression values.with([](std::vector<int>& all) { … });                // inside for the
+//     length of the call
 //
-// Use it where a class cannot or shall not be a monitor itself. Several at once: sennit::enter(a, b), then `unguarded`.
-// Its destructor waits for who is inside or came before.
+// Use it where a class cannot or shall not be a monitor itself. Several at once: sennit::enter(a,
+// b), then `unguarded`. Its destructor waits for who is inside or came before.
 #pragma once
 
 #include "sennit/monitor.hpp"

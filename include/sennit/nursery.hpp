@@ -5,17 +5,19 @@
 //     for (const url& u : urls) pages.start([&, u] { store(fetch(u)); });
 //     pages.join();                         // rethrows the first error, when all have ended
 //
-// Guarantees. All children have ended when `join` returns or throws, and when the nursery is destroyed, however the
-// block is left. The first exception of a child cancels the rest. Cancelling wakes every blocked call of every child,
-// and of what children have in nurseries of their own: it throws `cancelled`, which ends the child and is no error of
-// the nursery. Children that have not started yet do not start. Locks are not interrupted; their owners are, and free
-// them. A child that computes sees it by its stop token or this_fiber::checkpoint(); stop callbacks run in the
-// canceller and must not block (std::stop_callback knows threads, not fibers). Nesting: a nursery made by a child
-// belongs to it; a nursery made inside with_timeout or another nursery's child is cancelled with it. Destruction
-// without join cancels, waits, and drops errors if the block is left by an exception, else throws the first. Thread
-// safety: `start`, `cancel`, `cancelled` from anywhere while the nursery lives and is not yet joined; children may
-// start siblings. The rest from the fiber that made it.
-// Cost of a child: that of a fiber, and an entry in the nursery's list of scopes, about 40 ns together.
+// Guarantees. All children have ended when `join` returns or throws, and when the nursery is
+// destroyed, however the block is left. The first exception of a child cancels the rest. Cancelling
+// wakes every blocked call of every child, and of what children have in nurseries of their own: it
+// throws `cancelled`, which ends the child and is no error of the nursery. Children that have not
+// started yet do not start. Locks are not interrupted; their owners are, and free them. A child
+// that computes sees it by its stop token or this_fiber::checkpoint(); stop callbacks run in the
+// canceller and must not block (std::stop_callback knows threads, not fibers). Nesting: a nursery
+// made by a child belongs to it; a nursery made inside with_timeout or another nursery's child is
+// cancelled with it. Destruction without join cancels, waits, and drops errors if the block is left
+// by an exception, else throws the first. Thread safety: `start`, `cancel`, `cancelled` from
+// anywhere while the nursery lives and is not yet joined; children may start siblings. The rest
+// from the fiber that made it. Cost of a child: that of a fiber, and an entry in the nursery's list
+// of scopes, about 40 ns together.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -45,36 +47,45 @@ public:
     nursery(const nursery&) = delete;
     nursery& operator=(const nursery&) = delete;
 
-    // Calls `function()` in a new fiber, with a std::stop_token if it takes one. Throws std::bad_alloc, and what
-    // copying the function throws. Ignored once the nursery is cancelled.
+    // Calls `function()` in a new fiber, with a std::stop_token if it takes one. Throws
+    // std::bad_alloc, and what copying the function throws. Ignored once the nursery is cancelled.
     template <class F>
-        requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
+        requires std::invocable<std::decay_t<F>&> ||
+                 std::invocable<std::decay_t<F>&, std::stop_token>
     [[gnu::always_inline]] void start(F&& function) {
         start_from(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
-        requires std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>
+        requires std::invocable<std::decay_t<F>&> ||
+                 std::invocable<std::decay_t<F>&, std::stop_token>
     [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
         start_from(sched::here(), &how, std::forward<F>(function));
     }
 
     // Waits until all children have ended, then reports how they ended:
-    //   * A child threw: `join` throws the first such exception, whether or not `cancel` was called too.
-    //   * `cancel` was called and no child threw: `join` returns normally, although children were cut short or never
-    //     started. `cancelled()` tells this end from one in which every child has finished its work.
-    //   * Only an enclosing nursery or with_timeout cancelled this nursery: `join` throws sennit::cancelled if a child
+    //   * A child threw: `join` throws the first such exception, whether or not `cancel` was called
+    //   too.
+    //   * `cancel` was called and no child threw: `join` returns normally, although children were
+    //   cut short or never
+    //     started. `cancelled()` tells this end from one in which every child has finished its
+    //     work.
+    //   * Only an enclosing nursery or with_timeout cancelled this nursery: `join` throws
+    //   sennit::cancelled if a child
     //     was cut short or did not start, or if the cancellation interrupted `join` itself.
     // The nursery may be used again when it was not cancelled.
     void join();
 
-    // Cancels the children (see "Guarantees" above). A later `join` does not report this: it returns normally unless a
-    // child threw an exception of its own. May be called any number of times.
+    // Cancels the children (see "Guarantees" above). A later `join` does not report this: it
+    // returns normally unless a child threw an exception of its own. May be called any number of
+    // times.
     void cancel() noexcept;
-    // True after a call of `cancel`, after an exception of a child, and after an enclosing scope was cancelled.
+    // True after a call of `cancel`, after an exception of a child, and after an enclosing scope
+    // was cancelled.
     bool cancelled() const noexcept { return scope_.cancelled(); }
 
-    // Tells children that compute. Asked for by one that was thrown `cancelled`, it tells of a stop; one that was asked
-    // for before may do so a moment later. May throw std::bad_alloc at the first call.
+    // Tells children that compute. Asked for by one that was thrown `cancelled`, it tells of a
+    // stop; one that was asked for before may do so a moment later. May throw std::bad_alloc at the
+    // first call.
     std::stop_token get_stop_token();
 
 private:
@@ -83,10 +94,13 @@ private:
     struct child final : sched::fiber_block {
         template <class G>
         child(nursery& family, const fiber_attributes* how, const void* made_at, G&& given)
-            : fiber_block(detail::runtime_for(how), type, made_at), owner(family), scope(&family.scope_) {
+            : fiber_block(detail::runtime_for(how), type, made_at), owner(family),
+              scope(&family.scope_) {
             if (how && !how->plain()) detail::apply_to(*this, *how);
             self().scope = &scope;
-            other_token = [](fiber_block& me) { return static_cast<child&>(me).owner.get_stop_token(); };
+            other_token = [](fiber_block& me) {
+                return static_cast<child&>(me).owner.get_stop_token();
+            };
             std::construct_at(std::addressof(function), std::forward<G>(given));
         }
         ~child() {}
@@ -98,7 +112,8 @@ private:
                 else
                     me.function(me.owner.get_stop_token());
             });
-            std::destroy_at(std::addressof(me.function)); // as the child: it may use its fiber_locals
+            std::destroy_at(
+                std::addressof(me.function)); // as the child: it may use its fiber_locals
         }
         // The nursery may be gone as soon as it has been told.
         static void destroy(sched::fiber_block* block) noexcept {
@@ -124,7 +139,8 @@ private:
     }
 
     template <class F>
-    child<std::decay_t<F>>* make_child(const fiber_attributes* how, const void* made_at, F&& function) {
+    child<std::decay_t<F>>* make_child(const fiber_attributes* how, const void* made_at,
+                                       F&& function) {
         using type = child<std::decay_t<F>>;
         static_assert(alignof(type) <= 16, "sennit: a fiber's closure is over-aligned");
         void* memory = sched::take_memory(sizeof(type));

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// on_lock, on_acquire, on_set: cases of select and waituntil that take a mutex, a semaphore's token, or an event.
+// on_lock, on_acquire, on_set: cases of select and waituntil that take a mutex, a semaphore's
+// token, or an event.
 //
-//     sennit::select(sennit::on_lock(table, [&] { table_of[key] = value; }),     // holds the mutex while it runs
-//                    sennit::on_acquire(free_slots, [&] { … }),                  // the token is the caller's
-//                    sennit::on_set(shut_down, [&] { … }),
-//                    sennit::after(10ms, [&] { … }));
+//     sennit::select(sennit::on_lock(table, [&] { table_of[key] = value; }),     // holds the mutex
+//     while it runs
+//                    sennit::on_acquire(free_slots, [&] { … }),                  // the token is
+//                    the caller's sennit::on_set(shut_down, [&] { … }), sennit::after(10ms, [&] { …
+//                    }));
 //
-// Use them where a lock is one of several things that would do; for a lock and a time alone use try_lock_for. A case
-// that does not happen takes nothing: no token, no auto_reset event, no mutex. One that waits is served in its turn: a
-// token or a set is given to it directly, and an unlock hands the mutex over to it, so that nobody overtakes it as one
-// may overtake a plain `lock`. The mutex is unlocked when the function has returned or thrown; it belongs, as ever, to
-// the fiber (or child, or thread) that called. The objects must outlive the call.
-// Errors: on_lock throws std::system_error(resource_deadlock_would_occur) when the caller owns the mutex. Recursive and
+// Use them where a lock is one of several things that would do; for a lock and a time alone use
+// try_lock_for. A case that does not happen takes nothing: no token, no auto_reset event, no mutex.
+// One that waits is served in its turn: a token or a set is given to it directly, and an unlock
+// hands the mutex over to it, so that nobody overtakes it as one may overtake a plain `lock`. The
+// mutex is unlocked when the function has returned or thrown; it belongs, as ever, to the fiber (or
+// child, or thread) that called. The objects must outlive the call. Errors: on_lock throws
+// std::system_error(resource_deadlock_would_occur) when the caller owns the mutex. Recursive and
 // shared mutexes are not for select. Cost: one lock of the object's own; no allocation.
 #pragma once
 
@@ -37,7 +40,9 @@ public:
     base::spin_lock* lock() noexcept override { return &wanted_->lock_; }
     bool try_now(sched::wake_ups&) noexcept override;
     bool enlist(sched::wait_entry& entry) noexcept override;
-    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(wanted_->waiters_, entry); }
+    void unlist(sched::wait_entry& entry) noexcept override {
+        sched::dequeue(wanted_->waiters_, entry);
+    }
 
 protected:
     mutex* wanted_;
@@ -59,7 +64,9 @@ public:
         sched::enqueue(from_->waiters_, entry);
         return true;
     }
-    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(from_->waiters_, entry); }
+    void unlist(sched::wait_entry& entry) noexcept override {
+        sched::dequeue(from_->waiters_, entry);
+    }
 
 private:
     semaphore_core* from_;
@@ -78,7 +85,9 @@ public:
         sched::enqueue(awaited_->waiters_, entry);
         return true;
     }
-    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(awaited_->waiters_, entry); }
+    void unlist(sched::wait_entry& entry) noexcept override {
+        sched::dequeue(awaited_->waiters_, entry);
+    }
 
 private:
     event* awaited_;
@@ -126,7 +135,8 @@ detail::on_lock_case<F> on_lock(mutex& wanted, F function) {
 
 // A token, which the caller releases some time.
 template <std::ptrdiff_t Most, std::invocable F>
-detail::calling_case<detail::acquire_case, F> on_acquire(counting_semaphore<Most>& from, F function) {
+detail::calling_case<detail::acquire_case, F> on_acquire(counting_semaphore<Most>& from,
+                                                         F function) {
     return {detail::semaphore_access::core(from), std::move(function)};
 }
 

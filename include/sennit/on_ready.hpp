@@ -5,10 +5,11 @@
 //     sennit::select(sennit::on_ready(wanted, [](sennit::future<page>& it) { show(it.get()); }),
 //                    sennit::after(2s, [] { show_slow_sign(); }));
 //
-// `function()` or `function(future)`; the future keeps its result, or error, until somebody gets it. Works for future
-// and shared_future, any number of them in any number of selects at once. The future must outlive the select, and in a
-// `waituntil` no clause may consume one that another clause names. Throws
-// std::future_error, no_state, for one that is not valid. Cost: one lock of the future's own.
+// `function()` or `function(future)`; the future keeps its result, or error, until somebody gets
+// it. Works for future and shared_future, any number of them in any number of selects at once. The
+// future must outlive the select, and in a `waituntil` no clause may consume one that another
+// clause names. Throws std::future_error, no_state, for one that is not valid. Cost: one lock of
+// the future's own.
 #pragma once
 
 #include "sennit/future.hpp"
@@ -52,7 +53,8 @@ detail::ready_case<future<T>, F> on_ready(future<T>& awaited, F function) {
 }
 template <class T, class F>
     requires std::invocable<F&, const shared_future<T>&> || std::invocable<F&>
-detail::ready_case<const shared_future<T>, F> on_ready(const shared_future<T>& awaited, F function) {
+detail::ready_case<const shared_future<T>, F> on_ready(const shared_future<T>& awaited,
+                                                       F function) {
     return {awaited, std::move(function)};
 }
 

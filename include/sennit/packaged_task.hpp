@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// packaged_task: as in std, a function whose result or exception goes into a future when it is called, by whomever.
+// packaged_task: as in std, a function whose result or exception goes into a future when it is
+// called, by whomever.
 //
 //     sennit::packaged_task<int(int)> square([](int x) { return x * x; });
 //     sennit::future<int> result = square.get_future();
@@ -7,7 +8,8 @@
 //     use(result.get());
 //
 // For a function that shall run in a new fiber at once, `async` is shorter and cheaper.
-// Thread safety: as std; a call may race with the use of the future. Left out: make_ready_at_thread_exit.
+// Thread safety: as std; a call may race with the use of the future. Left out:
+// make_ready_at_thread_exit.
 #pragma once
 
 #include "sennit/promise.hpp"
@@ -32,7 +34,8 @@ public:
     template <class F>
         requires(!std::is_same_v<std::remove_cvref_t<F>, packaged_task> &&
                  std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
-    explicit packaged_task(F&& function) : function_(new held<std::decay_t<F>>(std::forward<F>(function))) {}
+    explicit packaged_task(F&& function)
+        : function_(new held<std::decay_t<F>>(std::forward<F>(function))) {}
 
     packaged_task(packaged_task&&) noexcept = default;
     packaged_task& operator=(packaged_task&&) noexcept = default;
@@ -49,14 +52,15 @@ public:
     // Once for each state. Throws future_error: no_state, future_already_retrieved.
     future<R> get_future() { return result_.get_future(); }
 
-    // Calls the function; the future is ready when this returns. Throws future_error, and calls nothing then: no_state,
-    // promise_already_satisfied.
+    // Calls the function; the future is ready when this returns. Throws future_error, and calls
+    // nothing then: no_state, promise_already_satisfied.
     void operator()(Args... arguments) {
         result_.fulfil([&]() -> R { return function_->call(std::forward<Args>(arguments)...); });
     }
 
-    // As new, with the same function and a state of its own; the old one's future has a broken_promise if the function
-    // was not called. Throws future_error (no_state) and std::bad_alloc.
+    // As new, with the same function and a state of its own; the old one's future has a
+    // broken_promise if the function was not called. Throws future_error (no_state) and
+    // std::bad_alloc.
     void reset() {
         if (!valid()) detail::throw_future_error(future_errc::no_state);
         result_ = result();

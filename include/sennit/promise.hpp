@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// promise: as in std, the end of a future at which the value is put in; and futures that are ready from the beginning.
+// promise: as in std, the end of a future at which the value is put in; and futures that are ready
+// from the beginning.
 //
 //     sennit::promise<int> answer;
 //     sennit::fiber asker([wanted = answer.get_future()]() mutable { use(wanted.get()); });
 //     answer.set_value(42);
 //
 // Thread safety: as std; set_value and set_exception may race, and all but one throw future_error
-// (promise_already_satisfied), also while the winner still copies its value. If that copy throws, nothing is set.
-// No member blocks. set_value wakes who waits and starts continuations; the promise may be destroyed as soon as its
-// future is ready, even before set_value has returned. Left out: allocators, set_value_at_thread_exit.
+// (promise_already_satisfied), also while the winner still copies its value. If that copy throws,
+// nothing is set. No member blocks. set_value wakes who waits and starts continuations; the promise
+// may be destroyed as soon as its future is ready, even before set_value has returned. Left out:
+// allocators, set_value_at_thread_exit.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -47,23 +49,24 @@ public:
     // Once. Throws future_error: no_state, future_already_retrieved.
     future<T> get_future() {
         const auto shared = state();
-        if (std::exchange(retrieved_, true)) throw_future_error(future_errc::future_already_retrieved);
+        if (std::exchange(retrieved_, true))
+            throw_future_error(future_errc::future_already_retrieved);
         return future_access::make<T>(shared);
     }
 
     // Throws future_error: no_state, promise_already_satisfied.
     void set_exception(std::exception_ptr error) {
-        SENNIT_CHECK(
-            error != nullptr,
-            "[SNT-224] promise::set_exception was given a null exception_ptr; pass std::current_exception() inside a "
-            "catch block, or std::make_exception_ptr");
+        SENNIT_CHECK(error != nullptr, "[SNT-224] promise::set_exception was given a null "
+                                       "exception_ptr; pass std::current_exception() inside a "
+                                       "catch block, or std::make_exception_ptr");
         const auto shared = state();
         shared->begin();
         shared->publish_error(std::move(error));
     }
 
 protected:
-    explicit basic_promise(state_ref<future_value<T>> made) noexcept : state_(std::move(made)) {} // or none
+    explicit basic_promise(state_ref<future_value<T>> made) noexcept
+        : state_(std::move(made)) {} // or none
 
     // A reference that outlives the promise, should that be destroyed by whoever sees the value.
     state_ref<future_value<T>> state() const {
@@ -84,7 +87,8 @@ class promise : public detail::basic_promise<T> {
 
 public:
     promise() = default;
-    // Throw future_error: no_state, promise_already_satisfied; and what copying or moving the value throws.
+    // Throw future_error: no_state, promise_already_satisfied; and what copying or moving the value
+    // throws.
     void set_value(const T& value) { this->state()->set_value(value); }
     void set_value(T&& value) { this->state()->set_value(std::move(value)); }
 };

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// scope: a number of children known only at run time, joined at the scope's end; the first error cancels the rest.
+// scope: a number of children known only at run time, joined at the scope's end; the first error
+// cancels the rest.
 //
-// Use it when children are found one by one, or spawn siblings. For a fixed number use `fork_join`, for an indexed
-// family `fork_each`: both are cheaper.
+// Use it when children are found one by one, or spawn siblings. For a fixed number use `fork_join`,
+// for an indexed family `fork_each`: both are cheaper.
 //
 //     sennit::scope children;
 //     for (node* n = first; n; n = n->next) children.spawn([n] { visit(n); });
 //     children.join();                      // rethrows the first exception
 //
-// Guarantees. `spawn` never blocks and never runs the child. Any child may spawn into the scope, from any worker, until
-// `join` has returned. A child may wait in any call of Sennit; it never runs on top of code that waits. The
-// destructor joins; an exception that no `join` has delivered is thrown from the destructor, unless the scope is being
-// left by another exception.
-// Cancellation. The first exception of a child requests stop: children that have not started are dropped, those that
-// run can see it in `get_stop_token()`. `request_stop()` does the same by hand.
-// Thread safety: `spawn`, `request_stop`, `get_stop_token` from any thread while the scope lives and is not yet joined;
-// the rest from the context that made it, in the reverse order of the scopes' making and not from inside a fork that
-// began after the scope's first spawn (checked: the program stops with a message).
-// Cost of a child that nobody takes: a few ns where the scope's own context spawns it and its closure fits 32 bytes
-// and moves without throwing; otherwise one allocation and a trip over the worker's queue, about 50 ns.
+// Guarantees. `spawn` never blocks and never runs the child. Any child may spawn into the scope,
+// from any worker, until `join` has returned. A child may wait in any call of Sennit; it never runs
+// on top of code that waits. The destructor joins; an exception that no `join` has delivered is
+// thrown from the destructor, unless the scope is being left by another exception. Cancellation.
+// The first exception of a child requests stop: children that have not started are dropped, those
+// that run can see it in `get_stop_token()`. `request_stop()` does the same by hand. Thread safety:
+// `spawn`, `request_stop`, `get_stop_token` from any thread while the scope lives and is not yet
+// joined; the rest from the context that made it, in the reverse order of the scopes' making and
+// not from inside a fork that began after the scope's first spawn (checked: the program stops with
+// a message). Cost of a child that nobody takes: a few ns where the scope's own context spawns it
+// and its closure fits 32 bytes and moves without throwing; otherwise one allocation and a trip
+// over the worker's queue, about 50 ns.
 #pragma once
 
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/runtime.hpp"
@@ -44,8 +46,8 @@ public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
-    // Adds a child. Throws std::bad_alloc only when the child needs an allocation that is refused; it was not added
-    // then. Ignored once stop was requested.
+    // Adds a child. Throws std::bad_alloc only when the child needs an allocation that is refused;
+    // it was not added then. Ignored once stop was requested.
     template <class F>
         requires std::invocable<std::decay_t<F>&>
     void spawn(F&& function) {
@@ -53,8 +55,8 @@ public:
         if (stopped()) return;
         if constexpr (fits<closure>) {
             if (sched::fork_slot* slot = slot_for_child()) {
-                ::new (static_cast<void*>(slot->data))
-                    in_slot<closure>{{this, &in_slot<closure>::act}, closure(std::forward<F>(function))};
+                ::new (static_cast<void*>(slot->data)) in_slot<closure>{
+                    {this, &in_slot<closure>::act}, closure(std::forward<F>(function))};
                 slot->run = &scope::run_stolen;
                 ++slots_;
                 expected_ = slot + 1;
@@ -65,14 +67,16 @@ public:
         add(*new in_queue<closure>(*this, std::forward<F>(function)));
     }
 
-    // Waits for all children and throws the first exception of one, if any. The scope may be used again afterwards.
+    // Waits for all children and throws the first exception of one, if any. The scope may be used
+    // again afterwards.
     void join();
 
     // Asks the children to end early; those that have not started are dropped.
     void request_stop() noexcept;
     bool stop_requested() const noexcept { return stopped(); }
 
-    // A token that tells of `request_stop` and of the first exception. May throw std::bad_alloc at its first call.
+    // A token that tells of `request_stop` and of the first exception. May throw std::bad_alloc at
+    // its first call.
     std::stop_token get_stop_token();
 
 private:
@@ -116,8 +120,8 @@ private:
     };
 
     template <class F>
-    static constexpr bool fits =
-        sizeof(in_slot<F>) <= sched::fork_slot::capacity && alignof(F) <= 16 && std::is_nothrow_move_constructible_v<F>;
+    static constexpr bool fits = sizeof(in_slot<F>) <= sched::fork_slot::capacity &&
+                                 alignof(F) <= 16 && std::is_nothrow_move_constructible_v<F>;
 
     template <class F>
     void guarded(F&& body) noexcept {
@@ -137,15 +141,16 @@ private:
     void record(std::exception_ptr error) noexcept;
     void join_children() noexcept;
 
-    const void* const home_;  // the context that made the scope; null: none
-    const void* const maker_; // and who ran there
-    sched::fork_slot*
-        expected_; // home only: the owner context's free slot if it has forked nothing since; null: no context
-    std::uint32_t slots_ = 0; // children in the fork stack; home only
+    const void* const home_;     // the context that made the scope; null: none
+    const void* const maker_;    // and who ran there
+    sched::fork_slot* expected_; // home only: the owner context's free slot if it has forked
+                                 // nothing since; null: no context
+    std::uint32_t slots_ = 0;    // children in the fork stack; home only
     const int uncaught_at_start_;
 
     base::atomic<std::uint32_t> stopped_{0};
-    base::atomic<std::uint32_t> queued_{1}; // children in queues or running from there, and one for the owner
+    base::atomic<std::uint32_t> queued_{
+        1}; // children in queues or running from there, and one for the owner
     sched::one_shot all_ended_;
 
     base::spin_lock lock_; // guards the two below

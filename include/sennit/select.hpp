@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// select: waits for the first of several events (channels, futures, times, stop tokens) and does what belongs to it.
+// select: waits for the first of several events (channels, futures, times, stop tokens) and does
+// what belongs to it.
 //
 //     sennit::select(sennit::on_pop(requests, [&](request r) { … }, [&] { … closed … }),
 //                    sennit::on_push(replies, next, [&] { … }),
 //                    sennit::after(10ms, [&] { … }),
 //                    sennit::on_stop(token, [&] { … }));
 //
-// Exactly one case happens; its function runs after all waiting has ended. Among cases that are ready (a time that has
-// come is) the choice is random, so none starves. `otherwise` makes it not wait at all. Returns the number of the case,
-// counted from 0. A case can be switched off by `when(condition, case)`. Throws std::logic_error when all cases are off
-// and there is no `otherwise`: it would wait for ever. A closed channel is ready: pop calls its second function
-// (without one: the first is not called), push its second. An error given to `close` is not thrown here. on_push of an
-// unbounded channel may throw std::bad_alloc when it is made. Point of cancellation: throws `cancelled`. Cost: the
-// locks of all channels in it, and one entry for each case; no allocation.
+// Exactly one case happens; its function runs after all waiting has ended. Among cases that are
+// ready (a time that has come is) the choice is random, so none starves. `otherwise` makes it not
+// wait at all. Returns the number of the case, counted from 0. A case can be switched off by
+// `when(condition, case)`. Throws std::logic_error when all cases are off and there is no
+// `otherwise`: it would wait for ever. A closed channel is ready: pop calls its second function
+// (without one: the first is not called), push its second. An error given to `close` is not thrown
+// here. on_push of an unbounded channel may throw std::bad_alloc when it is made. Point of
+// cancellation: throws `cancelled`. Cost: the locks of all channels in it, and one entry for each
+// case; no allocation.
 #pragma once
 
 #include "sennit/channel.hpp"
@@ -36,7 +39,8 @@ namespace sennit {
 
 namespace detail {
 
-// One case, as `run_select` sees it. The driver holds `lock()` while it calls `try_now`, `enlist` and `unlist`.
+// One case, as `run_select` sees it. The driver holds `lock()` while it calls `try_now`, `enlist`
+// and `unlist`.
 class select_case {
 public:
     virtual ~select_case() = default;
@@ -52,14 +56,16 @@ public:
     // Stop tokens: claims `point` with `why` when stop is requested, from now on.
     virtual void register_waiter(sched::wait_point&, sched::wake_reason) noexcept {}
     virtual void unregister_waiter() noexcept {}
-    // Of one by another clock than the scheduler's, when its deadline has come: whether it is too early by its own.
-    // Then it has another deadline. The driver holds no lock while it calls this, and `happen`.
+    // Of one by another clock than the scheduler's, when its deadline has come: whether it is too
+    // early by its own. Then it has another deadline. The driver holds no lock while it calls this,
+    // and `happen`.
     virtual bool too_early() { return false; }
     // The user's function.
     virtual void happen() = 0;
 
     bool enabled = true;
-    bool by_another_clock = false; // else `too_early` is not asked: that call is 3 to 5 % of a short select
+    bool by_another_clock =
+        false; // else `too_early` is not asked: that call is 3 to 5 % of a short select
 };
 
 inline constexpr std::size_t most_select_cases = 64;
@@ -83,7 +89,9 @@ public:
         sched::enqueue(from_->receivers_, entry);
         return true;
     }
-    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(from_->receivers_, entry); }
+    void unlist(sched::wait_entry& entry) noexcept override {
+        sched::dequeue(from_->receivers_, entry);
+    }
 
 protected:
     channel<T>* from_;
@@ -96,7 +104,8 @@ class send_case : public select_case {
 public:
     send_case(channel<T>& to, T value) : to_(&to), value_(std::move(value)) { to.promise_room(); }
     send_case(send_case&& other) noexcept
-        : select_case(other), to_(std::exchange(other.to_, nullptr)), value_(std::move(other.value_)) {}
+        : select_case(other), to_(std::exchange(other.to_, nullptr)),
+          value_(std::move(other.value_)) {}
     ~send_case() override {
         if (to_) to_->take_promise_back();
     }
@@ -115,7 +124,9 @@ public:
         sched::enqueue(to_->senders_, entry);
         return true;
     }
-    void unlist(sched::wait_entry& entry) noexcept override { sched::dequeue(to_->senders_, entry); }
+    void unlist(sched::wait_entry& entry) noexcept override {
+        sched::dequeue(to_->senders_, entry);
+    }
 
 protected:
     channel<T>* to_;
@@ -148,7 +159,8 @@ template <class T, class F, class C>
 class on_push_case final : public send_case<T> {
 public:
     on_push_case(channel<T>& to, T value, F function, C closed)
-        : send_case<T>(to, std::move(value)), function_(std::move(function)), closed_(std::move(closed)) {}
+        : send_case<T>(to, std::move(value)), function_(std::move(function)),
+          closed_(std::move(closed)) {}
     void happen() override {
         if (this->request_.closed)
             std::invoke(closed_);
@@ -164,7 +176,8 @@ private:
 template <class F>
 class time_case : public select_case {
 public:
-    time_case(std::int64_t deadline_ns, F function) : deadline_ns_(deadline_ns), function_(std::move(function)) {}
+    time_case(std::int64_t deadline_ns, F function)
+        : deadline_ns_(deadline_ns), function_(std::move(function)) {}
     std::int64_t deadline_ns() const noexcept override { return deadline_ns_; }
     bool try_now(sched::wake_ups&) noexcept override { return deadline_ns_ <= sched::now_ns(); }
     void happen() override { std::invoke(function_); }
@@ -196,9 +209,11 @@ private:
 template <class F>
 class stop_case final : public select_case {
 public:
-    stop_case(std::stop_token token, F function) : token_(std::move(token)), function_(std::move(function)) {}
+    stop_case(std::stop_token token, F function)
+        : token_(std::move(token)), function_(std::move(function)) {}
     stop_case(stop_case&& other) noexcept
-        : select_case(other), token_(std::move(other.token_)), function_(std::move(other.function_)) {}
+        : select_case(other), token_(std::move(other.token_)),
+          function_(std::move(other.function_)) {}
     bool try_now(sched::wake_ups&) noexcept override { return token_.stop_requested(); }
     void register_waiter(sched::wait_point& point, sched::wake_reason why) noexcept override {
         callback_.emplace(token_, claimer{&point, why});
@@ -239,10 +254,12 @@ detail::on_pop_case<T, F, C> on_pop(channel<T>& from, F function, C closed = {})
     return {from, std::move(function), std::move(closed)};
 }
 
-// The value goes into the channel; `closed()` when that is closed. The value is lost when another case happens.
+// The value goes into the channel; `closed()` when that is closed. The value is lost when another
+// case happens.
 template <class T, class F, class C = detail::ignore_end>
     requires std::invocable<F&> && std::invocable<C&>
-detail::on_push_case<T, F, C> on_push(channel<T>& to, std::type_identity_t<T> value, F function, C closed = {}) {
+detail::on_push_case<T, F, C> on_push(channel<T>& to, std::type_identity_t<T> value, F function,
+                                      C closed = {}) {
     return {to, std::move(value), std::move(function), std::move(closed)};
 }
 

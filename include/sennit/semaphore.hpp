@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// counting_semaphore, binary_semaphore: as in std, for fibers, forked children and OS threads at once.
+// counting_semaphore, binary_semaphore: as in std, for fibers, forked children and OS threads at
+// once.
 //
 // Who waits is served in the order of coming: a token that is released while somebody waits is his.
 // Points of cancellation: acquire throws `cancelled`; the timed forms, too. No token is lost then.
@@ -49,14 +50,14 @@ public:
 
     // `desired` from 0 to max(), or the program ends with a message.
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {
-        SENNIT_CHECK(
-            desired >= 0 && desired <= max(),
-            "[SNT-212] a semaphore was made with fewer than 0 tokens, or with more than max(); pass a number in "
-            "that range");
+        SENNIT_CHECK(desired >= 0 && desired <= max(),
+                     "[SNT-212] a semaphore was made with fewer than 0 tokens, or with more than "
+                     "max(); pass a number in "
+                     "that range");
     }
 
-    // Adds tokens and wakes as many. Throws std::system_error(value_too_large), and adds none, when there would be more
-    // than max().
+    // Adds tokens and wakes as many. Throws std::system_error(value_too_large), and adds none, when
+    // there would be more than max().
     void release(std::ptrdiff_t update = 1) { core_.release(update, LeastMaxValue); }
 
     void acquire() { (void)core_.acquire_before(sched::never); }
@@ -67,7 +68,8 @@ public:
     }
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return sched::wait_until(when, false, [this](std::int64_t until) { return core_.acquire_before(until); });
+        return sched::wait_until(
+            when, false, [this](std::int64_t until) { return core_.acquire_before(until); });
     }
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared_mutex, shared_timed_mutex: many readers or one writer; as in std, for fibers, forked children and OS threads
-// at once. Use them with std::shared_lock and std::unique_lock.
+// shared_mutex, shared_timed_mutex: many readers or one writer; as in std, for fibers, forked
+// children and OS threads at once. Use them with std::shared_lock and std::unique_lock.
 //
-// Served in the order of coming: a reader that comes while a writer waits waits behind it, so neither side starves.
-// Waiting is not a point of cancellation.
-// Errors: a writer that locks again, in either way, throws std::system_error(resource_deadlock_would_occur); unlock by
-// somebody else operation_not_permitted. Readers are counted, not known: a reader that locks again may wait for itself.
-// Cost: one locked instruction for each call.
+// Served in the order of coming: a reader that comes while a writer waits waits behind it, so
+// neither side starves. Waiting is not a point of cancellation. Errors: a writer that locks again,
+// in either way, throws std::system_error(resource_deadlock_would_occur); unlock by somebody else
+// operation_not_permitted. Readers are counted, not known: a reader that locks again may wait for
+// itself. Cost: one locked instruction for each call.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -46,7 +46,9 @@ private:
     };
 
     bool enter(kind what, std::int64_t deadline_ns);
-    bool admits(kind what) const noexcept { return !writer_ && (what == kind::reader || readers_ == 0); }
+    bool admits(kind what) const noexcept {
+        return !writer_ && (what == kind::reader || readers_ == 0);
+    }
     void admit(kind what, void* who) noexcept;
     void admit_waiters(sched::wake_ups& woken) noexcept;
 
@@ -64,7 +66,8 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return sched::wait_until(when, false, [this](std::int64_t until) { return lock_shared_until(until); });
+        return sched::wait_until(when, false,
+                                 [this](std::int64_t until) { return lock_shared_until(until); });
     }
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // stackful_generator: an input range of what a function yields, from any depth of its calls.
 //
-//     sennit::stackful_generator<int> in_order([&](auto& yield) { walk(tree, yield); });   // walk calls itself
-//     for (int key : in_order) …
+//     sennit::stackful_generator<int> in_order([&](auto& yield) { walk(tree, yield); });   // walk
+//     calls itself for (int key : in_order) …
 //
-// Use it where the values come out of a recursion; where they come out of one function, `generator` is cheaper. Built
-// on `coroutine`, whose guarantees and costs it has. Made of a function, begun by `begin`, gone through once.
+// Use it where the values come out of a recursion; where they come out of one function, `generator`
+// is cheaper. Built on `coroutine`, whose guarantees and costs it has. Made of a function, begun by
+// `begin`, gone through once.
 #pragma once
 
 #include "sennit/coroutine.hpp"
@@ -44,7 +45,8 @@ class stackful_generator : public std::ranges::view_interface<stackful_generator
 public:
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, stackful_generator>)
-    explicit stackful_generator(F&& function) : frame_(std::make_unique<frame>(std::forward<F>(function))) {}
+    explicit stackful_generator(F&& function)
+        : frame_(std::make_unique<frame>(std::forward<F>(function))) {}
     template <class F>
     stackful_generator(const coroutine_attributes& how, F&& function)
         : frame_(std::make_unique<frame>(std::forward<F>(function), how)) {}
@@ -54,11 +56,13 @@ private:
     struct frame {
         template <class F, class... How>
         explicit frame(F&& function, const How&... how)
-            : body(how..., [function = std::forward<F>(function), this](suspender<void, void>& self) mutable {
+            : body(how..., [function = std::forward<F>(function),
+                            this](suspender<void, void>& self) mutable {
                   yielder<T> yield(self, place);
                   function(yield);
               }) {}
-        std::remove_reference_t<T>* place = nullptr; // of the present value, in the function's frame
+        std::remove_reference_t<T>* place =
+            nullptr; // of the present value, in the function's frame
         coroutine<> body;
         bool begun = false;
     };
@@ -84,8 +88,9 @@ public:
 
     // Runs up to the first value. Once: a second time ends the program.
     iterator begin() {
-        SENNIT_CHECK(frame_ && !frame_->begun, "[SNT-314] begin() was called twice on a generator, or after it was "
-                                               "moved from; make a new generator for each pass");
+        SENNIT_CHECK(frame_ && !frame_->begun,
+                     "[SNT-314] begin() was called twice on a generator, or after it was "
+                     "moved from; make a new generator for each pass");
         frame_->begun = true;
         frame_->body.resume();
         return iterator(*frame_);

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// waituntil: waits until a combination of events holds: this and that, or the other; what select is for the first one.
+// waituntil: waits until a combination of events holds: this and that, or the other; what select is
+// for the first one.
 //
 //     sennit::waituntil((sennit::on_ready(first, show) and sennit::on_ready(second, show))
 //                       or sennit::after(2s, [] { give_up(); }));
 //
-// Clauses are the cases of select: on_pop, on_push, on_ready, on_lock, on_acquire, on_set, after, at, on_stop. They are
-// combined by `and`, `or` (`and` binds more tightly; compilers warn if you rely on it) and parentheses. Use it for some
-// of many events; for the first of all it is select at the same cost, for all of them when_all, a nursery or plain
-// waits one after the other do as well.
+// Clauses are the cases of select: on_pop, on_push, on_ready, on_lock, on_acquire, on_set, after,
+// at, on_stop. They are combined by `and`, `or` (`and` binds more tightly; compilers warn if you
+// rely on it) and parentheses. Use it for some of many events; for the first of all it is select at
+// the same cost, for all of them when_all, a nursery or plain waits one after the other do as well.
 //
-// What is consumed when. One clause after the other happens, as they become ready: it takes what it waits for (the
-// value is out of the channel, the token out of the semaphore), its function runs at once on the calling fiber, and the
-// next is looked at when that has returned. Only a clause that may still be needed happens: of `a or b` one; in
-// `(a or b) and c` no second of the two. What has happened stays so, if in the end it was the other side of an `or`
-// that held, or the wait ended by an exception. A clause that has not happened has taken nothing. A mutex of on_lock is
-// held while its clause's function runs, not until the whole holds. Fairness. Of clauses that are ready, a time that
-// has come included, a random one is next, so none starves; among waiters of one source it is one, in the order of
-// coming. Guards. `when(condition, …)` leaves a clause, or a whole side, out if the condition is false: of `a and b`,
-// the other is needed alone. `otherwise` as the second argument makes it not wait: it happens when no clause that is
-// needed is ready and the whole does not hold. Clauses that were ready before it have happened. Point of cancellation:
-// throws `cancelled`, as select does; and what a clause's function throws, after which no other clause happens. Throws
-// std::logic_error when all clauses are left out and there is no `otherwise`. Times count from the making of the
-// clause. Cost: one select of the clauses left for each that happens; no allocation. After Parsons, Advanced
-// Concurrency Control in C-for-all, 2023 (`waituntil`); there, a clause needs no more of an `or` that holds already
-// either, but may still happen.
+// What is consumed when. One clause after the other happens, as they become ready: it takes what it
+// waits for (the value is out of the channel, the token out of the semaphore), its function runs at
+// once on the calling fiber, and the next is looked at when that has returned. Only a clause that
+// may still be needed happens: of `a or b` one; in
+// `(a or b) and c` no second of the two. What has happened stays so, if in the end it was the other
+// side of an `or` that held, or the wait ended by an exception. A clause that has not happened has
+// taken nothing. A mutex of on_lock is held while its clause's function runs, not until the whole
+// holds. Fairness. Of clauses that are ready, a time that has come included, a random one is next,
+// so none starves; among waiters of one source it is one, in the order of coming. Guards.
+// `when(condition, …)` leaves a clause, or a whole side, out if the condition is false: of `a and
+// b`, the other is needed alone. `otherwise` as the second argument makes it not wait: it happens
+// when no clause that is needed is ready and the whole does not hold. Clauses that were ready
+// before it have happened. Point of cancellation: throws `cancelled`, as select does; and what a
+// clause's function throws, after which no other clause happens. Throws std::logic_error when all
+// clauses are left out and there is no `otherwise`. Times count from the making of the clause.
+// Cost: one select of the clauses left for each that happens; no allocation. After Parsons,
+// Advanced Concurrency Control in C-for-all, 2023 (`waituntil`); there, a clause needs no more of
+// an `or` that holds already either, but may still happen.
 #pragma once
 
 #include "sennit/select.hpp"
@@ -77,12 +81,14 @@ struct wait_plan {
     template <std::derived_from<select_case> Case>
     std::uint8_t add(Case& one) noexcept {
         clauses[clause_count] = &one;
-        return add(wait_term{wait_term::kind::clause, static_cast<std::uint8_t>(clause_count++), 0});
+        return add(
+            wait_term{wait_term::kind::clause, static_cast<std::uint8_t>(clause_count++), 0});
     }
     template <joint How, class L, class R>
     std::uint8_t add(joined<How, L, R>& both) noexcept {
         const std::uint8_t left = add(both.left), right = add(both.right);
-        return add(wait_term{How == joint::all ? wait_term::kind::all : wait_term::kind::any, left, right});
+        return add(wait_term{How == joint::all ? wait_term::kind::all : wait_term::kind::any, left,
+                             right});
     }
     std::uint8_t add(wait_term term) noexcept {
         terms[term_count] = term;
@@ -90,8 +96,8 @@ struct wait_plan {
     }
 };
 
-// `clauses` has one more place than the expression has clauses: `otherwise`, or null. Returns which have happened; bit
-// `most_select_cases - 1`: the expression holds.
+// `clauses` has one more place than the expression has clauses: `otherwise`, or null. Returns which
+// have happened; bit `most_select_cases - 1`: the expression holds.
 std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wait_term> terms);
 
 inline constexpr std::size_t most_wait_clauses = most_select_cases - 1; // and `otherwise`
@@ -102,7 +108,9 @@ inline constexpr std::size_t most_wait_clauses = most_select_cases - 1; // and `
 class waited {
 public:
     // The expression holds; false: `otherwise` happened.
-    explicit operator bool() const noexcept { return (bits_ >> detail::most_wait_clauses & 1) != 0; }
+    explicit operator bool() const noexcept {
+        return (bits_ >> detail::most_wait_clauses & 1) != 0;
+    }
     // Whether the clause of this number has happened; they count from 0 as they are written.
     bool happened(std::size_t clause) const noexcept {
         return clause < detail::most_wait_clauses && (bits_ >> clause & 1) != 0;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// when_all, when_any: one future of many, as in the Concurrency TS; and the waits for many futures at once.
+// when_all, when_any: one future of many, as in the Concurrency TS; and the waits for many futures
+// at once.
 //
-//     auto [index, futures] = sennit::when_any(std::move(mirrors)).get();      // whichever is ready first
-//     std::vector<int> sums = sennit::wait_all_values(std::move(parts));       // all, or the first error
-//     page best = sennit::wait_first_success(std::move(attempts));             // the first that works
+//     auto [index, futures] = sennit::when_any(std::move(mirrors)).get();      // whichever is
+//     ready first std::vector<int> sums = sennit::wait_all_values(std::move(parts));       // all,
+//     or the first error page best = sennit::wait_first_success(std::move(attempts)); // the first
+//     that works
 //
-// They take future<T>s, which are moved in; when_all and when_any also shared_future<T>s, which are copied from
-// lvalues. These never block; errors stay in the futures that they are of. The waits block as future::get does and are
-// points of cancellation: they throw `cancelled`, and the futures that they were given are dropped. Nothing of a
-// when_any stays behind in the futures that were not ready. Thread safety: may be called from anywhere. Throw
-// future_error (no_state) when a future has no state, std::bad_alloc. Cost: two allocations, and for each future a lock
-// and two counts.
+// They take future<T>s, which are moved in; when_all and when_any also shared_future<T>s, which are
+// copied from lvalues. These never block; errors stay in the futures that they are of. The waits
+// block as future::get does and are points of cancellation: they throw `cancelled`, and the futures
+// that they were given are dropped. Nothing of a when_any stays behind in the futures that were not
+// ready. Thread safety: may be called from anywhere. Throw future_error (no_state) when a future
+// has no state, std::bad_alloc. Cost: two allocations, and for each future a lock and two counts.
 #pragma once
 
 #include "sennit/exception_list.hpp"
@@ -29,7 +31,8 @@
 
 namespace sennit {
 
-// What when_any gives: all the futures, in their order, and the index of one that is ready; SIZE_MAX if there are none.
+// What when_any gives: all the futures, in their order, and the index of one that is ready;
+// SIZE_MAX if there are none.
 template <class Sequence>
 struct when_any_result {
     std::size_t index;
@@ -47,7 +50,8 @@ inline constexpr bool is_any_future<shared_future<T>> = true;
 
 // A future that may be taken: an rvalue, or a shared_future.
 template <class T>
-concept future_argument = is_any_future<std::remove_cvref_t<T>> && std::is_constructible_v<std::decay_t<T>, T>;
+concept future_argument =
+    is_any_future<std::remove_cvref_t<T>> && std::is_constructible_v<std::decay_t<T>, T>;
 
 template <class I>
 concept future_iterator = std::input_iterator<I> && is_any_future<std::iter_value_t<I>>;
@@ -67,7 +71,8 @@ std::vector<std::iter_value_t<I>> take_futures(I first, S last) {
 template <class T>
 struct values_of {
     using type =
-        std::vector<std::conditional_t<std::is_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>, T>>;
+        std::vector<std::conditional_t<std::is_reference_v<T>,
+                                       std::reference_wrapper<std::remove_reference_t<T>>, T>>;
 };
 template <>
 struct values_of<void> {
@@ -96,12 +101,14 @@ future<std::vector<std::iter_value_t<I>>> when_all(I first, S last) {
 template <detail::future_argument... F>
 future<when_any_result<std::tuple<std::decay_t<F>...>>> when_any(F&&... futures) {
     using sequence = std::tuple<std::decay_t<F>...>;
-    return detail::gather<when_any_result<sequence>>(detail::decisive::any, sequence(std::forward<F>(futures)...));
+    return detail::gather<when_any_result<sequence>>(detail::decisive::any,
+                                                     sequence(std::forward<F>(futures)...));
 }
 template <class T>
     requires detail::is_any_future<T>
 future<when_any_result<std::vector<T>>> when_any(std::vector<T> futures) {
-    return detail::gather<when_any_result<std::vector<T>>>(detail::decisive::any, std::move(futures));
+    return detail::gather<when_any_result<std::vector<T>>>(detail::decisive::any,
+                                                           std::move(futures));
 }
 template <detail::future_iterator I, std::sentinel_for<I> S>
 future<when_any_result<std::vector<std::iter_value_t<I>>>> when_any(I first, S last) {
@@ -124,25 +131,29 @@ void wait_all(const std::vector<T>& futures) {
     wait_all(futures.begin(), futures.end());
 }
 
-// Blocks until one has succeeded, and returns its value. Throws exception_list, in the futures' order, when all have
-// failed, and an empty one when there are none.
+// Blocks until one has succeeded, and returns its value. Throws exception_list, in the futures'
+// order, when all have failed, and an empty one when there are none.
 template <class T>
 T wait_first_success(std::vector<future<T>> futures) {
     using gathered = when_any_result<std::vector<future<T>>>;
-    auto [winner, all] = detail::gather<gathered>(detail::decisive::value, std::move(futures)).get();
+    auto [winner, all] =
+        detail::gather<gathered>(detail::decisive::value, std::move(futures)).get();
     if (winner != detail::gathering::nobody) return all[winner].get();
     std::vector<std::exception_ptr> errors;
     for (const future<T>& each : all) errors.push_back(detail::future_access::take_error(each));
     throw exception_list(std::move(errors));
 }
 
-// Blocks until all have succeeded, and returns their values in order; throws the first error as soon as there is one.
-// The vector is of T, of std::reference_wrapper<U> when T is U&; void when T is.
+// Blocks until all have succeeded, and returns their values in order; throws the first error as
+// soon as there is one. The vector is of T, of std::reference_wrapper<U> when T is U&; void when T
+// is.
 template <class T>
 typename detail::values_of<T>::type wait_all_values(std::vector<future<T>> futures) {
     using gathered = when_any_result<std::vector<future<T>>>;
-    auto [failed, all] = detail::gather<gathered>(detail::decisive::error, std::move(futures)).get();
-    if (failed != detail::gathering::nobody) std::rethrow_exception(detail::future_access::take_error(all[failed]));
+    auto [failed, all] =
+        detail::gather<gathered>(detail::decisive::error, std::move(futures)).get();
+    if (failed != detail::gathering::nobody)
+        std::rethrow_exception(detail::future_access::take_error(all[failed]));
     if constexpr (!std::is_void_v<T>) {
         typename detail::values_of<T>::type values;
         values.reserve(all.size());

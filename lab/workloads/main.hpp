@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workloads of forks, and the program that runs them.
 //
-// A runtime supplies a class with: a constructor from the number of threads; `run(f)`, which calls f where forks are
-// possible and returns its result; `both(f, g)`, `all(f, g, h, i)`, `sum<Most>(count, f)`: the forms of a fork that the
-// workloads need (Most: an upper bound of count, 0 if there is none).
+// A runtime supplies a class with: a constructor from the number of threads; `run(f)`, which calls
+// f where forks are possible and returns its result; `both(f, g)`, `all(f, g, h, i)`,
+// `sum<Most>(count, f)`: the forms of a fork that the workloads need (Most: an upper bound of
+// count, 0 if there is none).
 #pragma once
 
 #include "fib.hpp"
@@ -17,7 +18,8 @@ namespace lab {
 
 template <class R>
 struct forks {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
         if (name == "fib") return measure<R>(fib<R>(size), threads);
         if (name == "skynet") return measure<R>(skynet<R>(size), threads);
         if (name == "nqueens") return measure<R>(nqueens<R>(size), threads);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nqueens: all ways to put n queens on a board, one task for each legal move; the board travels by value.
+// nqueens: all ways to put n queens on a board, one task for each legal move; the board travels by
+// value.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -12,9 +13,11 @@ struct nqueens {
     static constexpr int largest = 16;
     static constexpr std::array<std::int64_t, largest + 1> answers = {
         1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
-    // Nodes of the search tree, the root included: partial boards on which no queen attacks another.
+    // Nodes of the search tree, the root included: partial boards on which no queen attacks
+    // another.
     static constexpr std::array<std::int64_t, largest + 1> nodes = {
-        1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303};
+        1,    2,     3,      6,      17,      54,       153,       552,       2057,
+        8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303};
 
     int n;
     explicit nqueens(const std::string& size) : n(static_cast<int>(parse_size(size, 1, largest))) {}
@@ -26,16 +29,18 @@ struct nqueens {
     static bool legal(const board<N>& queens, int column, char row) {
         for (int x = 0; x < column; ++x) {
             const int other = queens[static_cast<std::size_t>(x)];
-            if (row == other || row == other - (column - x) || row == other + (column - x)) return false;
+            if (row == other || row == other - (column - x) || row == other + (column - x))
+                return false;
         }
         return true;
     }
 
-    // Writes the rows in which a queen may stand in this column, and says how many they are. Unrolled, so that each row
-    // has branches of its own for the processor to learn: LLVM does so by itself, for the programs in Rust, too, GCC
-    // does not (0.88 of the time).
+    // Writes the rows in which a queen may stand in this column, and says how many they are.
+    // Unrolled, so that each row has branches of its own for the processor to learn: LLVM does so
+    // by itself, for the programs in Rust, too, GCC does not (0.88 of the time).
     template <std::size_t N>
-    [[gnu::always_inline]] static std::size_t moves_at(int column, const board<N>& queens, std::array<char, N>& moves) {
+    [[gnu::always_inline]] static std::size_t moves_at(int column, const board<N>& queens,
+                                                       std::array<char, N>& moves) {
         std::size_t count = 0;
 #pragma GCC unroll 16
         for (char row = 0; row < static_cast<char>(N); ++row)
@@ -58,7 +63,8 @@ struct nqueens {
     template <std::size_t... N>
     static std::int64_t dispatch(int n, std::index_sequence<N...>) {
         std::int64_t result = -1;
-        ((static_cast<int>(N) + 1 == n ? void(result = node<N + 1>(0, board<N + 1>{})) : void()), ...);
+        ((static_cast<int>(N) + 1 == n ? void(result = node<N + 1>(0, board<N + 1>{})) : void()),
+         ...);
         return result;
     }
     std::int64_t run() const { return dispatch(n, std::make_index_sequence<largest>{}); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program around a runtime: `PROGRAM WORKLOAD SIZE THREADS` runs one workload once to warm up and once timed, and
-// prints one line of JSON (lab/README.md). `main.hpp` has the workloads of forks, `fibers/main.hpp` those of fibers.
+// The program around a runtime: `PROGRAM WORKLOAD SIZE THREADS` runs one workload once to warm up
+// and once timed, and prints one line of JSON (lab/README.md). `main.hpp` has the workloads of
+// forks, `fibers/main.hpp` those of fibers.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -26,7 +27,8 @@ inline double cpu_seconds() {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// The process's own high-water mark. (rusage's would start with that of the program which started us.)
+// The process's own high-water mark. (rusage's would start with that of the program which started
+// us.)
 inline long peak_rss_kib() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -48,7 +50,8 @@ struct many_blocked {};
 
 template <class R, class W>
 R runtime_for(unsigned threads) {
-    if constexpr (requires { W::blocks_many; } && std::constructible_from<R, unsigned, many_blocked>)
+    if constexpr (requires { W::blocks_many; } &&
+                  std::constructible_from<R, unsigned, many_blocked>)
         return R(threads, many_blocked());
     else
         return R(threads);
@@ -71,15 +74,17 @@ int measure(const W& workload, unsigned threads) {
     const auto start = std::chrono::steady_clock::now();
     const std::int64_t answer = enter(runtime, workload);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, \"tasks\": %lld, "
+    std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, "
+                "\"tasks\": %lld, "
                 "\"peak_rss_kib\": %ld%s}\n",
-                static_cast<long long>(answer), static_cast<long long>(workload.expected()), seconds.count(),
-                cpu_seconds() - cpu, static_cast<long long>(workload.tasks()), peak_rss_kib(),
-                extra_of(workload).c_str());
+                static_cast<long long>(answer), static_cast<long long>(workload.expected()),
+                seconds.count(), cpu_seconds() - cpu, static_cast<long long>(workload.tasks()),
+                peak_rss_kib(), extra_of(workload).c_str());
     return answer == workload.expected() ? 0 : 1;
 }
 
-// A table is a class with `run(name, size, threads)`: the status, or nothing if it has no workload of that name.
+// A table is a class with `run(name, size, threads)`: the status, or nothing if it has no workload
+// of that name.
 template <class... Tables>
 int program(int argc, char** argv) {
     try {

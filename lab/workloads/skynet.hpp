@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// skynet: a tree of ten children a node; leaves return their number, nodes the sum. Size is the depth (8: 10^8 leaves).
+// skynet: a tree of ten children a node; leaves return their number, nodes the sum. Size is the
+// depth (8: 10^8 leaves).
 #pragma once
 
 #include "runtime_base.hpp"
@@ -18,8 +19,9 @@ struct skynet {
     [[gnu::noinline]] static std::int64_t node(std::int64_t first, std::int64_t count) {
         if (count == 1) return first;
         const std::int64_t part = count / 10;
-        return R::template sum<10>(
-            10, [=](std::size_t i) { return node(first + static_cast<std::int64_t>(i) * part, part); });
+        return R::template sum<10>(10, [=](std::size_t i) {
+            return node(first + static_cast<std::int64_t>(i) * part, part);
+        });
     }
     std::int64_t run() const { return node(0, leaves(depth)); }
     std::int64_t expected() const { return leaves(depth) * (leaves(depth) - 1) / 2; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree that only its random numbers
-// know. T1 is a geometric tree of fixed shape, T3 a binomial one with long thin branches, TT a tiny one for tests.
+// UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree that only
+// its random numbers know. T1 is a geometric tree of fixed shape, T3 a binomial one with long thin
+// branches, TT a tiny one for tests.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -37,18 +38,20 @@ struct uts_node {
 
     static uts_node root(int seed) {
         std::array<std::uint8_t, 20> bytes{};
-        for (std::size_t i = 0; i < 4; ++i) bytes[16 + i] = static_cast<std::uint8_t>(seed >> (24 - 8 * i));
+        for (std::size_t i = 0; i < 4; ++i)
+            bytes[16 + i] = static_cast<std::uint8_t>(seed >> (24 - 8 * i));
         return {sha1(bytes.data(), bytes.size()), 0};
     }
     uts_node child(std::size_t number) const {
         std::array<std::uint8_t, 24> bytes;
         std::copy(state.begin(), state.end(), bytes.begin());
-        for (std::size_t i = 0; i < 4; ++i) bytes[20 + i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+        for (std::size_t i = 0; i < 4; ++i)
+            bytes[20 + i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
         return {sha1(bytes.data(), bytes.size()), height + 1};
     }
     double random() const { // in [0, 1)
-        const std::uint32_t bits =
-            std::uint32_t{state[16]} << 24 | std::uint32_t{state[17]} << 16 | std::uint32_t{state[18]} << 8 | state[19];
+        const std::uint32_t bits = std::uint32_t{state[16]} << 24 | std::uint32_t{state[17]} << 16 |
+                                   std::uint32_t{state[18]} << 8 | state[19];
         return static_cast<double>(bits & 0x7fffffffu) / 2147483648.0;
     }
     std::size_t children(const uts_tree& tree) const {
@@ -74,7 +77,8 @@ struct uts {
     explicit uts(const std::string& size) : tree(uts_named(size)) {}
 
     [[gnu::noinline]] static std::int64_t node(const uts_tree& tree, const uts_node& at) {
-        return 1 + R::template sum<0>(at.children(tree), [&](std::size_t i) { return node(tree, at.child(i)); });
+        return 1 + R::template sum<0>(at.children(tree),
+                                      [&](std::size_t i) { return node(tree, at.child(i)); });
     }
     std::int64_t run() const { return node(tree, uts_node::root(tree.seed)); }
     std::int64_t expected() const { return tree.nodes; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of forks for libraries of coroutines whose fork is `when_all` of tasks: all children but the last
-// schedule themselves on the pool, the last one is inline.
+// The workloads of forks for libraries of coroutines whose fork is `when_all` of tasks: all
+// children but the last schedule themselves on the pool, the last one is inline.
 //
-// A library L supplies: `task<T>` and `pool`; `when_all(tasks...)`, awaited for a tuple, `all_of(vector of tasks)`,
-// awaited for a range; `value(one)`, the number in one place of either.
+// A library L supplies: `task<T>` and `pool`; `when_all(tasks...)`, awaited for a tuple,
+// `all_of(vector of tasks)`, awaited for a range; `value(one)`, the number in one place of either.
 #pragma once
 
 #include "main.hpp"
@@ -24,7 +24,8 @@ struct by_when_all {
     static task<std::int64_t> fib(pool_of& pool, start at, int n) {
         if (at == start::on_pool) co_await pool.schedule();
         if (n < 2) co_return n;
-        auto [a, b] = co_await L::when_all(fib(pool, start::on_pool, n - 2), fib(pool, start::here, n - 1));
+        auto [a, b] =
+            co_await L::when_all(fib(pool, start::on_pool, n - 2), fib(pool, start::here, n - 1));
         co_return L::value(a) + L::value(b);
     }
 
@@ -35,15 +36,16 @@ struct by_when_all {
         return sum;
     }
 
-    static task<std::int64_t> skynet(pool_of& pool, start at, std::int64_t first, std::int64_t count) {
+    static task<std::int64_t> skynet(pool_of& pool, start at, std::int64_t first,
+                                     std::int64_t count) {
         if (at == start::on_pool) co_await pool.schedule();
         if (count == 1) co_return first;
         const std::int64_t part = count / 10;
         const auto child = [&](int i) {
             return skynet(pool, i < 9 ? start::on_pool : start::here, first + i * part, part);
         };
-        auto results = co_await L::when_all(child(0), child(1), child(2), child(3), child(4), child(5), child(6),
-                                            child(7), child(8), child(9));
+        auto results = co_await L::when_all(child(0), child(1), child(2), child(3), child(4),
+                                            child(5), child(6), child(7), child(8), child(9));
         co_return std::apply([](auto&... one) { return (L::value(one) + ...); }, results);
     }
 
@@ -60,12 +62,14 @@ struct by_when_all {
         children.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             board[static_cast<std::size_t>(column)] = moves[i];
-            children.push_back(nqueens<N>(pool, i + 1 < count ? start::on_pool : start::here, column + 1, board));
+            children.push_back(
+                nqueens<N>(pool, i + 1 < count ? start::on_pool : start::here, column + 1, board));
         }
         co_return sum_of(co_await L::all_of(std::move(children)));
     }
 
-    static task<void> matmul(pool_of& pool, start at, const int* a, const int* b, int* c, int n, int stride) {
+    static task<void> matmul(pool_of& pool, start at, const int* a, const int* b, int* c, int n,
+                             int stride) {
         if (at == start::on_pool) co_await pool.schedule();
         if (n <= lab::matmul<void>::leaf) {
             lab::matmul<void>::multiply_leaf(a, b, c, n, stride);
@@ -77,10 +81,11 @@ struct by_when_all {
                              matmul(pool, start::on_pool, a, b + k, c + k, k, stride),
                              matmul(pool, start::on_pool, a + down, b, c + down, k, stride),
                              matmul(pool, start::here, a + down, b + k, c + down + k, k, stride));
-        co_await L::when_all(matmul(pool, start::on_pool, a + k, b + down, c, k, stride),
-                             matmul(pool, start::on_pool, a + k, b + down + k, c + k, k, stride),
-                             matmul(pool, start::on_pool, a + down + k, b + down, c + down, k, stride),
-                             matmul(pool, start::here, a + down + k, b + down + k, c + down + k, k, stride));
+        co_await L::when_all(
+            matmul(pool, start::on_pool, a + k, b + down, c, k, stride),
+            matmul(pool, start::on_pool, a + k, b + down + k, c + k, k, stride),
+            matmul(pool, start::on_pool, a + down + k, b + down, c + down, k, stride),
+            matmul(pool, start::here, a + down + k, b + down + k, c + down + k, k, stride));
     }
 
     static task<std::int64_t> uts(pool_of& pool, start at, const uts_tree& tree, uts_node node) {
@@ -90,7 +95,8 @@ struct by_when_all {
         std::vector<task<std::int64_t>> children;
         children.reserve(count);
         for (std::size_t i = 0; i < count; ++i)
-            children.push_back(uts(pool, i + 1 < count ? start::on_pool : start::here, tree, node.child(i)));
+            children.push_back(
+                uts(pool, i + 1 < count ? start::on_pool : start::here, tree, node.child(i)));
         co_return 1 + sum_of(co_await L::all_of(std::move(children)));
     }
 };

@@ -18,12 +18,14 @@ namespace sennit {
 
 namespace {
 
-constexpr std::uint32_t most_room = (1u << 30) - 1; // bounds: the rest of the word says what is to be done
+constexpr std::uint32_t most_room =
+    (1u << 30) - 1; // bounds: the rest of the word says what is to be done
 
-// The slot of the actor whose constructor is about to run here. Before it does, its arguments or another base
-// of its class may make others: so who puts one here puts back the one that was here.
+// The slot of the actor whose constructor is about to run here. Before it does, its arguments or
+// another base of its class may make others: so who puts one here puts back the one that was here.
 //
-// The context's, as what runs before may block and go on in another thread; a thread's own where there is none.
+// The context's, as what runs before may block and go on in another thread; a thread's own where
+// there is none.
 sched::mailbox*& under_construction() noexcept {
     static thread_local sched::mailbox* box = nullptr;
     sched::worker* const me = sched::this_worker();
@@ -40,12 +42,14 @@ sched::runtime_core& runtime_here() {
 
 } // namespace
 
-// ---- an actor ------------------------------------------------------------------------------------------------------
+// ---- an actor
+// ------------------------------------------------------------------------------------------------------
 
 actor_base::actor_base() : box_(exchange_under_construction(nullptr)) {
     if (!box_)
-        throw std::logic_error("sennit: [SNT-501] an actor was constructed without actor_group::spawn; make it with "
-                               "spawn, which gives it a mailbox");
+        throw std::logic_error(
+            "sennit: [SNT-501] an actor was constructed without actor_group::spawn; make it with "
+            "spawn, which gives it a mailbox");
 }
 
 sched::address actor_base::address() const noexcept {
@@ -77,10 +81,13 @@ void actor_base::end(std::exception_ptr error) noexcept {
     if (error && !told) actor_group::of(box)->failed(std::move(error));
 }
 
-// ---- its birth -----------------------------------------------------------------------------------------------------
+// ---- its birth
+// -----------------------------------------------------------------------------------------------------
 
-actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_type& type, const spawn_options* how)
-    : group_(group), type_(type), watcher_(how ? how->watcher : sched::address()), named_(how && !how->name.empty()) {
+actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_type& type,
+                                      const spawn_options* how)
+    : group_(group), type_(type), watcher_(how ? how->watcher : sched::address()),
+      named_(how && !how->name.empty()) {
     group.runtime_.check_not_lost();
     std::uint16_t affinity = 0;
     if (how && how->worker != spawn_options::any_worker)
@@ -88,11 +95,13 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
     const std::uint16_t begin = how && how->initial_worker != spawn_options::any_worker
                                     ? sched::affinity_of_worker(group.runtime_, how->initial_worker)
                                     : std::uint16_t{0};
-    auto cold = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::cold_state>() : nullptr;
+    auto cold = how && (!how->name.empty() || how->watcher) ? std::make_unique<detail::cold_state>()
+                                                            : nullptr;
     if (cold) cold->name = how->name;
     memory_ = type.take();
     try {
-        detail::watch_entry* entry = how && how->watcher ? detail::make_watch_entry(how->watcher, false) : nullptr;
+        detail::watch_entry* entry =
+            how && how->watcher ? detail::make_watch_entry(how->watcher, false) : nullptr;
         try {
             box_ = &group.runtime_.mailboxes().take(affinity);
         } catch (...) {
@@ -104,14 +113,15 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
         type.give(memory_);
         throw;
     }
-    if (const std::uint16_t wanted = affinity != 0 ? affinity : begin; wanted != 0) box_->set_initial_owner(wanted);
+    if (const std::uint16_t wanted = affinity != 0 ? affinity : begin; wanted != 0)
+        box_->set_initial_owner(wanted);
     box_->cold_state = cold.release();
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->handled.store_rlx(0); // the life begins later; so for all of these
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
-    box_->bounds.store_rlx(how && how->mailbox != 0
-                               ? std::min(how->mailbox, most_room) << 2 | static_cast<std::uint32_t>(how->overflow)
-                               : 0);
+    box_->bounds.store_rlx(how && how->mailbox != 0 ? std::min(how->mailbox, most_room) << 2 |
+                                                          static_cast<std::uint32_t>(how->overflow)
+                                                    : 0);
     // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
     box_->group.store_rlx(&group); // the constructor may make actors, too
     box_->shard = static_cast<std::uint8_t>(group.shard_here());
@@ -122,12 +132,14 @@ actor_group::spawn_guard::~spawn_guard() {
     if (!box_) return;
     exchange_under_construction(outer_);
     // whoever spawns it learns by the exception
-    if (watcher_) detail::remove_watch_entry({box_->self().slot, box_->generation() + 1}, watcher_, false);
+    if (watcher_)
+        detail::remove_watch_entry({box_->self().slot, box_->generation() + 1}, watcher_, false);
     type_.give(memory_);
     (void)end_unstarted(exit_reason::error, nullptr);
 }
 
-sched::address actor_group::spawn_guard::end_unstarted(exit_reason why, const std::exception_ptr& error) noexcept {
+sched::address actor_group::spawn_guard::end_unstarted(exit_reason why,
+                                                       const std::exception_ptr& error) noexcept {
     sched::mailbox& box = *std::exchange(box_, nullptr);
     const sched::address unstarted{box.self().slot, box.generation() + 1};
     detail::message_list nobodys;
@@ -138,13 +150,13 @@ sched::address actor_group::spawn_guard::end_unstarted(exit_reason why, const st
 }
 
 sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
-    SENNIT_CHECK(
-        made.box_ == box_,
-        "[SNT-502] an actor's constructor constructed another actor without actor_group::spawn; make it with spawn");
+    SENNIT_CHECK(made.box_ == box_, "[SNT-502] an actor's constructor constructed another actor "
+                                    "without actor_group::spawn; make it with spawn");
     exchange_under_construction(outer_);
     if (made.ending_) { // already: nobody's turn, so right here
         std::exception_ptr error = type_.destroy(made, exit_reason::normal);
-        const sched::address unstarted = end_unstarted(error ? exit_reason::error : exit_reason::normal, error);
+        const sched::address unstarted =
+            end_unstarted(error ? exit_reason::error : exit_reason::normal, error);
         if (error) group_.failed(std::move(error));
         return unstarted;
     }
@@ -155,7 +167,8 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
         detail::cold_state_of(box)->type = &type_;
     }
     box.object = &made;
-    const sched::address who{box.self().slot, box.generation() + 1}; // it may have ended when it is begun
+    const sched::address who{box.self().slot,
+                             box.generation() + 1}; // it may have ended when it is begun
     bool stopped = false;
     const bool address_escaped = made.address_escaped_; // it may end as soon as it lives
     std::unique_lock before_all_others(detail::cold_state_lock(box.self().slot), std::defer_lock);
@@ -181,10 +194,12 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
     return who;
 }
 
-// ---- a group -------------------------------------------------------------------------------------------------------
+// ---- a group
+// -------------------------------------------------------------------------------------------------------
 
 actor_group::actor_group() : incarnation_owner{&member_ended}, runtime_(runtime_here()) {}
-actor_group::actor_group(sennit::runtime& where) : incarnation_owner{&member_ended}, runtime_(where.core()) {
+actor_group::actor_group(sennit::runtime& where)
+    : incarnation_owner{&member_ended}, runtime_(where.core()) {
     where.check_not_lost();
 }
 
@@ -204,14 +219,16 @@ void actor_group::failed(std::exception_ptr error) noexcept {
     if (!error_) error_ = std::move(error);
 }
 
-// Whoever joins goes on only when this one is counted out, and is through with the lock that says so: the branch's lock
-// is left before that, the group's is the last that is touched.
+// Whoever joins goes on only when this one is counted out, and is through with the lock that says
+// so: the branch's lock is left before that, the group's is the last that is touched.
 void actor_group::member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept {
     auto& me = static_cast<actor_group&>(family);
     shard& mine = me.shards_[box.shard];
     {
         std::lock_guard guard(mine.lock);
-        mine.handled += box.handled.load_rlx(); // pairs with nothing: a metric of this life, written by its turns
+        mine.handled +=
+            box.handled
+                .load_rlx(); // pairs with nothing: a metric of this life, written by its turns
         if (--mine.living != 0) return;
     }
     sched::wake_ups woken;
@@ -233,8 +250,8 @@ bool actor_group::wait_for_all(bool at_the_end) noexcept {
             lock_.unlock();
             return true;
         }
-        const auto why =
-            sched::block(joiners_, lock_, {.cancellable = !at_the_end, .what = "actor_group::join", .on = this});
+        const auto why = sched::block(
+            joiners_, lock_, {.cancellable = !at_the_end, .what = "actor_group::join", .on = this});
         if (why == sched::wake_reason::cancelled) return false;
     }
 }
@@ -263,7 +280,8 @@ void actor_group::stop() noexcept {
     });
 }
 
-// Its address, if it lives and is one of this group. If it ends meanwhile that is nobody's, whoever comes next.
+// Its address, if it lives and is one of this group. If it ends meanwhile that is nobody's, whoever
+// comes next.
 sched::address actor_group::member(const sched::mailbox& box) const noexcept {
     const std::uint32_t incarnation = box.generation();
     const bool mine = incarnation % 2 != 0 && of(box) == this; // `generation` has acquired it
@@ -278,13 +296,14 @@ void actor_group::stop_one(sched::address who) noexcept {
     }
 }
 
-// ---- the end without memory ----------------------------------------------------------------------------------------
+// ---- the end without memory
+// ----------------------------------------------------------------------------------------
 //
-// One piece of mail, a part of the group, goes to one that lives, ends it, and goes on to the next: so it meets all,
-// and each stop takes the same memory, none. It goes home when it has looked at all from the first to the last and
-// found nobody. Whoever wants it meanwhile has it look once more: it may have passed the one that is meant. The group's
-// destructor waits until it is home, as it may still lie with one that has ended otherwise; which takes as long as that
-// one's turn.
+// One piece of mail, a part of the group, goes to one that lives, ends it, and goes on to the next:
+// so it meets all, and each stop takes the same memory, none. It goes home when it has looked at
+// all from the first to the last and found nobody. Whoever wants it meanwhile has it look once
+// more: it may have passed the one that is meant. The group's destructor waits until it is home, as
+// it may still lie with one that has ended otherwise; which takes as long as that one's turn.
 
 void actor_group::send_stop_visitor() noexcept {
     {
@@ -330,7 +349,8 @@ void actor_group::stop_visitor::visit(sched::message_node& self, void* object) n
     static_cast<stop_visitor&>(self).group.forward_stop_visitor();
 }
 
-// ---- what there is -------------------------------------------------------------------------------------------------
+// ---- what there is
+// -------------------------------------------------------------------------------------------------
 
 std::size_t actor_group::size() const noexcept {
     std::size_t sum = 0;
@@ -348,18 +368,24 @@ std::uint64_t actor_group::handled() const {
         sum += one.handled;
     }
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (box.is_alive() && of(box) == this) sum += box.handled.load_rlx(); // pairs with nothing: a metric
+        if (box.is_alive() && of(box) == this)
+            sum += box.handled.load_rlx(); // pairs with nothing: a metric
     });
     return sum;
 }
 
-sched::address actor_group::find_named(std::string_view name, const detail::actor_type* type) const {
+sched::address actor_group::find_named(std::string_view name,
+                                       const detail::actor_type* type) const {
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (found || !box.is_alive() || of(box) != this) return; // `is_alive` has acquired it; again under the lock
+        if (found || !box.is_alive() || of(box) != this)
+            return; // `is_alive` has acquired it; again under the lock
         std::lock_guard guard(detail::cold_state_lock(box.self().slot));
-        if (!box.is_alive() || of(box) != this || !box.cold_state || detail::cold_state_of(box)->name != name) return;
-        if (detail::cold_state_of(box)->type == type) found = box.self(); // its memory may be gone already
+        if (!box.is_alive() || of(box) != this || !box.cold_state ||
+            detail::cold_state_of(box)->name != name)
+            return;
+        if (detail::cold_state_of(box)->type == type)
+            found = box.self(); // its memory may be gone already
     });
     return found;
 }

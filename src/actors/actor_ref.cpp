@@ -18,14 +18,18 @@ const char* describe(ask_error what) noexcept {
     case ask_error::timed_out:
         return "sennit: [SNT-511] the actor did not answer within the time limit of the ask";
     case ask_error::actor_down:
-        return "sennit: [SNT-512] the actor has ended, or has dropped the question without an answer";
+        return "sennit: [SNT-512] the actor has ended, or has dropped the question without an "
+               "answer";
     case ask_error::cancelled:
-        return "sennit: [SNT-513] the wait for an answer was cancelled by the nursery or with_timeout around it";
+        return "sennit: [SNT-513] the wait for an answer was cancelled by the nursery or "
+               "with_timeout around it";
     case ask_error::cycle:
-        return "sennit: [SNT-514] actors ask each other in a circle, so no answer can come; tell one of them instead "
+        return "sennit: [SNT-514] actors ask each other in a circle, so no answer can come; tell "
+               "one of them instead "
                "of asking";
     case ask_error::full:
-        return "sennit: [SNT-515] the actor's mailbox had no room for the question; raise its bound, or ask less often";
+        return "sennit: [SNT-515] the actor's mailbox had no room for the question; raise its "
+               "bound, or ask less often";
     }
     return "sennit: [SNT-516] no answer came, for an unknown reason";
 }
@@ -35,7 +39,8 @@ namespace detail {
 namespace {
 
 struct stop_message : sched::message_node {
-    explicit stop_message(exit_reason why) noexcept : message_node(&stop_message::go), reason(why) {}
+    explicit stop_message(exit_reason why) noexcept
+        : message_node(&stop_message::go), reason(why) {}
     static void go(sched::message_node& raw, void* object) noexcept {
         auto& one = static_cast<stop_message&>(raw);
         const exit_reason why = one.reason;
@@ -78,11 +83,12 @@ void stop_actor(sched::address whom, exit_reason why, bool at_once) {
     (void)sched::deliver_uncounted(whom, *one);
 }
 
-// Each asker writes down whom it waits for, then follows the chain. Of those that close a circle, the last to write
-// sees all the others (sequentially consistent). Who answers rubs it out before the answer can be seen, and so before
-// whatever it asks next: a chain leads over none that has its answer and has yet to run. Who forwards the question
-// writes down the new one, and follows the chain from there; who keeps the duty behind its handler's end, or gives it
-// away in a message, nobody: such circles end by the asker's limit.
+// Each asker writes down whom it waits for, then follows the chain. Of those that close a circle,
+// the last to write sees all the others (sequentially consistent). Who answers rubs it out before
+// the answer can be seen, and so before whatever it asks next: a chain leads over none that has its
+// answer and has yet to run. Who forwards the question writes down the new one, and follows the
+// chain from there; who keeps the duty behind its handler's end, or gives it away in a message,
+// nobody: such circles end by the asker's limit.
 namespace {
 // Whether who asks or waits for `whom` waits for `mine`.
 bool leads_to(sched::address whom, sched::address mine) noexcept {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timers of actors: a timer of the wheel, and mail that it sends.
 //
-// State of a node: live; cancelled; done (once only: its message is being handled, or nobody is there to handle it).
-// References: the handles', and one of whatever the timer is on its way with, in turn: the wheel, the mailbox, the
-// handler's turn. Who ends that way gives it back.
+// State of a node: live; cancelled; done (once only: its message is being handled, or nobody is
+// there to handle it). References: the handles', and one of whatever the timer is on its way with,
+// in turn: the wheel, the mailbox, the handler's turn. Who ends that way gives it back.
 //
 // Protocol.
-// 1. Expired, its mail is delivered. The receiver's turn looks at the state: not live: that is the end of the way.
+// 1. Expired, its mail is delivered. The receiver's turn looks at the state: not live: that is the
+// end of the way.
 // 2. Once only: live becomes done by a compare-and-swap, then the message is handled.
-// 3. Again and again: the next time is armed, then the state is looked at once more, then the copy is handled.
-// 4. `cancel`, and the receiver's end, exchange live for cancelled, then disarm. Who disarms it (one can) ends the way.
-// Why cancelled is never handled: 2 is one step; and in 3 who cancels before the last look is seen by it. Why nothing
-// is left over: after a cancel the timer is disarmed by it, or expires, or is armed by a turn behind it (3), whose last
-// look then finds it cancelled, and disarms it.
-// The list of a receiver's timers is guarded as its watches are (cold_state.hpp). Who takes a node off holds the way's
-// end back until it has left that lock, so what is in the list lives.
+// 3. Again and again: the next time is armed, then the state is looked at once more, then the copy
+// is handled.
+// 4. `cancel`, and the receiver's end, exchange live for cancelled, then disarm. Who disarms it
+// (one can) ends the way. Why cancelled is never handled: 2 is one step; and in 3 who cancels
+// before the last look is seen by it. Why nothing is left over: after a cancel the timer is
+// disarmed by it, or expires, or is armed by a turn behind it (3), whose last look then finds it
+// cancelled, and disarms it. The list of a receiver's timers is guarded as its watches are
+// (cold_state.hpp). Who takes a node off holds the way's end back until it has left that lock, so
+// what is in the list lives.
 #include "sennit/actor/actor_timer.hpp"
 
 #include "actors/cold_state.hpp"
@@ -40,11 +43,13 @@ struct timer_node : attached_timer {
         timer_node* of = nullptr;
     };
     struct due_message : sched::message_node {
-        explicit due_message(timer_node* node) noexcept : message_node(&timer_node::run_due), of(node) {}
+        explicit due_message(timer_node* node) noexcept
+            : message_node(&timer_node::run_due), of(node) {}
         timer_node* of;
     };
 
-    timer_node(sched::address to, sched::runtime_core& runtime, std::int64_t period_ns, const timer_load& what) noexcept
+    timer_node(sched::address to, sched::runtime_core& runtime, std::int64_t period_ns,
+               const timer_load& what) noexcept
         : whom(to), where(runtime), period(period_ns), load(what), due(this) {
         bell.of = this;
         bell.fire = &timer_node::expire;
@@ -135,7 +140,8 @@ void timer_node::again(void* object) noexcept {
         drop(*message);
 }
 
-timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int64_t period_ns, const timer_load& load) {
+timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int64_t period_ns,
+                        const timer_load& load) {
     load.node->sender = sched::current_receiver();
     const sched::mailbox* box = whom ? sched::mailbox_table::find(whom.slot) : nullptr;
     if (!box) {
@@ -144,7 +150,8 @@ timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int6
     }
     timer_node* one = nullptr;
     try {
-        one = ::new (sched::take_memory(sizeof(timer_node))) timer_node(whom, box->runtime(), period_ns, load);
+        one = ::new (sched::take_memory(sizeof(timer_node)))
+            timer_node(whom, box->runtime(), period_ns, load);
     } catch (...) {
         load.drop(*load.node);
         throw;

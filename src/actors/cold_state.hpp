@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What few actors have: a name, others that watch it, timers.
 //
-// Hangs on the mailbox, for one life. Guarded by a lock of the slot, under which the life also ends: so whoever finds
-// the life under the lock finds what hangs on it.
+// Hangs on the mailbox, for one life. Guarded by a lock of the slot, under which the life also
+// ends: so whoever finds the life under the lock finds what hangs on it.
 #pragma once
 
 #include "actors/runtime/mailbox.hpp"
@@ -20,7 +20,8 @@
 
 namespace sennit::detail {
 
-// Tells `watcher` of the end of who has it in its list; made when the watch begins, so that an end allocates nothing.
+// Tells `watcher` of the end of who has it in its list; made when the watch begins, so that an end
+// allocates nothing.
 struct watch_entry : sched::message_node {
     watch_entry(sched::address to, bool both_ways) noexcept;
     sched::address watcher;
@@ -49,14 +50,15 @@ struct cold_state {
     timer_list timers;
 };
 
-base::byte_lock& cold_state_lock(std::uint32_t slot) noexcept; // one for all slots that are not there
+base::byte_lock&
+cold_state_lock(std::uint32_t slot) noexcept; // one for all slots that are not there
 
 inline cold_state* cold_state_of(sched::mailbox& box) noexcept {
     return static_cast<cold_state*>(box.cold_state);
 }
 
-// Calls `add(cold_state&)` under the lock if `whom` lives, or is about to: its constructor runs. False: it has ended.
-// Throws std::bad_alloc, but not where an extra hangs already.
+// Calls `add(cold_state&)` under the lock if `whom` lives, or is about to: its constructor runs.
+// False: it has ended. Throws std::bad_alloc, but not where an extra hangs already.
 template <class F>
 bool attach_to(sched::address whom, F add) {
     std::unique_ptr<cold_state> fresh;
@@ -82,18 +84,19 @@ void cancel_timers(timer_list& all) noexcept;
 watch_entry* make_watch_entry(sched::address watcher, bool linked); // throws std::bad_alloc
 void remove_watch_entry(sched::address whom, sched::address watcher, bool linked) noexcept;
 
-// Mail that reached nobody, because the constructor of its receiver runs: it is sent when that has returned. False:
-// that is not so, or there is no memory.
+// Mail that reached nobody, because the constructor of its receiver runs: it is sent when that has
+// returned. False: that is not so, or there is no memory.
 bool store_early_message(sched::message_node& one) noexcept;
-// Under the lock, just before the life begins: what was kept so comes before all that is sent to who lives.
+// Under the lock, just before the life begins: what was kept so comes before all that is sent to
+// who lives.
 void deliver_early_messages(sched::mailbox& box) noexcept;
 
 // Tells those in the list. False: none of them was there any more.
 bool notify_watchers(watch_entry* first, const down& down_message) noexcept;
 
-// Ends the life, also one that has not begun, and tells those that watch `who`. True: somebody was told. `nobodys`:
-// gets the mail for one whose life does not begin.
-bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
-                     message_list* nobodys = nullptr) noexcept;
+// Ends the life, also one that has not begun, and tells those that watch `who`. True: somebody was
+// told. `nobodys`: gets the mail for one whose life does not begin.
+bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why,
+                     const std::exception_ptr& error, message_list* nobodys = nullptr) noexcept;
 
 } // namespace sennit::detail

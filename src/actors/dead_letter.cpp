@@ -36,7 +36,8 @@ const char* describe(dead_letter_reason why) noexcept {
 }
 } // namespace
 
-// ---- fallback handlers ---------------------------------------------------------------------------------------------
+// ---- fallback handlers
+// ---------------------------------------------------------------------------------------------
 
 struct fallback_handler::entry : base::list_node {
     entry(const void* whose, function&& given) : where(whose), what(std::move(given)) {}
@@ -93,14 +94,16 @@ fallback_handler::~fallback_handler() {
     fallbacks::lock.lock();
     fallbacks::all.remove(*entry_);
     while (entry_->calls != 0) {
-        (void)sched::block(fallbacks::leaving, fallbacks::lock,
-                           {.cancellable = false, .what = "fallback_handler::~fallback_handler", .on = this});
+        (void)sched::block(
+            fallbacks::leaving, fallbacks::lock,
+            {.cancellable = false, .what = "fallback_handler::~fallback_handler", .on = this});
         fallbacks::lock.lock();
     }
     fallbacks::lock.unlock();
 }
 
-// ---- what nobody handled -------------------------------------------------------------------------------------------
+// ---- what nobody handled
+// -------------------------------------------------------------------------------------------
 
 std::uint64_t dead_letters() noexcept {
     return count.load();
@@ -119,11 +122,12 @@ void write_dead_letter(const dead_letter& which) noexcept {
         std::snprintf(receiver, sizeof receiver, "to actor %u.%u, which %s", which.receiver.slot,
                       which.receiver.generation, describe(which.why));
     if (which.sender)
-        std::fprintf(stderr, "sennit: [SNT-517] dead letter: %s %s, sent by actor %u.%u%s\n", which.message->name(),
-                     receiver, which.sender.slot, which.sender.generation, last);
+        std::fprintf(stderr, "sennit: [SNT-517] dead letter: %s %s, sent by actor %u.%u%s\n",
+                     which.message->name(), receiver, which.sender.slot, which.sender.generation,
+                     last);
     else
-        std::fprintf(stderr, "sennit: [SNT-517] dead letter: %s %s, not sent by an actor%s\n", which.message->name(),
-                     receiver, last);
+        std::fprintf(stderr, "sennit: [SNT-517] dead letter: %s %s, not sent by an actor%s\n",
+                     which.message->name(), receiver, last);
 }
 
 namespace {
@@ -147,9 +151,11 @@ const void* runtime_of(sched::address receiver) noexcept {
 void detail::note_dead_letter(const sched::message_node& which, const std::type_info& message,
                               std::span<const std::byte> bytes) noexcept {
     const sched::address receiver = which.receiver();
-    note(nullptr, runtime_of(receiver),
-         {&message, which.sender, receiver,
-          which.fate == sched::delivery::full ? dead_letter_reason::full : dead_letter_reason::ended, bytes});
+    note(
+        nullptr, runtime_of(receiver),
+        {&message, which.sender, receiver,
+         which.fate == sched::delivery::full ? dead_letter_reason::full : dead_letter_reason::ended,
+         bytes});
 }
 
 void detail::note_unhandled(const actor_base& receiver, const dead_letter& what) noexcept {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers that come and go.
 //
-// All is done inside the actor's turn, or before its life. A change made while a message is handled is written down
-// and takes effect before the next one: so a handler may remove itself, and the list it is called from does not move.
+// All is done inside the actor's turn, or before its life. A change made while a message is handled
+// is written down and takes effect before the next one: so a handler may remove itself, and the
+// list it is called from does not move.
 #include "sennit/actor/open_base.hpp"
 
 #include "sennit/receiver.hpp"
@@ -29,8 +30,9 @@ handler_id open_base::register_handler(std::unique_ptr<detail::open_handler> mad
         return other.tag == made->tag && (other.takes_away || made->takes_away);
     });
     if (greedy)
-        throw std::logic_error("sennit: [SNT-503] a message that cannot be copied has two handlers; register a single "
-                               "handler for it, or take it by const reference");
+        throw std::logic_error(
+            "sennit: [SNT-503] a message that cannot be copied has two handlers; register a single "
+            "handler for it, or take it by const reference");
     made->id = handler_id{last_id_ + 1};
     added_.push_back(std::move(made));
     // For `update`, which must not fail: a message would be lost.
@@ -58,7 +60,8 @@ bool open_base::is_registered(handler_id which) const noexcept {
 }
 
 handler_id open_base::find_registered(const void* type, const void* function) const noexcept {
-    const auto* found = first([&](const detail::open_handler& one) { return one.made_of(type, function); });
+    const auto* found =
+        first([&](const detail::open_handler& one) { return one.made_of(type, function); });
     return found ? (*found)->id : handler_id::none;
 }
 

@@ -74,7 +74,8 @@ struct change_message : sched::message_node {
 } // namespace detail
 
 receiver::receiver() : actor_(group_.spawn<detail::receiver_actor>(counted_)) {}
-receiver::receiver(runtime& where) : group_(where), actor_(group_.spawn<detail::receiver_actor>(counted_)) {}
+receiver::receiver(runtime& where)
+    : group_(where), actor_(group_.spawn<detail::receiver_actor>(counted_)) {}
 receiver::~receiver() = default; // the group waits for its actor
 
 bool receiver::change_by(void (*how)(void*, detail::receiver_actor&), void* what) {

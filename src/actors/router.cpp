@@ -5,7 +5,8 @@ namespace sennit::detail {
 
 namespace {
 
-// Of a member for a key; who weighs most has it. The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+// Of a member for a key; who weighs most has it. The finalizer of splitmix64 (Steele, Lea and
+// Flood, OOPSLA 2014).
 std::uint64_t weight(std::uint64_t member, std::uint64_t hash) noexcept {
     std::uint64_t z = hash + member * 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -23,7 +24,9 @@ void member_list::add(sched::address whom, std::shared_ptr<child_cell> of) {
 bool member_list::remove(sched::address whom, const child_cell* of) {
     std::lock_guard guard(lock_);
     clear();
-    return std::erase_if(members_, [&](const member& one) { return one.who == whom && one.of.get() == of; }) != 0;
+    return std::erase_if(members_, [&](const member& one) {
+               return one.who == whom && one.of.get() == of;
+           }) != 0;
 }
 
 void member_list::clear() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Supervision: what happens when a child ends.
 //
-// A child is down (not started yet), running, ending (it was asked to end) or waiting (for its restart). `must_end`
-// marks those that shall end: one after the other, the last first; `advance` asks the next one when the one before is
-// gone. When none goes any more, what waits is restarted, after its delay, or the supervisor ends. With one_for_one
-// each waiting child has a timer of its own; with the other two all that wait are restarted together, and a failure
-// meanwhile begins the delay anew.
+// A child is down (not started yet), running, ending (it was asked to end) or waiting (for its
+// restart). `must_end` marks those that shall end: one after the other, the last first; `advance`
+// asks the next one when the one before is gone. When none goes any more, what waits is restarted,
+// after its delay, or the supervisor ends. With one_for_one each waiting child has a timer of its
+// own; with the other two all that wait are restarted together, and a failure meanwhile begins the
+// delay anew.
 #include "sennit/actor/supervisor.hpp"
 
 #include "sennit/detail/core/random.hpp"
@@ -36,8 +37,9 @@ void child_cell::claim(sched::address supervisor) {
     do {
         const auto other = std::bit_cast<sched::address>(before);
         if (other != supervisor && sched::alive(other))
-            throw std::logic_error(
-                "sennit: [SNT-504] a child has one supervisor at a time, and this one has another: " + name_);
+            throw std::logic_error("sennit: [SNT-504] a child has one supervisor at a time, and "
+                                   "this one has another: " +
+                                   name_);
     } while (!owner_.cas(before, std::bit_cast<std::uint64_t>(supervisor)));
 }
 
@@ -65,20 +67,22 @@ double any_luck() noexcept {
 }
 
 std::string text_of(const std::string& child, unsigned restarts) {
-    std::string text = "sennit: [SNT-505] a supervisor gave up after more than " + std::to_string(restarts) +
-                       " restarts within supervision::within";
+    std::string text = "sennit: [SNT-505] a supervisor gave up after more than " +
+                       std::to_string(restarts) + " restarts within supervision::within";
     if (!child.empty()) text += ", the last one of " + child;
     return text;
 }
 
 } // namespace
 
-restarts_exceeded::restarts_exceeded(const std::string& child, unsigned restarts, std::exception_ptr cause)
+restarts_exceeded::restarts_exceeded(const std::string& child, unsigned restarts,
+                                     std::exception_ptr cause)
     : std::runtime_error(text_of(child, restarts)), cause_(std::move(cause)) {}
 
 std::chrono::nanoseconds backoff::delay(unsigned nth, double luck) const noexcept {
     using real = std::chrono::duration<double, std::nano>;
-    const double doubled = std::ldexp(real(first).count(), static_cast<int>(std::min(nth, 1000u)) - 1);
+    const double doubled =
+        std::ldexp(real(first).count(), static_cast<int>(std::min(nth, 1000u)) - 1);
     const double whole = std::min(doubled, real(most).count());
     constexpr double longest = 9.2e18; // below what nanoseconds count; no double is just that
     const double rest = std::clamp(whole * (1 - jitter * luck), 0.0, longest);
@@ -87,17 +91,19 @@ std::chrono::nanoseconds backoff::delay(unsigned nth, double luck) const noexcep
 
 supervisor::supervisor(const supervision& how, std::vector<any_child> children) : how_(how) {
     const struct backoff& waits = how.backoff;
-    if (!(waits.jitter >= 0 && waits.jitter <= 1) || waits.first < waits.first.zero() || waits.most < waits.first ||
-        how.within < how.within.zero() || !how.now)
-        throw std::invalid_argument("sennit: [SNT-506] the options of a supervisor are out of range: jitter must be "
-                                    "from 0 to 1, first, most and within "
-                                    "not negative, most not below first, and now not empty");
+    if (!(waits.jitter >= 0 && waits.jitter <= 1) || waits.first < waits.first.zero() ||
+        waits.most < waits.first || how.within < how.within.zero() || !how.now)
+        throw std::invalid_argument(
+            "sennit: [SNT-506] the options of a supervisor are out of range: jitter must be "
+            "from 0 to 1, first, most and within "
+            "not negative, most not below first, and now not empty");
     for (const any_child& one : children) add(one);
 }
 
 void supervisor::add(const any_child& which) {
     if (std::ranges::any_of(children_, [&](const auto& one) { return one->cell == which.cell(); }))
-        throw std::logic_error("sennit: [SNT-507] this supervisor has that child already: " + which.cell()->name());
+        throw std::logic_error("sennit: [SNT-507] this supervisor has that child already: " +
+                               which.cell()->name());
     auto one = std::make_unique<entry>();
     one->number = ++numbers_;
     one->cell = which.cell();
@@ -119,7 +125,8 @@ void supervisor::remove(entry& one) {
     if (children_.empty() && !how_.stays && !ends_) end_all(nullptr);
 }
 
-// ---- messages ------------------------------------------------------------------------------------------------------
+// ---- messages
+// ------------------------------------------------------------------------------------------------------
 
 void supervisor::on(detail::start_children, reply_to<void> answer) {
     try {
@@ -176,7 +183,8 @@ void supervisor::on(const down& m) {
     const auto found = std::find_if(children_.begin(), children_.end(), [&](const auto& one) {
         return one->who == m.who && (one->state == state::running || one->state == state::ending);
     });
-    if (found == children_.end()) return; // its constructor failed, or it is a watch that was not ours
+    if (found == children_.end())
+        return; // its constructor failed, or it is a watch that was not ours
     entry& one = **found;
     const bool asked = one.state == state::ending || one.must_end;
     const bool by_error = m.why == exit_reason::error || m.why == exit_reason::linked;
@@ -195,14 +203,16 @@ void supervisor::on(const down& m) {
     failed(one, m.error);
 }
 
-// ---- restarts ------------------------------------------------------------------------------------------------------
+// ---- restarts
+// ------------------------------------------------------------------------------------------------------
 
 void supervisor::failed(entry& one, std::exception_ptr error) {
     const auto now = how_.now();
     restarts_.push_back(now);
     while (restarts_.front() < now - how_.within) restarts_.pop_front();
     if (restarts_.size() > how_.restarts)
-        return end_all(std::make_exception_ptr(restarts_exceeded(one.cell->name(), how_.restarts, std::move(error))));
+        return end_all(std::make_exception_ptr(
+            restarts_exceeded(one.cell->name(), how_.restarts, std::move(error))));
     if (now - one.started >= how_.within) one.failures = 0;
     const auto delay = how_.backoff.delay(++one.failures, any_luck());
     if (how_.strategy == strategy::one_for_one) {

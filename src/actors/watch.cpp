@@ -25,9 +25,11 @@ sched::message_node::function down_handler(actor_base& me, bool linked) noexcept
 
 void handle_down_message(sched::message_node& raw, void* object) noexcept {
     auto& one = static_cast<watch_entry&>(raw);
-    if (!object) return destroy_message(one); // whoever watched has ended, too: not worth a dead letter
+    if (!object)
+        return destroy_message(one); // whoever watched has ended, too: not worth a dead letter
     auto& me = *static_cast<actor_base*>(object);
-    const bool abnormal = one.down_message.why != exit_reason::normal && one.down_message.why != exit_reason::shutdown;
+    const bool abnormal = one.down_message.why != exit_reason::normal &&
+                          one.down_message.why != exit_reason::shutdown;
     const auto handle = down_handler(me, one.linked);
     if (handle && (abnormal || !one.linked)) {
         down down_message = one.down_message;
@@ -51,8 +53,8 @@ void handle_down_message(sched::message_node& raw, void* object) noexcept {
     me.end(std::move(error));
 }
 
-// Those that nobody waits for any more go whenever the list has doubled: an actor that many watch for a short time each
-// keeps no more than twice those that still do.
+// Those that nobody waits for any more go whenever the list has doubled: an actor that many watch
+// for a short time each keeps no more than twice those that still do.
 watch_entry* take_obsolete(cold_state& of) noexcept {
     watch_entry* obsolete = nullptr;
     for (watch_entry** place = &of.watch_entries; *place;) {
@@ -100,7 +102,8 @@ void remove_watch_entry(sched::address whom, sched::address watcher, bool linked
         sched::mailbox* box = sched::mailbox_table::find(whom.slot);
         if (!box || (box->generation() | 1) != whom.generation || !box->cold_state) return;
         watch_entry** place = &cold_state_of(*box)->watch_entries;
-        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked)) place = &(*place)->after;
+        while (*place && ((*place)->watcher != watcher || (*place)->linked != linked))
+            place = &(*place)->after;
         if ((found = *place)) {
             *place = found->after;
             --cold_state_of(*box)->watch_count;
@@ -121,8 +124,8 @@ base::byte_lock& cold_state_lock(std::uint32_t slot) noexcept {
 watch_entry::watch_entry(sched::address to, bool both_ways) noexcept
     : message_node(&handle_down_message), watcher(to), linked(both_ways) {}
 
-// Also to a full mailbox: an end is not told twice. Behind what the ended actor sent; but whom a link ends shall not
-// work on meanwhile.
+// Also to a full mailbox: an end is not told twice. Behind what the ended actor sent; but whom a
+// link ends shall not work on meanwhile.
 bool notify_watchers(watch_entry* first, const down& down_message) noexcept {
     bool somebody = false;
     while (watch_entry* const one = first) {
@@ -136,15 +139,18 @@ bool notify_watchers(watch_entry* first, const down& down_message) noexcept {
 
 void deliver_early_messages(sched::mailbox& box) noexcept {
     if (!box.cold_state) return;
-    while (sched::message_node* one = cold_state_of(box)->early_messages.pop_front()) box.push_early_message(*one);
+    while (sched::message_node* one = cold_state_of(box)->early_messages.pop_front())
+        box.push_early_message(*one);
 }
 
-// `address_escaped_` was set before anybody could have the address; so what comes before the life begins, which is
-// under the same lock then, is found by deliver_early_messages, and who comes later sees that it lives.
+// `address_escaped_` was set before anybody could have the address; so what comes before the life
+// begins, which is under the same lock then, is found by deliver_early_messages, and who comes
+// later sees that it lives.
 bool store_early_message(sched::message_node& one) noexcept {
     const sched::address whom = one.receiver();
-    sched::mailbox* box =
-        whom && one.fate == sched::delivery::dead && !one.kept ? sched::mailbox_table::find(whom.slot) : nullptr;
+    sched::mailbox* box = whom && one.fate == sched::delivery::dead && !one.kept
+                              ? sched::mailbox_table::find(whom.slot)
+                              : nullptr;
     if (!box || (box->generation() | 1) != whom.generation) return false; // it has ended, as a rule
     bool born = false, there = false;
     try {
@@ -161,8 +167,8 @@ bool store_early_message(sched::message_node& one) noexcept {
     return there;
 }
 
-bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why, const std::exception_ptr& error,
-                     message_list* nobodys) noexcept {
+bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why,
+                     const std::exception_ptr& error, message_list* nobodys) noexcept {
     cold_state* cold = nullptr;
     {
         std::lock_guard guard(cold_state_lock(who.slot));

@@ -31,7 +31,8 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.function = function;
     mine.argument = argument;
     mine.who = current_strand();
-    const base::atomic<std::uint32_t>* to_wake = nullptr; // of who is called; it may end when it has served this
+    const base::atomic<std::uint32_t>* to_wake =
+        nullptr; // of who is called; it may end when it has served this
     this_worker()->self().in_blocking_pool = true;
     calls_begun_.fetch_add(1);
     (void)callers_.fetch_add(1);
@@ -107,7 +108,8 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
     const std::int64_t until = sys::now_ns() + idle_timeout_ns;
     bool called = true;
     base::unregister_this_thread();
-    while (called && me.wake_word.load() == 0) called = sys::futex_wait_until(me.wake_word, 0, until);
+    while (called && me.wake_word.load() == 0)
+        called = sys::futex_wait_until(me.wake_word, 0, until);
     std::lock_guard guard(mutex_);
     if (request* mine = std::exchange(me.next, nullptr)) return mine;
     if (!ending_) idle_.remove(me); // at the end it was taken off already
@@ -139,7 +141,8 @@ void blocking_pool::reap() noexcept {
 
 blocking_pool::~blocking_pool() {
     {
-        std::lock_guard guard(mutex_); // one whose patience ends now waits for it, and finds itself on no list
+        std::lock_guard guard(
+            mutex_); // one whose patience ends now waits for it, and finds itself on no list
         ending_ = true;
         while (helper* one = idle_.pop_front()) {
             one->wake_word.store(1);
@@ -160,7 +163,8 @@ blocking_pool::~blocking_pool() {
 
 blocking_pool::call_counts blocking_pool::count(std::vector<sys::os_thread_id>& to) {
     std::lock_guard guard(mutex_);
-    const std::uint64_t ended = calls_ended_.load(); // before `begun`: one that is under way is seen
+    const std::uint64_t ended =
+        calls_ended_.load(); // before `begun`: one that is under way is seen
     for (thread_entry* one = thread_entries_.front(); one; one = thread_entries_.after(*one))
         to.push_back(one->os_thread);
     return {calls_begun_.load(), ended};

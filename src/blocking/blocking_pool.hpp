@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads for calls that block a thread: one a call under way, made when needed, kept for a while, joined at the end.
+// Threads for calls that block a thread: one a call under way, made when needed, kept for a while,
+// joined at the end.
 //
-// A runtime has one. The caller's context suspends; one of these threads makes the call with the caller's identity,
-// then wakes it. Thread-safe.
+// A runtime has one. The caller's context suspends; one of these threads makes the call with the
+// caller's identity, then wakes it. Thread-safe.
 #pragma once
 
 #include "sennit/detail/base/intrusive_queue.hpp"
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/one_shot.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sys/kernel_threads.hpp"
 #include "sys/mutex.hpp"
 #include "sys/thread.hpp"
@@ -24,12 +25,12 @@ public:
     ~blocking_pool(); // sleeps until calls that are under way have returned
     blocking_pool(const blocking_pool&) = delete;
 
-    // Makes `function(argument)` on another thread and waits for it, as the running activity. False, without having
-    // called it, when no thread is to be had.
+    // Makes `function(argument)` on another thread and waits for it, as the running activity.
+    // False, without having called it, when no thread is to be had.
     bool run(void (*function)(void*) noexcept, void* argument);
 
-    // For the watch for a standstill: adds the threads to `to`; without a call under way they sleep until there is one,
-    // or end. Throws std::bad_alloc.
+    // For the watch for a standstill: adds the threads to `to`; without a call under way they sleep
+    // until there is one, or end. Throws std::bad_alloc.
     struct call_counts {
         std::uint64_t begun; // calls so far
         std::uint64_t ended; // of these
@@ -72,7 +73,8 @@ private:
     base::intrusive_queue<thread_entry> thread_entries_;
     base::intrusive_queue<helper> ended_; // to be joined and freed
     std::size_t count_ = 0;               // helpers not in `ended_`
-    base::atomic<std::uint32_t> ends_{0}; // how many have come to `ended_`; the destructor sleeps on it
+    base::atomic<std::uint32_t> ends_{
+        0}; // how many have come to `ended_`; the destructor sleeps on it
     bool ending_ = false;
     base::atomic<std::uint64_t> calls_begun_{0};
     base::atomic<std::uint64_t> calls_ended_{0};

@@ -8,12 +8,15 @@
 namespace sennit::detail {
 
 // Inline: a call less on the way to the switch.
-[[gnu::always_inline]] inline sched::wake_reason channel_core::wait_in(sched::wait_list& list, void* mine,
-                                                                       const char* what, std::int64_t deadline_ns) {
-    return sched::block_here(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this}, mine);
+[[gnu::always_inline]] inline sched::wake_reason channel_core::wait_in(sched::wait_list& list,
+                                                                       void* mine, const char* what,
+                                                                       std::int64_t deadline_ns) {
+    return sched::block_here(list, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this},
+                             mine);
 }
 
-SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value, std::int64_t deadline_ns) {
+SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value,
+                                                                  std::int64_t deadline_ns) {
     if (closed_) {
         lock_.unlock();
         return channel_status::closed;
@@ -29,7 +32,8 @@ SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_push(void* value, s
     }
 }
 
-SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to, std::int64_t deadline_ns) {
+SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to,
+                                                                 std::int64_t deadline_ns) {
     receive_request mine{to};
     if (!closed_) {
         switch (wait_in(receivers_, &mine, "channel::pop", deadline_ns)) {

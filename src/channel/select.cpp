@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of select. All sources' locks are held, in the order of their addresses, while it looks what is ready and
-// while it enters their lists: so it either finds its partner or is found, and no other source can claim it while it
-// claims a partner. (Go's select works the same way.) Only then it waits; afterwards it leaves list by list.
+// The driver of select. All sources' locks are held, in the order of their addresses, while it
+// looks what is ready and while it enters their lists: so it either finds its partner or is found,
+// and no other source can claim it while it claims a partner. (Go's select works the same way.)
+// Only then it waits; afterwards it leaves list by list.
 #include "sennit/select.hpp"
 
 #include "sennit/detail/core/random.hpp"
@@ -23,9 +24,12 @@ class selection {
 public:
     explicit selection(std::span<select_case* const> cases) noexcept : cases_(cases) {
         for (select_case* one : cases)
-            if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr) locks_[lock_count_++] = lock;
-        std::sort(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_), std::less<>());
-        const auto end = std::unique(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_));
+            if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr)
+                locks_[lock_count_++] = lock;
+        std::sort(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_),
+                  std::less<>());
+        const auto end =
+            std::unique(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_));
         lock_count_ = static_cast<std::size_t>(end - locks_.begin());
     }
 
@@ -48,8 +52,8 @@ public:
         return none;
     }
 
-    // With the locks held, which are free afterwards. Begins with a case at random: of several that wait in one channel
-    // its partner takes the first.
+    // With the locks held, which are free afterwards. Begins with a case at random: of several that
+    // wait in one channel its partner takes the first.
     std::size_t wait(const char* what) {
         std::int64_t deadline = sched::never;
         std::size_t timed = none;
@@ -62,12 +66,13 @@ public:
                 deadline = one.deadline_ns();
                 timed = which;
             }
-            sched::wait_entry& entry = *std::construct_at(entry_at(which), point_, static_cast<unsigned>(which));
+            sched::wait_entry& entry =
+                *std::construct_at(entry_at(which), point_, static_cast<unsigned>(which));
             if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(which));
         }
         const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
-        const sched::wake_reason why =
-            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = what}); // on several: on none
+        const sched::wake_reason why = sched::wait(
+            point_, publish, this, {.deadline_ns = deadline, .what = what}); // on several: on none
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             select_case& one = *cases_[i];
             if (!one.enabled) continue;
@@ -89,7 +94,8 @@ public:
 
 private:
     static sched::wake_reason reason_of(std::size_t which) noexcept {
-        return static_cast<sched::wake_reason>(static_cast<std::uint32_t>(sched::wake_reason::source) + which);
+        return static_cast<sched::wake_reason>(
+            static_cast<std::uint32_t>(sched::wake_reason::source) + which);
     }
     // Stop tokens last: a callback may claim at once.
     void publish() noexcept {
@@ -98,7 +104,8 @@ private:
             if (cases_[i]->enabled) cases_[i]->register_waiter(point_, reason_of(i));
     }
     sched::wait_entry* entry_at(std::size_t i) noexcept {
-        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i; // SAFETY: made by wait before
+        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) +
+               i; // SAFETY: made by wait before
     }
 
     std::span<select_case* const> cases_;
@@ -134,7 +141,8 @@ std::size_t run_select(std::span<select_case* const> cases, const char* what) {
         if (cases[i]->is_default()) fallback = i;
     }
     if (!any)
-        throw std::logic_error("sennit: [SNT-222] select: no case is enabled, so it would wait forever; enable one, or "
+        throw std::logic_error("sennit: [SNT-222] select: no case is enabled, so it would wait "
+                               "forever; enable one, or "
                                "add a default case");
     for (;;) {
         const std::size_t which = choose(cases, fallback, what);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of waituntil: one select after the other, of the clauses that may still be needed. So whatever holds for
-// select (one clause happens, the others have taken nothing, no event is lost) holds for each of them.
+// The driver of waituntil: one select after the other, of the clauses that may still be needed. So
+// whatever holds for select (one clause happens, the others have taken nothing, no event is lost)
+// holds for each of them.
 #include "sennit/waituntil.hpp"
 
 #include <stdexcept>
@@ -21,10 +22,14 @@ public:
 
     bool any_present() const noexcept { return present_ != 0; }
 
-    bool holds(clause_bits happened) const noexcept { return value_of(root(), happened) == value::holds; }
+    bool holds(clause_bits happened) const noexcept {
+        return value_of(root(), happened) == value::holds;
+    }
 
     // Those without which it cannot come to hold, or can: all but those under a side that holds.
-    clause_bits needed(clause_bits happened) const noexcept { return needed_below(root(), happened); }
+    clause_bits needed(clause_bits happened) const noexcept {
+        return needed_below(root(), happened);
+    }
 
 private:
     enum class value : std::uint8_t { left_out, open, holds };
@@ -61,15 +66,18 @@ private:
 std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wait_term> terms) {
     const expression whole(clauses, terms);
     const std::size_t count = clauses.size() - 1;
-    select_case* const fallback = clauses[count] && clauses[count]->enabled ? clauses[count] : nullptr;
+    select_case* const fallback =
+        clauses[count] && clauses[count]->enabled ? clauses[count] : nullptr;
     if (!whole.any_present() && !fallback)
-        throw std::logic_error("sennit: [SNT-223] waituntil: no clause is enabled, so it would wait forever; enable "
-                               "one, or add a time limit");
+        throw std::logic_error(
+            "sennit: [SNT-223] waituntil: no clause is enabled, so it would wait forever; enable "
+            "one, or add a time limit");
     clause_bits happened = 0;
     while (!whole.holds(happened)) {
         const clause_bits needed = whole.needed(happened);
         for (std::size_t i = 0; i < count; ++i) clauses[i]->enabled = (needed >> i & 1) != 0;
-        const std::size_t which = run_select(clauses.first(fallback ? count + 1 : count), "waituntil");
+        const std::size_t which =
+            run_select(clauses.first(fallback ? count + 1 : count), "waituntil");
         if (which == count) return happened;
         happened |= clause_bits{1} << which;
     }

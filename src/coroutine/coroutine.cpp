@@ -6,21 +6,26 @@
 
 namespace sennit::detail {
 
-coroutine_settings::coroutine_settings(std::string_view called, std::size_t stack) : stack_size(stack) {
+coroutine_settings::coroutine_settings(std::string_view called, std::size_t stack)
+    : stack_size(stack) {
     if (stack > sched::max_coroutine_stack)
-        throw std::invalid_argument("sennit: [SNT-312] a coroutine's stack must be at most 1 GiB, not " +
-                                    std::to_string(stack) + " bytes");
+        throw std::invalid_argument(
+            "sennit: [SNT-312] a coroutine's stack must be at most 1 GiB, not " +
+            std::to_string(stack) + " bytes");
     called.copy(name.data(), name.size() - 1);
 }
 
 // The first turn; or a misuse.
 void coroutine_frame::begin() {
-    SENNIT_CHECK(phase_ != phase::ended, "[SNT-304] a coroutine was resumed after its end; ask done() first");
-    SENNIT_CHECK(phase_ != phase::running, "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine "
-                                           "that it resumed; resume it after it has suspended");
-    stack_ = settings_ ? &sched::coroutine_stack::take(&coroutine_frame::run, this, settings_->stack_size,
-                                                       settings_->name.data())
-                       : &sched::coroutine_stack::take(&coroutine_frame::run, this);
+    SENNIT_CHECK(phase_ != phase::ended,
+                 "[SNT-304] a coroutine was resumed after its end; ask done() first");
+    SENNIT_CHECK(phase_ != phase::running,
+                 "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine "
+                 "that it resumed; resume it after it has suspended");
+    stack_ = settings_
+                 ? &sched::coroutine_stack::take(&coroutine_frame::run, this, settings_->stack_size,
+                                                 settings_->name.data())
+                 : &sched::coroutine_stack::take(&coroutine_frame::run, this);
 }
 
 // All of a body's life on its stack, which is free when this returns.
@@ -52,14 +57,16 @@ void coroutine_frame::finish() {
 }
 
 void coroutine_frame::raise(coroutine_visit& visit, void*& inside, std::exception_ptr what) {
-    SENNIT_CHECK(what != nullptr,
-                 "[SNT-306] coroutine::raise was given a null exception_ptr; pass std::make_exception_ptr");
+    SENNIT_CHECK(
+        what != nullptr,
+        "[SNT-306] coroutine::raise was given a null exception_ptr; pass std::make_exception_ptr");
     if (phase_ == phase::fresh) {
         phase_ = phase::ended;
         std::rethrow_exception(std::move(what));
     }
-    SENNIT_CHECK(phase_ == phase::suspended, "[SNT-307] coroutine::raise was called on a coroutine that has ended or "
-                                             "runs; raise only while it is suspended");
+    SENNIT_CHECK(phase_ == phase::suspended,
+                 "[SNT-307] coroutine::raise was called on a coroutine that has ended or "
+                 "runs; raise only while it is suspended");
     error_ = std::move(what);
     interrupt_ = interrupt::raise;
     become_running(visit);
@@ -74,11 +81,10 @@ void coroutine_frame::interrupted() {
 }
 
 void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
-    SENNIT_CHECK(
-        phase_ == phase::running,
-        "[SNT-308] transfer was called on a coroutine that does not run; only the running body may transfer control");
-    SENNIT_CHECK(&to != this,
-                 "[SNT-309] a coroutine transferred control to itself; transfer to another coroutine, or suspend");
+    SENNIT_CHECK(phase_ == phase::running, "[SNT-308] transfer was called on a coroutine that does "
+                                           "not run; only the running body may transfer control");
+    SENNIT_CHECK(&to != this, "[SNT-309] a coroutine transferred control to itself; transfer to "
+                              "another coroutine, or suspend");
     to.become_running(*visit_); // may throw at its first turn: nothing has changed then
     visit_->diverted_to = &to;
     phase_ = phase::suspended;
@@ -92,17 +98,19 @@ void coroutine_frame::unwind() noexcept {
     interrupt_ = interrupt::unwind;
     become_running(visit);
     stack_->interrupt();
-    SENNIT_CHECK(phase_ == phase::ended, "[SNT-303] a coroutine's body suspended while the coroutine is destroyed; a "
-                                         "destructor or catch block of the body must not suspend");
-    SENNIT_CHECK(!error_,
-                 "[SNT-310] an exception left the body of a coroutine while it was destroyed; catch it in the body");
+    SENNIT_CHECK(phase_ == phase::ended,
+                 "[SNT-303] a coroutine's body suspended while the coroutine is destroyed; a "
+                 "destructor or catch block of the body must not suspend");
+    SENNIT_CHECK(!error_, "[SNT-310] an exception left the body of a coroutine while it was "
+                          "destroyed; catch it in the body");
     sched::coroutine_stack::give(*stack_);
 }
 
 void coroutine_frame::drop(coroutine_frame* held) noexcept {
     if (!held) return;
     SENNIT_CHECK(held->phase_ != phase::running,
-                 "[SNT-311] a coroutine was destroyed while it runs; keep it until its body has suspended or ended");
+                 "[SNT-311] a coroutine was destroyed while it runs; keep it until its body has "
+                 "suspended or ended");
     if (held->phase_ == phase::suspended) held->unwind();
     held->type_.destroy(held);
 }

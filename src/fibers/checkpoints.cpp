@@ -10,12 +10,15 @@ namespace sennit {
 
 namespace {
 
-constexpr std::uint32_t most_passes = 1024;  // between two looks: passes may become slower at any time
-constexpr std::int64_t looks_in_a_slice = 8; // or more: so much later than the slice's end it may be seen
+constexpr std::uint32_t most_passes =
+    1024; // between two looks: passes may become slower at any time
+constexpr std::int64_t looks_in_a_slice =
+    8; // or more: so much later than the slice's end it may be seen
 
 } // namespace
 
-// The stride doubles while looks come faster than eight in a slice, and shrinks at once to what would have fitted.
+// The stride doubles while looks come faster than eight in a slice, and shrinks at once to what
+// would have fitted.
 void checkpoints::look() {
     const std::int64_t now = sched::now_ns();
     if (began_ns_ == 0) {

@@ -29,12 +29,15 @@ sched::runtime_core& runtime_for(const fiber_attributes* how) {
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     sched::runtime_core& runtime = unstarted.runtime();
     if (how.migratable && (how.worker || how.pinned))
-        throw std::invalid_argument("sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either "
-                                    "fiber_attributes::migratable "
-                                    "or fiber_attributes::worker (or pinned)");
+        throw std::invalid_argument(
+            "sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either "
+            "fiber_attributes::migratable "
+            "or fiber_attributes::worker (or pinned)");
     if (!how.name.empty()) unstarted.set_name(how.name);
-    if (how.properties || how.priority != 0 || how.migratable) // one that moves may meet an order at any time
-        unstarted.set_properties(how.properties ? how.properties : std::make_shared<fiber_properties>(how.priority));
+    if (how.properties || how.priority != 0 ||
+        how.migratable) // one that moves may meet an order at any time
+        unstarted.set_properties(how.properties ? how.properties
+                                                : std::make_shared<fiber_properties>(how.priority));
     if (how.migratable)
         unstarted.make_migratable(how.stack_size);
     else if (how.stack_size != 0)
@@ -48,7 +51,9 @@ void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
 int priority_of(sched::fiber_block& block) noexcept {
     int priority = 0;
     block.look_at_properties(
-        [](const fiber_properties& own, void* result) noexcept { *static_cast<int*>(result) = own.priority; },
+        [](const fiber_properties& own, void* result) noexcept {
+            *static_cast<int*>(result) = own.priority;
+        },
         &priority);
     return priority;
 }
@@ -62,12 +67,14 @@ std::ostream& operator<<(std::ostream& out, fiber::id which) {
 
 void fiber::refuse_join() const {
     if (block_)
-        throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                                "sennit: [SNT-103] fiber::join: a fiber cannot join itself; join it from another "
-                                "fiber or thread");
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
-                            "sennit: [SNT-102] fiber::join: this object has no fiber (it was joined, detached, moved "
-                            "from or never started); ask joinable() first");
+        throw std::system_error(
+            std::make_error_code(std::errc::resource_deadlock_would_occur),
+            "sennit: [SNT-103] fiber::join: a fiber cannot join itself; join it from another "
+            "fiber or thread");
+    throw std::system_error(
+        std::make_error_code(std::errc::invalid_argument),
+        "sennit: [SNT-102] fiber::join: this object has no fiber (it was joined, detached, moved "
+        "from or never started); ask joinable() first");
 }
 
 void fiber::join() {
@@ -89,9 +96,10 @@ bool fiber::join_before(std::int64_t deadline_ns) {
 
 void fiber::check_detachable() const {
     if (!block_)
-        throw std::system_error(std::make_error_code(std::errc::invalid_argument),
-                                "sennit: [SNT-104] fiber::detach: this object has no fiber (it was joined, detached, "
-                                "moved from or never started); ask joinable() first");
+        throw std::system_error(
+            std::make_error_code(std::errc::invalid_argument),
+            "sennit: [SNT-104] fiber::detach: this object has no fiber (it was joined, detached, "
+            "moved from or never started); ask joinable() first");
 }
 
 void fiber::detach() & {
@@ -116,10 +124,10 @@ std::stop_source fiber::get_stop_source() {
 }
 
 void fiber::stop_and_join_it() noexcept {
-    SENNIT_CHECK(
-        sched::fiber_block::current() != block_,
-        "[SNT-105] a fiber destroyed its own sennit::fiber object, whose destructor joins the fiber; keep the object "
-        "outside of the fiber, or detach it first");
+    SENNIT_CHECK(sched::fiber_block::current() != block_,
+                 "[SNT-105] a fiber destroyed its own sennit::fiber object, whose destructor joins "
+                 "the fiber; keep the object "
+                 "outside of the fiber, or detach it first");
     block_->request_stop();
     static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
     block_->join(destroying);

@@ -5,7 +5,8 @@
 
 namespace sennit {
 
-nursery::nursery() : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()) {}
+nursery::nursery()
+    : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()) {}
 
 nursery::~nursery() noexcept(false) {
     {
@@ -16,7 +17,8 @@ nursery::~nursery() noexcept(false) {
         }
     }
     wait_for_children();
-    if (error_ && std::uncaught_exceptions() == uncaught_at_start_) std::rethrow_exception(std::move(error_));
+    if (error_ && std::uncaught_exceptions() == uncaught_at_start_)
+        std::rethrow_exception(std::move(error_));
 }
 
 void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
@@ -25,7 +27,8 @@ void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
         ++children_;
     }
     fresh.detach_unstarted();
-    fresh.launch(policy == launch::now ? sched::fiber_block::start::now : sched::fiber_block::start::enqueue);
+    fresh.launch(policy == launch::now ? sched::fiber_block::start::now
+                                       : sched::fiber_block::start::enqueue);
 }
 
 void nursery::child_ended() noexcept {
@@ -41,7 +44,8 @@ void nursery::wait_for_children() noexcept {
             lock_.unlock();
             return;
         }
-        const auto why = sched::block(joiner_, lock_, {.cancellable = !disturbed, .what = "nursery::join", .on = this});
+        const auto why = sched::block(
+            joiner_, lock_, {.cancellable = !disturbed, .what = "nursery::join", .on = this});
         if (why != sched::wake_reason::cancelled) continue;
         disturbed = true;
         cancel_children();
@@ -51,7 +55,8 @@ void nursery::wait_for_children() noexcept {
 
 void nursery::join() {
     wait_for_children();
-    if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
+    if (std::exception_ptr error = std::exchange(error_, nullptr))
+        std::rethrow_exception(std::move(error));
     const bool from_above = [&] {
         std::lock_guard guard(lock_); // somebody may cancel it even now
         return cut_short_ && !by_ourselves_;
@@ -100,7 +105,8 @@ std::stop_token nursery::get_stop_token() {
     }
     std::stop_token token = stop_source_->get_token();
     guard.unlock();
-    if (cancelled()) cancel_children(); // whoever cancelled may not have seen the source, or not yet come to it
+    if (cancelled())
+        cancel_children(); // whoever cancelled may not have seen the source, or not yet come to it
     return token;
 }
 

@@ -9,8 +9,10 @@ void catch_pending() noexcept {
     sched::this_worker()->self().pending_exception = std::current_exception();
 }
 
-void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room) {
-    const std::exception_ptr error = std::exchange(sched::this_worker()->self().pending_exception, nullptr);
+void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) noexcept,
+             void* room) {
+    const std::exception_ptr error =
+        std::exchange(sched::this_worker()->self().pending_exception, nullptr);
     if (slot && !sched::pop_fork(slot)) { // it ran elsewhere; may have suspended us
         if (slot->done.failed())
             std::destroy_at(&slot->as<std::exception_ptr>());

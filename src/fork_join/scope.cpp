@@ -9,8 +9,8 @@
 namespace sennit {
 
 namespace {
-// A context's fork stack holds at least 512 slots (32 KiB); a scope may take a part of the first half of them, further
-// children queue.
+// A context's fork stack holds at least 512 slots (32 KiB); a scope may take a part of the first
+// half of them, further children queue.
 constexpr std::uint32_t max_children_in_slots = 64;
 
 sched::runtime_core& runtime_for_children() {
@@ -20,12 +20,13 @@ sched::runtime_core& runtime_for_children() {
 } // namespace
 
 scope::scope()
-    : home_(sched::current_context()), maker_(sched::current_identity()), expected_(sched::free_slot()),
-      uncaught_at_start_(std::uncaught_exceptions()) {}
+    : home_(sched::current_context()), maker_(sched::current_identity()),
+      expected_(sched::free_slot()), uncaught_at_start_(std::uncaught_exceptions()) {}
 
 scope::~scope() noexcept(false) {
     join_children();
-    if (error_ && std::uncaught_exceptions() == uncaught_at_start_) std::rethrow_exception(std::move(error_));
+    if (error_ && std::uncaught_exceptions() == uncaught_at_start_)
+        std::rethrow_exception(std::move(error_));
 }
 
 void scope::join() {
@@ -34,11 +35,13 @@ void scope::join() {
         stopped_.store(0);
         stop_source_.reset();
     }
-    if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
+    if (std::exception_ptr error = std::exchange(error_, nullptr))
+        std::rethrow_exception(std::move(error));
 }
 
-// Only in the activity that made it, unless that has moved to another runtime since; and while the fork stack's end is
-// where this scope left it: the child's slot must be joined before what was forked earlier.
+// Only in the activity that made it, unless that has moved to another runtime since; and while the
+// fork stack's end is where this scope left it: the child's slot must be joined before what was
+// forked earlier.
 sched::fork_slot* scope::slot_for_child() noexcept {
     if (!home_ || home_ != sched::current_context() || maker_ != sched::current_identity() ||
         slots_ >= max_children_in_slots)
@@ -95,14 +98,17 @@ std::stop_token scope::get_stop_token() {
     }
     std::stop_source source = *stop_source_;
     guard.unlock();
-    if (stopped()) source.request_stop(); // who asked may not have seen the source; runs callbacks: outside the lock
+    if (stopped())
+        source.request_stop(); // who asked may not have seen the source; runs callbacks: outside
+                               // the lock
     return source.get_token();
 }
 
 void scope::join_children() noexcept {
     if (slots_ > 0) {
-        SENNIT_CHECK(sched::free_slot() == expected_, "[SNT-114] a scope was joined while forks made after its own are "
-                                                      "unjoined; join in the reverse order, as nested blocks do");
+        SENNIT_CHECK(sched::free_slot() == expected_,
+                     "[SNT-114] a scope was joined while forks made after its own are "
+                     "unjoined; join in the reverse order, as nested blocks do");
         while (slots_ > 0) {
             --slots_;
             sched::fork_slot* slot = --expected_;

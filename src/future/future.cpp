@@ -25,7 +25,9 @@ void throw_future_error(std::future_errc code) {
 sched::wake_reason future_state::wait(std::int64_t deadline_ns, const char* what) noexcept {
     if (ready()) return sched::wake_reason::source;
     lock_.lock();
-    if (!ready()) return sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = what, .on = this});
+    if (!ready())
+        return sched::block(waiters_, lock_,
+                            {.deadline_ns = deadline_ns, .what = what, .on = this});
     lock_.unlock();
     return sched::wake_reason::source;
 }
@@ -105,11 +107,13 @@ void future_state::publish_error(std::exception_ptr error) noexcept {
 }
 
 void future_state::abandon() noexcept {
-    if (references_.load_rlx() == 1) return; // orders nothing: nobody can ask, and the last drop acquires
+    if (references_.load_rlx() == 1)
+        return; // orders nothing: nobody can ask, and the last drop acquires
     if (!try_begin()) return;
     std::exception_ptr why;
     try {
-        why = std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)); // its text needs memory
+        why = std::make_exception_ptr(
+            std::future_error(std::future_errc::broken_promise)); // its text needs memory
     } catch (const std::bad_alloc&) {
         why = std::current_exception();
     }

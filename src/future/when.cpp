@@ -23,16 +23,19 @@ void gathering::source_ready(continuation& self, continuation_queue& due) noexce
 }
 
 bool gathering::decides(const node& which) noexcept {
-    const bool alone = decisive_ == decisive::any || (decisive_ == decisive::value && !which.failed) ||
+    const bool alone = decisive_ == decisive::any ||
+                       (decisive_ == decisive::value && !which.failed) ||
                        (decisive_ == decisive::error && which.failed);
     if (!alone) return left_.fetch_sub_acq_rel(1) == 1; // pairs with the other sources' steps
     std::size_t seen = nobody;
-    return winner_.cas_rlx(seen, static_cast<std::size_t>(&which - nodes_.get())); // the winner's step carries it
+    return winner_.cas_rlx(
+        seen, static_cast<std::size_t>(&which - nodes_.get())); // the winner's step carries it
 }
 
 void gathering::step(continuation_queue& due) noexcept {
-    if (steps_.fetch_sub_acq_rel(1) != 1) return;             // pairs with the other step
-    if (stored_winner_) *stored_winner_ = winner_.load_rlx(); // the other step was paired with above
+    if (steps_.fetch_sub_acq_rel(1) != 1) return; // pairs with the other step
+    if (stored_winner_)
+        *stored_winner_ = winner_.load_rlx(); // the other step was paired with above
     if (decisive_ != decisive::none)
         for (std::size_t i = 0; i < count_; ++i)
             if (nodes_[i].source->detach(nodes_[i])) result_.drop_reference();

@@ -17,13 +17,15 @@ monitor::~monitor() {
     std::lock_guard guard(lock_); // who left last may be on its way out
     // Orders nothing: whoever destroys it knows already that the others have left.
     SENNIT_CHECK(word_.load_rlx() == 0 && waiting_.empty(),
-                 "[SNT-406] a monitor was destroyed while a fiber or thread is inside or waits to enter; let all of "
+                 "[SNT-406] a monitor was destroyed while a fiber or thread is inside or waits to "
+                 "enter; let all of "
                  "them leave before");
 }
 
 const void* monitor::holder(const void* on) noexcept {
     // SAFETY: the address that its owner wrote, compared only; a hint.
-    return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() & ~has_waiters); // a hint
+    return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() &
+                                         ~has_waiters); // a hint
 }
 
 void monitor::transfer_and_notify() noexcept {
@@ -31,8 +33,9 @@ void monitor::transfer_and_notify() noexcept {
 }
 
 // Blocks until it, or all, are the caller's. Inline, as wait_behind is.
-[[gnu::always_inline]] inline monitor::entered monitor::enter_slow(const detail::monitor_set& all, identity me,
-                                                                   detail::member_key member) noexcept {
+[[gnu::always_inline]] inline monitor::entered
+monitor::enter_slow(const detail::monitor_set& all, identity me,
+                    detail::member_key member) noexcept {
     lock_.lock();
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
@@ -59,7 +62,8 @@ void monitor::transfer_and_notify() noexcept {
     detail::queue_node place;
     place.whose = &mine;
     waiting_.push_back(place);
-    const sched::wait_options options{.cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder};
+    const sched::wait_options options{
+        .cancellable = false, .what = "monitor", .on = this, .holder = &monitor::holder};
     if (!accepted) {
         sched::wait_for_source(point, lock_, sched::this_strand(), options);
         return mine.accepted ? entered::all : entered::this_one;
@@ -72,7 +76,8 @@ void monitor::transfer_and_notify() noexcept {
     sched::wait(
         point,
         [](void* argument) noexcept {
-            const leaving what = *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
+            const leaving what =
+                *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
             what.here->lock_.unlock();
             what.told->resume_acceptor();
         },
@@ -82,26 +87,31 @@ void monitor::transfer_and_notify() noexcept {
 
 namespace detail {
 
-SENNIT_RETURN_VIA_THUNK bool monitor_ops::enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept {
+SENNIT_RETURN_VIA_THUNK bool monitor_ops::enter_one(monitor& one, std::uintptr_t me,
+                                                    member_key member) noexcept {
     if (one.owned_by(me)) return false;
-    (void)one.enter_slow(monitor_set(one), me, member); // who might accept the call compares the set
+    (void)one.enter_slow(monitor_set(one), me,
+                         member); // who might accept the call compares the set
     return true;
 }
 
-SENNIT_RETURN_VIA_THUNK unsigned monitor_ops::enter_from(monitor* const* all, std::size_t count, std::size_t at,
-                                                         std::uintptr_t me, member_key member) noexcept {
+SENNIT_RETURN_VIA_THUNK unsigned monitor_ops::enter_from(monitor* const* all, std::size_t count,
+                                                         std::size_t at, std::uintptr_t me,
+                                                         member_key member) noexcept {
     const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
         if (all[i]->owned_by(me)) continue;
-        const bool first = i == 0; // a call that has some of its monitors cannot be waited for by who has them all
+        const bool first =
+            i == 0; // a call that has some of its monitors cannot be waited for by who has them all
         if (all[i]->enter_slow(wanted, me, first ? member : nullptr) == monitor::entered::all) {
             for (std::size_t k = 0; k < count; ++k) // but an equal one only once
                 if (k == 0 || all[k] != all[k - 1]) fresh |= 1u << k;
             return fresh;
         }
         fresh |= 1u << i;
-        for (; i + 1 < count && all[i + 1]->enter_now(me); ++i) fresh |= 2u << i; // mostly nobody has those behind it
+        for (; i + 1 < count && all[i + 1]->enter_now(me); ++i)
+            fresh |= 2u << i; // mostly nobody has those behind it
     }
     return fresh;
 }
@@ -123,7 +133,8 @@ void monitor_ops::reenter(const monitor_set& all, std::uintptr_t me) noexcept {
     }
 }
 
-void monitor_ops::leave_from(monitor* const* all, std::size_t count, unsigned fresh, std::uintptr_t me) noexcept {
+void monitor_ops::leave_from(monitor* const* all, std::size_t count, unsigned fresh,
+                             std::uintptr_t me) noexcept {
     pending_wakeup passed_on(all[count - 1]->transfer_to_next());
     for (std::size_t i = count - 1; i-- > 0;)
         if ((fresh >> i & 1) != 0) passed_on.add(all[i]->leave_and_transfer(me));
@@ -137,7 +148,8 @@ void monitor_ops::leave(const monitor_set& all, std::uintptr_t me) noexcept {
 }
 
 void monitor_ops::reserve(monitor& fresh, const void* key) noexcept {
-    const auto name = reinterpret_cast<std::uintptr_t>(key); // SAFETY: an address that no activity has, compared only
+    const auto name = reinterpret_cast<std::uintptr_t>(
+        key); // SAFETY: an address that no activity has, compared only
     if (monitor::identity seen = 0; fresh.word_.cas_acq(seen, name)) return; // pairs with leave
     // Its constructor has made it known.
     enter(monitor_set(fresh), self_identity());
@@ -153,8 +165,8 @@ void monitor_ops::adopt(monitor& reserved) noexcept {
 }
 
 SENNIT_RETURN_VIA_THUNK void entrant::wait_rest(const char* what, const void* on) noexcept {
-    // Orders nothing: 0 is read only behind the wake-up by the last `grant`, or by `resume_acceptor`, which carries
-    // all.
+    // Orders nothing: 0 is read only behind the wake-up by the last `grant`, or by
+    // `resume_acceptor`, which carries all.
     if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);
     point = &here;

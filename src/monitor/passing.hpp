@@ -9,8 +9,9 @@
 
 namespace sennit {
 
-// The owner, or who acts for it, makes `next` the owner, which cannot run, and so not destroy anything, before it is
-// told. Whoever enters meanwhile and sees the old owner must not overwrite this: it comes by a compare-and-swap.
+// The owner, or who acts for it, makes `next` the owner, which cannot run, and so not destroy
+// anything, before it is told. Whoever enters meanwhile and sees the old owner must not overwrite
+// this: it comes by a compare-and-swap.
 [[gnu::always_inline]] inline void monitor::set_next_owner(identity next) noexcept {
     // Orders nothing: who tells `next` does.
     word_.store_rlx(next | has_waiters);
@@ -35,11 +36,15 @@ namespace sennit {
 
 [[gnu::always_inline]] inline detail::entrant* monitor::leave_and_transfer(identity me) noexcept {
     identity seen = me;
-    const bool alone = urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
-    return alone && base::elidable(word_).cas_rel(seen, 0) ? nullptr : transfer_to_next(); // pairs with enter_now
+    const bool alone =
+        urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
+    return alone && base::elidable(word_).cas_rel(seen, 0)
+               ? nullptr
+               : transfer_to_next(); // pairs with enter_now
 }
 
-[[gnu::always_inline]] inline void monitor::push_urgent_behind(detail::queue_node& later, identity next) noexcept {
+[[gnu::always_inline]] inline void monitor::push_urgent_behind(detail::queue_node& later,
+                                                               identity next) noexcept {
     urgent_.push_front(later);
     set_next_owner(next);
 }

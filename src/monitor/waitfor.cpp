@@ -25,9 +25,11 @@ bool counts(const accept_clause& one) noexcept {
 } // namespace
 
 bool accept_request::claimed(std::size_t clause) noexcept {
-    const auto why = static_cast<sched::wake_reason>(first_source + static_cast<std::uint32_t>(clause));
+    const auto why =
+        static_cast<sched::wake_reason>(first_source + static_cast<std::uint32_t>(clause));
     const sched::claim_result result = sched::claim(begun_at_, why);
-    if (result == sched::claim_result::lost) return false; // and nothing is written: `asleep_` is the winner's
+    if (result == sched::claim_result::lost)
+        return false; // and nothing is written: `asleep_` is the winner's
     asleep_ = begun_at_.sole || result == sched::claim_result::wake_it;
     return true;
 }
@@ -36,7 +38,8 @@ accept_request* accept_request::claim_by(const entrant& arrival) noexcept {
     if (arrival.member == &key_of_return)
         return arrival.wanted->within(all) && claimed(clauses.size()) ? this : nullptr;
     for (std::size_t i = 0; i < clauses.size(); ++i)
-        if (counts(*clauses[i]) && clauses[i]->member == arrival.member && clauses[i]->of == *arrival.wanted)
+        if (counts(*clauses[i]) && clauses[i]->member == arrival.member &&
+            clauses[i]->of == *arrival.wanted)
             return claimed(i) ? this : nullptr;
     return nullptr;
 }
@@ -50,11 +53,13 @@ void accept_request::withdraw() noexcept {
 
 void accept_request::owe(std::size_t monitors) noexcept {
     const std::uint32_t counted = begun_at_.sole ? 0 : asleep_ ? 2 : 1;
-    (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) - counted); // may wrap, and back
+    (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) -
+                                 counted); // may wrap, and back
 }
 
 // The acceptor's turn comes when `next`, which owns `of` then, has left them.
-[[gnu::always_inline]] inline void accept_request::give_places(std::uintptr_t next, const monitor_set& of) noexcept {
+[[gnu::always_inline]] inline void accept_request::give_places(std::uintptr_t next,
+                                                               const monitor_set& of) noexcept {
     for (std::size_t i = 0; i < of.size(); ++i) {
         places.of[i].whose = &self;
         of[i].push_urgent_behind(places.of[i], next);
@@ -78,11 +83,13 @@ void accept_request::make_way(entrant& arrival) noexcept {
     arrival.grant(1);
 }
 
-[[gnu::always_inline]] inline void accept_request::wait_for(entrant& arrival, sched::strand& own) noexcept {
+[[gnu::always_inline]] inline void accept_request::wait_for(entrant& arrival,
+                                                            sched::strand& own) noexcept {
     // Orders nothing: nobody else knows of it yet.
     self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()));
     accept(arrival);
-    if (arrival.has_all_with(1)) self.wait_behind(arrival, own, "waitfor", nullptr); // it waited for nothing else
+    if (arrival.has_all_with(1))
+        self.wait_behind(arrival, own, "waitfor", nullptr); // it waited for nothing else
 }
 
 // Nothing is owed: it has all its monitors.
@@ -93,8 +100,8 @@ void accept_request::resume_acceptor() noexcept {
     sched::wake(begun_at_);
 }
 
-[[gnu::always_inline]] inline accept_request::found accept_request::find(clause_list clauses,
-                                                                         accept_request* for_whom) noexcept {
+[[gnu::always_inline]] inline accept_request::found
+accept_request::find(clause_list clauses, accept_request* for_whom) noexcept {
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         if (!counts(*clauses[i])) continue;
         monitor& first = clauses[i]->of[0];
@@ -102,7 +109,8 @@ void accept_request::resume_acceptor() noexcept {
         if (!for_whom) guard.lock();
         for (queue_node* each = first.waiting_.front(); each; each = first.waiting_.after(*each)) {
             entrant& arrival = *each->whose;
-            if (arrival.member != clauses[i]->member || !(*arrival.wanted == clauses[i]->of)) continue;
+            if (arrival.member != clauses[i]->member || !(*arrival.wanted == clauses[i]->of))
+                continue;
             if (for_whom && !for_whom->claimed(i)) return {i, nullptr};
             if (arrival.member == &key_of_destructor)
                 arrival.member = nullptr; // it stays in the queue, and is told once
@@ -119,7 +127,8 @@ accept_request::found accept_request::find_returning(const monitor_set& all, std
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::unique_lock guard(all[i].lock_, std::defer_lock);
         if (!for_whom) guard.lock();
-        for (queue_node* each = all[i].waiting_.front(); each; each = all[i].waiting_.after(*each)) {
+        for (queue_node* each = all[i].waiting_.front(); each;
+             each = all[i].waiting_.after(*each)) {
             entrant& arrival = *each->whose;
             if (arrival.member != &key_of_return || !arrival.wanted->within(all)) continue;
             if (for_whom && !for_whom->claimed(clause)) return {clause, nullptr};
@@ -131,9 +140,10 @@ accept_request::found accept_request::find_returning(const monitor_set& all, std
 }
 
 void accept_request::publish() noexcept {
-    const monitor_set mine = all;                                       // who accepts may be gone when this ends
-    const clause_list given = clauses;                                  // as above
-    for (std::size_t i = 0; i < mine.size(); ++i) mine[i].lock_.lock(); // by address; nobody else holds two
+    const monitor_set mine = all;      // who accepts may be gone when this ends
+    const clause_list given = clauses; // as above
+    for (std::size_t i = 0; i < mine.size(); ++i)
+        mine[i].lock_.lock(); // by address; nobody else holds two
     found ready = find_returning(mine, given.size(), this);
     const bool returns = ready.arrival != nullptr;
     if (!returns) ready = find(clauses, this);
@@ -150,8 +160,9 @@ void accept_request::publish() noexcept {
 namespace {
 
 // The call that waits already goes first; returns when it has left.
-[[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses, entrant& arrival,
-                                                     std::uintptr_t me, sched::strand& own) noexcept {
+[[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses,
+                                                     entrant& arrival, std::uintptr_t me,
+                                                     sched::strand& own) noexcept {
     sched::wait_point point(true);
     accept_request(clauses, me, point).wait_for(arrival, own);
 }
@@ -163,17 +174,20 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
     return all;
 }
 
-// Until there is a call; who comes back from a wait goes before it, as often as that happens. `otherwise` and `late`:
-// those clauses, or none.
-[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t wait_for_calls(accept_request::clause_list clauses,
-                                                                     std::uintptr_t me, sched::strand& own,
-                                                                     std::size_t otherwise, std::size_t late) {
+// Until there is a call; who comes back from a wait goes before it, as often as that happens.
+// `otherwise` and `late`: those clauses, or none.
+[[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t
+wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me, sched::strand& own,
+               std::size_t otherwise, std::size_t late) {
     const monitor_set all = all_of(clauses);
-    if (all.size() == 0 && late == clauses.size()) return otherwise == clauses.size() ? no_clause : otherwise;
-    const std::int64_t deadline_ns = late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
+    if (all.size() == 0 && late == clauses.size())
+        return otherwise == clauses.size() ? no_clause : otherwise;
+    const std::int64_t deadline_ns =
+        late == clauses.size() ? sched::never : clauses[late]->deadline_ns;
     for (;;) {
         while (all.size() != 0 && accept_request::returning_to(all)) {
-            const accept_request::found one = accept_request::find_returning(all, clauses.size(), nullptr);
+            const accept_request::found one =
+                accept_request::find_returning(all, clauses.size(), nullptr);
             if (!one.arrival) break;
             run_arrival_first(clauses, *one.arrival, me, own);
         }
@@ -187,9 +201,9 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
         sched::wait_point point(deadline_ns == sched::never && !own.scope);
         accept_request mine(clauses, me, point);
         mine.all = all;
-        const sched::wake_reason why =
-            sched::wait(point, [](void* self) noexcept { static_cast<accept_request*>(self)->publish(); }, &mine,
-                        {.deadline_ns = deadline_ns, .what = "waitfor"});
+        const sched::wake_reason why = sched::wait(
+            point, [](void* self) noexcept { static_cast<accept_request*>(self)->publish(); },
+            &mine, {.deadline_ns = deadline_ns, .what = "waitfor"});
         if (why < sched::wake_reason::source) {
             mine.withdraw();
             if (why == sched::wake_reason::cancelled) throw cancelled();
@@ -204,8 +218,9 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
 } // namespace
 
 SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
-    sched::strand* const running = sched::current_strand();                        // looked up once
-    const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
+    sched::strand* const running = sched::current_strand(); // looked up once
+    const auto me =
+        reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
     sched::strand& own = sched::strand_or_thread(running);
     std::size_t otherwise = clauses.size(), late = clauses.size();
     bool somebody_returns = false;
@@ -218,12 +233,14 @@ SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* c
             if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
         } else {
             SENNIT_CHECK(monitor_ops::owned(one.of, me),
-                         "[SNT-408] waitfor names a monitor that the caller has not entered; enter it first");
+                         "[SNT-408] waitfor names a monitor that the caller has not entered; enter "
+                         "it first");
             somebody_returns |= accept_request::returning_to(one.of);
         }
     }
     if (!somebody_returns) [[likely]] {
-        if (const accept_request::found ready = accept_request::find(clauses, nullptr); ready.arrival) {
+        if (const accept_request::found ready = accept_request::find(clauses, nullptr);
+            ready.arrival) {
             if (clauses[ready.clause]->member != &key_of_destructor)
                 run_arrival_first(clauses, *ready.arrival, me, own);
             return ready.clause;

@@ -52,9 +52,10 @@ void add_wait(std::string& text, const strand_report& one, const strands& known,
     }
     if (one.holder) {
         const auto whom = known.find(one.holder);
-        text +=
-            ", waits for " + (whom == known.end() ? std::string("a thread, or a fiber of a runtime that is not shown")
-                                                  : name_of(*whom->second));
+        text += ", waits for " +
+                (whom == known.end()
+                     ? std::string("a thread, or a fiber of a runtime that is not shown")
+                     : name_of(*whom->second));
     }
     if (one.since_ns != 0) {
         text += ", for ";
@@ -67,7 +68,8 @@ void add_wait(std::string& text, const strand_report& one, const strands& known,
     }
 }
 
-void add_state(std::string& text, const strand_report& one, const strands& known, std::int64_t now) {
+void add_state(std::string& text, const strand_report& one, const strands& known,
+               std::int64_t now) {
     switch (one.state) {
     case strand_state::running:
         add(text, "running on worker %u", one.worker);
@@ -88,7 +90,8 @@ void add_state(std::string& text, const strand_report& one, const strands& known
     }
 }
 
-void add_strand(std::string& text, const strand_report& one, const sched::runtime_report& all, const strands& known) {
+void add_strand(std::string& text, const strand_report& one, const sched::runtime_report& all,
+                const strands& known) {
     text += name_of(one) + " [";
     add_state(text, one, known, all.taken_ns);
     text += "]\n";
@@ -104,7 +107,8 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
     if (one.type) text += "    runs " + sys::demangle(one.type->name()) + "\n";
     if (one.stack_size != 0)
         add(text, "    stack %u: %.1f KiB in use, %.0f KiB touched, of %.0f KiB\n", one.context,
-            static_cast<double>(one.stack_used) / 1024, static_cast<double>(one.stack_touched) / 1024,
+            static_cast<double>(one.stack_used) / 1024,
+            static_cast<double>(one.stack_touched) / 1024,
             static_cast<double>(one.stack_size) / 1024);
     for (std::size_t i = 0; i < one.frames; ++i) {
         add(text, "    #%-2zu ", i);
@@ -113,7 +117,8 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
 }
 
 // Each circle of strands of which every one waits for the next, once.
-void add_circles(std::string& text, const std::vector<const strand_report*>& all, const strands& known) {
+void add_circles(std::string& text, const std::vector<const strand_report*>& all,
+                 const strands& known) {
     std::set<const strand_report*> done;
     for (const strand_report* start : all) {
         std::vector<const strand_report*> path;
@@ -124,7 +129,8 @@ void add_circles(std::string& text, const std::vector<const strand_report*>& all
             const auto closed = std::find(path.begin(), path.end(), at);
             if (!at || closed == path.end()) continue;
             text += "circle: ";
-            for (auto each = closed; each != path.end(); ++each) text += name_of(**each) + " waits for ";
+            for (auto each = closed; each != path.end(); ++each)
+                text += name_of(**each) + " waits for ";
             text += name_of(*at) + "\n";
         }
     }
@@ -134,7 +140,8 @@ void add_runtime(std::string& text, const sched::runtime_report& report, const s
     std::size_t counts[6] = {};
     for (const strand_report& one : report.strands) ++counts[static_cast<std::size_t>(one.state)];
     const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
-    add(text, "sennit: runtime%s %p, %zu workers, ", name.c_str(), report.runtime, report.workers.size());
+    add(text, "sennit: runtime%s %p, %zu workers, ", name.c_str(), report.runtime,
+        report.workers.size());
     if (!report.complete) {
         text += "whose fibers cannot be shown, because these do not stop:";
         for (std::size_t i = 0; i < report.workers.size(); ++i)
@@ -142,8 +149,11 @@ void add_runtime(std::string& text, const sched::runtime_report& report, const s
         text += "\n";
         return;
     }
-    add(text, "%zu strands: %zu running, %zu ready, %zu blocked, %zu below others; %zu other pieces of work ready\n",
-        report.strands.size(), counts[0], counts[1] + counts[2], counts[3] + counts[4], counts[5], report.other_ready);
+    add(text,
+        "%zu strands: %zu running, %zu ready, %zu blocked, %zu below others; %zu other pieces of "
+        "work ready\n",
+        report.strands.size(), counts[0], counts[1] + counts[2], counts[3] + counts[4], counts[5],
+        report.other_ready);
     for (std::size_t i = 0; i < report.workers.size(); ++i) {
         const sched::worker_report& one = report.workers[i];
         add(text, "worker %zu: %s", i, one.asleep ? "asleep" : "awake");
@@ -178,25 +188,31 @@ std::string describe_starvation(sched::runtime_core& of) {
     const sched::runtime_report report = sched::snapshot::take(of);
     const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
     std::string text = "sennit: [SNT-031] work is ready in runtime" + name +
-                       ", but each of its workers runs a task that loops or blocks its thread, and no worker has made "
+                       ", but each of its workers runs a task that loops or blocks its thread, and "
+                       "no worker has made "
                        "progress for a second\n";
     for (std::size_t i = 0; i < report.workers.size(); ++i) {
         if (report.workers[i].asleep) continue;
         add(text, "worker %zu: ", i);
-        const auto in = std::find_if(report.strands.begin(), report.strands.end(), [&](const strand_report& one) {
-            return one.state == strand_state::running && one.worker == i;
-        });
+        const auto in = std::find_if(
+            report.strands.begin(), report.strands.end(), [&](const strand_report& one) {
+                return one.state == strand_state::running && one.worker == i;
+            });
         text += in == report.strands.end() ? "a task that is not a fiber" : name_of(*in);
         if (report.workers[i].pc) text += " at " + sys::symbolize(report.workers[i].pc);
         text += "\n";
     }
-    const auto waiting = std::count_if(report.strands.begin(), report.strands.end(), [](const strand_report& one) {
-        return one.state == strand_state::ready || one.state == strand_state::fresh;
-    });
+    const auto waiting =
+        std::count_if(report.strands.begin(), report.strands.end(), [](const strand_report& one) {
+            return one.state == strand_state::ready || one.state == strand_state::fresh;
+        });
     add(text,
-        "Ready: %td fibers, %zu other tasks. The watchdog has added all threads that it may add, %u: "
-        "runtime_options::max_spare_workers and SENNIT_WATCHDOG=N allow up to 64. A fiber that waits with Sennit's "
-        "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that does on a thread of "
+        "Ready: %td fibers, %zu other tasks. The watchdog has added all threads that it may add, "
+        "%u: "
+        "runtime_options::max_spare_workers and SENNIT_WATCHDOG=N allow up to 64. A fiber that "
+        "waits with Sennit's "
+        "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that "
+        "does on a thread of "
         "its own.\n",
         waiting, report.other_ready, of.options().max_spare_workers);
     return text;

@@ -64,9 +64,12 @@ void dump_on_signal(int signal) {
 
 static std::string deadlock_report() {
     write_trace(); // all stand still, and nobody will end a runtime any more
-    return "sennit: [SNT-030] deadlock: every thread of this process sleeps until another one wakes it\n"
-           "        A program that waits for a signal or for another process to act must turn this report off:\n"
-           "        set SENNIT_DEADLOCK=off in the environment, or runtime_options::watch_deadlocks = false.\n" +
+    return "sennit: [SNT-030] deadlock: every thread of this process sleeps until another one "
+           "wakes it\n"
+           "        A program that waits for a signal or for another process to act must turn this "
+           "report off:\n"
+           "        set SENNIT_DEADLOCK=off in the environment, or "
+           "runtime_options::watch_deadlocks = false.\n" +
            describe_all();
 }
 
@@ -77,8 +80,9 @@ static void read_environment() {
     if (const auto name = sys::environment("SENNIT_DUMP_SIGNAL")) {
         const int signal = sys::parse_signal(*name);
         if (signal == 0)
-            throw std::invalid_argument(
-                "sennit: [SNT-022] SENNIT_DUMP_SIGNAL must be the name or the number of a signal, not '" + *name + "'");
+            throw std::invalid_argument("sennit: [SNT-022] SENNIT_DUMP_SIGNAL must be the name or "
+                                        "the number of a signal, not '" +
+                                        *name + "'");
         dump_on_signal(signal);
     }
 }
@@ -94,7 +98,8 @@ void start() {
     }
     // A child of fork() has neither the thread that waits for the signal nor a trace of its own.
     leave_trace_to_parent();
-    if (sys::restart_signal_thread()) sched::deadlock_detector::ignore_thread(sys::signal_thread_id());
+    if (sys::restart_signal_thread())
+        sched::deadlock_detector::ignore_thread(sys::signal_thread_id());
 }
 
 } // namespace sennit::obs

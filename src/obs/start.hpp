@@ -10,8 +10,8 @@ class runtime_core;
 
 namespace sennit::obs {
 
-// Any number of times; the first does it. Throws std::invalid_argument for values that mean nothing, and what the
-// system refuses.
+// Any number of times; the first does it. Throws std::invalid_argument for values that mean
+// nothing, and what the system refuses.
 void start();
 
 // When a runtime has ended. The last one writes the trace.

@@ -69,8 +69,9 @@ recording* current = nullptr; // written before anybody is told of
 void record(trace_kind kind, strand* who, const char* what) noexcept {
     buffer* to = mine();
     if (!to) return;
-    if (sched::worker* me = sched::this_worker(); me && who == &me->self().own) who = nullptr; // the loop
-    const std::uint64_t number = to->count.load_rlx();                                         // own thread's word
+    if (sched::worker* me = sched::this_worker(); me && who == &me->self().own)
+        who = nullptr;                                 // the loop
+    const std::uint64_t number = to->count.load_rlx(); // own thread's word
     event& one = to->events[number % events_of_a_thread];
     one.when_ns = sys::now_ns();
     one.kind = kind;
@@ -78,18 +79,24 @@ void record(trace_kind kind, strand* who, const char* what) noexcept {
     one.who = who ? sched::number_of(*who) : 0;
     one.name[0] = '\0';
     if (kind == trace_kind::runs && who && who->fiber)
-        std::strncpy(one.name.data(), static_cast<sched::fiber_block*>(who->fiber)->name(), one.name.size());
+        std::strncpy(one.name.data(), static_cast<sched::fiber_block*>(who->fiber)->name(),
+                     one.name.size());
     to->count.store_rel(number + 1); // pairs with write
 }
 
-// The bytes of the UTF-8 character that begins there; 0: none does. The Unicode Standard, table 3-7.
+// The bytes of the UTF-8 character that begins there; 0: none does. The Unicode Standard, table
+// 3-7.
 std::size_t character_at(const char* text) noexcept {
     const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);
     if (first < 0x80) return 1;
     if (first < 0xc2 || first > 0xf4) return 0;
-    const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;  // or it were written too long
-    const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf; // surrogates; beyond U+10FFFF
+    const unsigned char low = first == 0xe0   ? 0xa0
+                              : first == 0xf0 ? 0x90
+                                              : 0x80; // or it were written too long
+    const unsigned char high = first == 0xed   ? 0x9f
+                               : first == 0xf4 ? 0x8f
+                                               : 0xbf; // surrogates; beyond U+10FFFF
     if (byte(1) < low || byte(1) > high) return 0;
     const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     for (std::size_t i = 2; i < length; ++i)
@@ -120,7 +127,8 @@ std::string quoted(const char* text) {
 // In microseconds, with a point whatever the program's locale says.
 std::string in_us(std::int64_t ns) {
     char text[32];
-    std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000), static_cast<int>(ns % 1000));
+    std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000),
+                  static_cast<int>(ns % 1000));
     return text;
 }
 
@@ -134,16 +142,19 @@ public:
         const std::uint64_t count = from.count.load_acq(); // pairs with record
         const std::uint64_t kept = std::min<std::uint64_t>(count, events_of_a_thread);
         std::fprintf(to_,
-                     "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":\"%s %d\"}}",
+                     "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{"
+                     "\"name\":\"%s %d\"}}",
                      separator(), track, from.worker >= 0 ? "worker" : "thread",
                      from.worker >= 0 ? from.worker : from.os_thread);
         if (kept != count)
             std::fprintf(to_,
-                         "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":0,\"name\":\"%llu older events "
+                         "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":0,\"name\":\"%"
+                         "llu older events "
                          "were dropped\"}",
                          separator(), track, static_cast<unsigned long long>(count - kept));
         open_ = false;
-        for (std::uint64_t i = count - kept; i != count; ++i) add(from.events[i % events_of_a_thread]);
+        for (std::uint64_t i = count - kept; i != count; ++i)
+            add(from.events[i % events_of_a_thread]);
         if (open_) end(last_);
     }
 
@@ -155,20 +166,22 @@ private:
     }
     std::string us(std::int64_t when_ns) const { return in_us(when_ns - of_.start_ns); }
     void begin(const event& one, const char* name) {
-        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\"}", separator(), track_,
-                     us(one.when_ns).c_str(), name);
+        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\"}",
+                     separator(), track_, us(one.when_ns).c_str(), name);
         open_ = true;
     }
     void end(std::int64_t when_ns) {
-        std::fprintf(to_, "%s{\"ph\":\"E\",\"pid\":1,\"tid\":%zu,\"ts\":%s}", separator(), track_, us(when_ns).c_str());
+        std::fprintf(to_, "%s{\"ph\":\"E\",\"pid\":1,\"tid\":%zu,\"ts\":%s}", separator(), track_,
+                     us(when_ns).c_str());
         open_ = false;
     }
     void instant(const event& one, const std::string& name) {
-        std::fprintf(to_,
-                     "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\",\"args\":{"
-                     "\"strand\":%llu}}",
-                     separator(), track_, us(one.when_ns).c_str(), name.c_str(),
-                     static_cast<unsigned long long>(one.who));
+        std::fprintf(
+            to_,
+            "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\",\"args\":{"
+            "\"strand\":%llu}}",
+            separator(), track_, us(one.when_ns).c_str(), name.c_str(),
+            static_cast<unsigned long long>(one.who));
     }
     void add(const event& one) {
         last_ = one.when_ns;
@@ -212,9 +225,9 @@ private:
 
 void start_trace(const std::string& path) {
     if (!sched::tracing::compiled_in)
-        throw std::invalid_argument(
-            "sennit: [SNT-023] SENNIT_TRACE is set, but this library was built with SENNIT_TRACE_HOOKS=OFF; "
-            "unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
+        throw std::invalid_argument("sennit: [SNT-023] SENNIT_TRACE is set, but this library was "
+                                    "built with SENNIT_TRACE_HOOKS=OFF; "
+                                    "unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
     std::FILE* file = std::fopen(path.c_str(), "we"); // now, while there is somebody to tell
     if (!file)
         throw std::system_error(errno, std::generic_category(),
@@ -225,7 +238,8 @@ void start_trace(const std::string& path) {
     sched::tracing::start(&record);
 }
 
-// A child of fork() has its parent's recording, and the name of its file; the lock may be held by nobody.
+// A child of fork() has its parent's recording, and the name of its file; the lock may be held by
+// nobody.
 void leave_trace_to_parent() noexcept {
     if (current && current->process != sys::this_process()) sched::tracing::stop();
 }
@@ -235,20 +249,24 @@ void write_trace() noexcept {
     std::lock_guard guard(current->mutex);
     std::FILE* file = std::fopen(current->path.c_str(), "we");
     if (!file) {
-        sys::report({"sennit: [SNT-025] the trace is lost: the file cannot be written: ", current->path.c_str(), "\n"});
+        sys::report({"sennit: [SNT-025] the trace is lost: the file cannot be written: ",
+                     current->path.c_str(), "\n"});
         return;
     }
     try {
         std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
         writer to(file, *current);
-        for (std::size_t i = 0; i < current->buffers.size(); ++i) to.write(*current->buffers[i], i + 1);
+        for (std::size_t i = 0; i < current->buffers.size(); ++i)
+            to.write(*current->buffers[i], i + 1);
         std::fputs("\n]}\n", file);
     } catch (const std::exception&) {
-        sys::report({"sennit: [SNT-026] the trace is incomplete: there is no memory to write the rest\n"});
+        sys::report(
+            {"sennit: [SNT-026] the trace is incomplete: there is no memory to write the rest\n"});
     }
     if (std::fclose(file) != 0)
-        sys::report({"sennit: [SNT-027] the trace is incomplete, perhaps because the disk is full: ",
-                     current->path.c_str(), "\n"});
+        sys::report(
+            {"sennit: [SNT-027] the trace is incomplete, perhaps because the disk is full: ",
+             current->path.c_str(), "\n"});
 }
 
 } // namespace sennit::obs

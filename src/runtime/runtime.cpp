@@ -67,18 +67,18 @@ struct default_slot {
     std::unique_ptr<runtime> current;
 };
 
-// A child of fork() leaves its parent's default runtime, whose threads it does not have, and makes its own. So does an
-// object that is destroyed after it, and uses the library.
+// A child of fork() leaves its parent's default runtime, whose threads it does not have, and makes
+// its own. So does an object that is destroyed after it, and uses the library.
 constinit sched::fork_safe_static<default_slot> slot;
 
 struct end_of_default {
     ~end_of_default() {
         default_slot* const last = slot.find();
         if (!last) return;
-        // std::exit by a worker of it, or inside of `blocking`, who cannot wait for themselves; or a call that may not
-        // return. The process ends anyway.
-        if (last->current &&
-            (sched::current_runtime() == &last->current->core() || last->current->core().blocking_calls().busy()))
+        // std::exit by a worker of it, or inside of `blocking`, who cannot wait for themselves; or
+        // a call that may not return. The process ends anyway.
+        if (last->current && (sched::current_runtime() == &last->current->core() ||
+                              last->current->core().blocking_calls().busy()))
             return;
         slot.end();
     }

@@ -9,17 +9,18 @@
 namespace sennit::detail {
 
 barrier_core::~barrier_core() {
-    SENNIT_CHECK(
-        waiters_.empty(),
-        "[SNT-219] a barrier was destroyed while a fiber or thread waits for it; let every waiter return first");
+    SENNIT_CHECK(waiters_.empty(), "[SNT-219] a barrier was destroyed while a fiber or thread "
+                                   "waits for it; let every waiter return first");
 }
 
 barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noexcept {
     std::lock_guard guard(lock_);
-    SENNIT_CHECK(count > 0,
-                 "[SNT-220] barrier::arrive was called with a count below 1; pass the number of arrivals, 1 or more");
-    SENNIT_CHECK(count <= left_, "[SNT-221] more arrivals at a barrier than it expects in this phase; make it for the "
-                                 "number of all participants");
+    SENNIT_CHECK(count > 0, "[SNT-220] barrier::arrive was called with a count below 1; pass the "
+                            "number of arrivals, 1 or more");
+    SENNIT_CHECK(
+        count <= left_,
+        "[SNT-221] more arrivals at a barrier than it expects in this phase; make it for the "
+        "number of all participants");
     left_ -= count;
     if (drop) --expected_;
     return {phase_, left_ == 0};
@@ -40,7 +41,8 @@ void barrier_core::wait(std::uint64_t phase) {
         lock_.unlock();
         return;
     }
-    if (sched::block(waiters_, lock_, {.what = "barrier", .on = this}) == sched::wake_reason::cancelled)
+    if (sched::block(waiters_, lock_, {.what = "barrier", .on = this}) ==
+        sched::wake_reason::cancelled)
         throw cancelled();
 }
 

@@ -11,14 +11,17 @@ condition_variable_any::~condition_variable_any() {
     lock_.lock(); // who has notified one that did not sleep yet may be on its way out
     for (const sched::wait_entry* one = waiters_.front(); one; one = waiters_.after(*one))
         SENNIT_CHECK(one->point.reason() >= sched::wake_reason::timed_out,
-                     "[SNT-209] a condition variable was destroyed while a fiber or thread waits for it; let every "
+                     "[SNT-209] a condition variable was destroyed while a fiber or thread waits "
+                     "for it; let every "
                      "waiter return before");
     if (to_leave_ == 0) {
         lock_.unlock();
         return;
     }
-    ending_ = true; // their waits have ended otherwise, before they were notified; they come without the user's lock
-    (void)sched::block(waiters_, lock_, {.cancellable = false, .what = "~condition_variable", .on = this});
+    ending_ = true; // their waits have ended otherwise, before they were notified; they come
+                    // without the user's lock
+    (void)sched::block(waiters_, lock_,
+                       {.cancellable = false, .what = "~condition_variable", .on = this});
 }
 
 void condition_variable_any::add(sched::wait_entry& entry) noexcept {
@@ -34,11 +37,13 @@ void condition_variable_any::remove(sched::wait_entry& entry) noexcept {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
     sched::dequeue(waiters_, entry);
-    any_.store_rlx(waiters_.empty() ? 0 : 1);                          // as in add: orders nothing
-    if (--to_leave_ == 0 && ending_) (void)woken.take_first(waiters_); // the destructor is all that is there
+    any_.store_rlx(waiters_.empty() ? 0 : 1); // as in add: orders nothing
+    if (--to_leave_ == 0 && ending_)
+        (void)woken.take_first(waiters_); // the destructor is all that is there
 }
 
-// Under the lock. One that is claimed before it sleeps may be gone at once: it does not come to `remove`.
+// Under the lock. One that is claimed before it sleeps may be gone at once: it does not come to
+// `remove`.
 sched::claimed condition_variable_any::claim_next() noexcept {
     while (const sched::wait_entry* first = waiters_.front()) {
         const bool sole = first->point.sole;
@@ -50,8 +55,9 @@ sched::claimed condition_variable_any::claim_next() noexcept {
     return {};
 }
 
-// Who waits has entered the list before it gave the user's lock back. So one that changed the condition under that lock
-// after that sees it in `any_`, by that lock's own order; one that changed it before was seen by who waits.
+// Who waits has entered the list before it gave the user's lock back. So one that changed the
+// condition under that lock after that sees it in `any_`, by that lock's own order; one that
+// changed it before was seen by who waits.
 void condition_variable_any::notify_one() noexcept {
     if (any_.load_rlx() == 0) return; // pairs through the user's lock
     sched::claimed next;

@@ -9,9 +9,8 @@
 namespace sennit {
 
 event::~event() {
-    SENNIT_CHECK(
-        waiters_.empty(),
-        "[SNT-211] an event was destroyed while a fiber or thread waits for it; let every waiter return first");
+    SENNIT_CHECK(waiters_.empty(), "[SNT-211] an event was destroyed while a fiber or thread waits "
+                                   "for it; let every waiter return first");
 }
 
 void event::set() noexcept {
@@ -44,7 +43,8 @@ bool event::wait_before(std::int64_t deadline_ns) {
         lock_.unlock();
         return true;
     }
-    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "event", .on = this});
+    const auto why =
+        sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "event", .on = this});
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return why == sched::wake_reason::source;
 }

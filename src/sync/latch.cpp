@@ -9,18 +9,18 @@
 namespace sennit {
 
 latch::~latch() {
-    SENNIT_CHECK(waiters_.empty(),
-                 "[SNT-216] a latch was destroyed while a fiber or thread waits for it; let every waiter return first");
+    SENNIT_CHECK(waiters_.empty(), "[SNT-216] a latch was destroyed while a fiber or thread waits "
+                                   "for it; let every waiter return first");
 }
 
-// The waiters are chained before the lock is freed, our last access: whoever sees the count at zero takes the lock
-// after us, and whoever we wake needs the latch no more.
+// The waiters are chained before the lock is freed, our last access: whoever sees the count at zero
+// takes the lock after us, and whoever we wake needs the latch no more.
 void latch::count_down(std::ptrdiff_t update) noexcept {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
-    SENNIT_CHECK(
-        update >= 0 && update <= left_,
-        "[SNT-217] a latch was counted down below zero; count it down no more often than its constructor's count");
+    SENNIT_CHECK(update >= 0 && update <= left_,
+                 "[SNT-217] a latch was counted down below zero; count it down no more often than "
+                 "its constructor's count");
     left_ -= update;
     if (left_ != 0) return;
     woken.take_all(waiters_);
@@ -37,7 +37,8 @@ void latch::wait() const {
         lock_.unlock();
         return;
     }
-    if (sched::block(waiters_, lock_, {.what = "latch", .on = this}) == sched::wake_reason::cancelled)
+    if (sched::block(waiters_, lock_, {.what = "latch", .on = this}) ==
+        sched::wake_reason::cancelled)
         throw cancelled();
 }
 

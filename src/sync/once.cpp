@@ -14,7 +14,8 @@ bool once_flag::begin() noexcept {
             lock_.unlock();
             return state == fresh;
         }
-        (void)sched::block(waiters_, lock_, {.cancellable = false, .what = "call_once", .on = this});
+        (void)sched::block(waiters_, lock_,
+                           {.cancellable = false, .what = "call_once", .on = this});
     }
 }
 

@@ -10,18 +10,18 @@
 namespace sennit::detail {
 
 semaphore_core::~semaphore_core() {
-    SENNIT_CHECK(
-        waiters_.empty(),
-        "[SNT-213] a semaphore was destroyed while a fiber or thread waits for it; let every waiter return first");
+    SENNIT_CHECK(waiters_.empty(), "[SNT-213] a semaphore was destroyed while a fiber or thread "
+                                   "waits for it; let every waiter return first");
 }
 
 void semaphore_core::release(std::ptrdiff_t count, std::ptrdiff_t most) {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
     if (count < 0 || count > most - tokens_)
-        throw std::system_error(std::make_error_code(std::errc::value_too_large),
-                                "sennit: [SNT-214] semaphore::release: the semaphore would have more than max() "
-                                "tokens; release what was acquired, once");
+        throw std::system_error(
+            std::make_error_code(std::errc::value_too_large),
+            "sennit: [SNT-214] semaphore::release: the semaphore would have more than max() "
+            "tokens; release what was acquired, once");
     while (count > 0 && woken.take_first(waiters_)) --count;
     tokens_ += count;
 }
@@ -40,7 +40,8 @@ bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
         lock_.unlock();
         return true;
     }
-    const auto why = sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "semaphore", .on = this});
+    const auto why = sched::block(waiters_, lock_,
+                                  {.deadline_ns = deadline_ns, .what = "semaphore", .on = this});
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return why == sched::wake_reason::source;
 }

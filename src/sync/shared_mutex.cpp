@@ -16,9 +16,8 @@ namespace {
 } // namespace
 
 shared_mutex::~shared_mutex() {
-    SENNIT_CHECK(
-        waiters_.empty(),
-        "[SNT-205] a shared mutex was destroyed while a fiber or thread waits for it; let every waiter return first");
+    SENNIT_CHECK(waiters_.empty(), "[SNT-205] a shared mutex was destroyed while a fiber or thread "
+                                   "waits for it; let every waiter return first");
 }
 
 void shared_mutex::admit(kind what, void* who) noexcept {
@@ -33,7 +32,8 @@ void shared_mutex::admit_waiters(sched::wake_ups& woken) noexcept {
     while (sched::wait_entry* first = waiters_.front()) {
         const request what = *static_cast<request*>(first->data);
         if (!admits(what.what)) return;
-        // Entries whose wait has ended otherwise are dropped on the way, so the one that is claimed may be another.
+        // Entries whose wait has ended otherwise are dropped on the way, so the one that is claimed
+        // may be another.
         const sched::claimed one = sched::claim_first(waiters_, 1);
         if (!one) continue;
         admit(what.what, what.who);
@@ -46,9 +46,9 @@ bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
     lock_.lock();
     if (writer_ == me) {
         lock_.unlock();
-        throw_system_error(
-            std::errc::resource_deadlock_would_occur,
-            "sennit: [SNT-206] shared_mutex::lock: the caller owns this mutex already as its writer; unlock it first");
+        throw_system_error(std::errc::resource_deadlock_would_occur,
+                           "sennit: [SNT-206] shared_mutex::lock: the caller owns this mutex "
+                           "already as its writer; unlock it first");
     }
     if (admits(what) && waiters_.empty()) {
         admit(what, me);
@@ -57,7 +57,9 @@ bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
     }
     request mine{what, me};
     const auto why = sched::block(
-        waiters_, lock_, {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex", .on = this}, &mine);
+        waiters_, lock_,
+        {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex", .on = this},
+        &mine);
     if (why == sched::wake_reason::source) return true;
     sched::wake_ups woken; // a writer that gave up may have kept readers waiting
     std::lock_guard guard(lock_);
@@ -91,10 +93,10 @@ void shared_mutex::unlock() {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
     if (writer_ != sched::current_identity())
-        throw_system_error(
-            std::errc::operation_not_permitted,
-            "sennit: [SNT-207] shared_mutex::unlock: the caller is not the writer that owns this mutex; only the "
-            "fiber or thread that locked it may unlock it");
+        throw_system_error(std::errc::operation_not_permitted,
+                           "sennit: [SNT-207] shared_mutex::unlock: the caller is not the writer "
+                           "that owns this mutex; only the "
+                           "fiber or thread that locked it may unlock it");
     writer_ = nullptr;
     admit_waiters(woken);
 }

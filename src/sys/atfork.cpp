@@ -40,7 +40,8 @@ void atfork_lock::unlock(const atfork_lock* first, const atfork_lock* end) noexc
     for (; first != end; first = first->next_) first->unlock(first->count_);
 }
 
-// All or none: in whatever order others take several of them, nobody waits for us while we wait for him.
+// All or none: in whatever order others take several of them, nobody waits for us while we wait for
+// him.
 void atfork_lock::lock_all() noexcept {
     const bool comes = !this_thread_registered();
     register_this_thread(); // here: not with one of them in its hands

@@ -27,7 +27,8 @@ void fail(const char* message, const char* file, int line) noexcept {
     char* end = digits + sizeof digits - 1;
     char* begin = end;
     *end = '\0';
-    for (int rest = line; rest > 0 || begin == end; rest /= 10) *--begin = static_cast<char>('0' + rest % 10);
+    for (int rest = line; rest > 0 || begin == end; rest /= 10)
+        *--begin = static_cast<char>('0' + rest % 10);
     char caller[96] = "";
     if (const auto describe = sys::describe_caller.load()) describe(caller, sizeof caller);
     sys::report({"sennit: ", message, " (", caller, file, ":", begin, ")\n"});

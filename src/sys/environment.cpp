@@ -43,7 +43,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
     }
     if (shift != 0) text.remove_suffix(1);
     const auto value = parse_count(text);
-    if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift)) return std::nullopt;
+    if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift))
+        return std::nullopt;
     return *value << shift;
 }
 

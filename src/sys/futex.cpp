@@ -20,13 +20,14 @@ void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected)
 bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
                       std::int64_t deadline_ns) noexcept {
     const int saved = errno;
-    deadline_ns = std::max<std::int64_t>(deadline_ns, 0); // the kernel refuses a time before its first second
+    deadline_ns =
+        std::max<std::int64_t>(deadline_ns, 0); // the kernel refuses a time before its first second
     timespec deadline{};
     deadline.tv_sec = static_cast<time_t>(deadline_ns / 1'000'000'000);
     deadline.tv_nsec = static_cast<long>(deadline_ns % 1'000'000'000);
     // WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC.
-    const long result = ::syscall(SYS_futex, word.futex_address(), FUTEX_WAIT_BITSET_PRIVATE, expected, &deadline,
-                                  nullptr, FUTEX_BITSET_MATCH_ANY);
+    const long result = ::syscall(SYS_futex, word.futex_address(), FUTEX_WAIT_BITSET_PRIVATE,
+                                  expected, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
     const bool in_time = result == 0 || errno != ETIMEDOUT;
     errno = saved;
     return in_time;

@@ -21,8 +21,9 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local std::int32_t held = 0;
 [[gnu::tls_model("initial-exec")]] thread_local const void* locker = nullptr;
 
-// The function of libc behind the one of the same name here; looked up at its first call, which libc does without a
-// lock that comes by here. Two threads that look at the same time find the same.
+// The function of libc behind the one of the same name here; looked up at its first call, which
+// libc does without a lock that comes by here. Two threads that look at the same time find the
+// same.
 template <class F>
 class libc_function {
 public:
@@ -31,9 +32,10 @@ public:
     int operator()(A... arguments) noexcept {
         F* real = found_.load_rlx(); // code orders nothing
         if (!real) {
-            real = reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name_)); // SAFETY: POSIX promises that this conversion works
-            if (!real) std::abort();                                // no libc with threads is without it
-            found_.store_rlx(real);                                 // as above
+            real = reinterpret_cast<F*>(
+                ::dlsym(RTLD_NEXT, name_)); // SAFETY: POSIX promises that this conversion works
+            if (!real) std::abort();        // no libc with threads is without it
+            found_.store_rlx(real);         // as above
         }
         return real(arguments...);
     }
@@ -72,18 +74,22 @@ SENNIT_INTERPOSED pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 }
 
 SENNIT_INTERPOSED pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
-    static constinit sennit::sys::libc_function<int(pthread_mutex_t*)> real("pthread_mutex_trylock");
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*)> real(
+        "pthread_mutex_trylock");
     return sennit::sys::counted(real(mutex), __builtin_return_address(0));
 }
 
-SENNIT_INTERPOSED pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* deadline) noexcept {
-    static constinit sennit::sys::libc_function<int(pthread_mutex_t*, const timespec*)> real("pthread_mutex_timedlock");
+SENNIT_INTERPOSED pthread_mutex_timedlock(pthread_mutex_t* mutex,
+                                          const timespec* deadline) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*, const timespec*)> real(
+        "pthread_mutex_timedlock");
     return sennit::sys::counted(real(mutex, deadline), __builtin_return_address(0));
 }
 
-SENNIT_INTERPOSED pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* deadline) noexcept {
-    static constinit sennit::sys::libc_function<int(pthread_mutex_t*, clockid_t, const timespec*)> real(
-        "pthread_mutex_clocklock");
+SENNIT_INTERPOSED pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                          const timespec* deadline) noexcept {
+    static constinit sennit::sys::libc_function<int(pthread_mutex_t*, clockid_t, const timespec*)>
+        real("pthread_mutex_clocklock");
     return sennit::sys::counted(real(mutex, clock, deadline), __builtin_return_address(0));
 }
 

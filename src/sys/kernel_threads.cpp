@@ -33,13 +33,15 @@ std::vector<os_thread_id> list_os_threads() {
 }
 
 bool catches_signals(int except, int or_except) noexcept {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> status(std::fopen("/proc/self/status", "re"), &std::fclose);
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> status(std::fopen("/proc/self/status", "re"),
+                                                           &std::fclose);
     if (!status) return true;
     char line[256];
     while (std::fgets(line, sizeof line, status.get())) {
         unsigned long long caught = 0;
         if (std::sscanf(line, "SigCgt: %llx", &caught) != 1) continue;
-        for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, 32, 33, except, or_except})
+        for (const int number :
+             {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, 32, 33, except, or_except})
             if (number > 0) caught &= ~(1ull << (number - 1));
         return caught != 0;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock for sections that may call the system: the standard's, and under the explorer one that it can see.
+// The lock for sections that may call the system: the standard's, and under the explorer one that
+// it can see.
 #pragma once
 
 #ifdef SENNIT_SIMULATOR

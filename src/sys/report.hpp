@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last words of a dying program: text to standard error without allocation or locks. Async-signal-safe.
+// The last words of a dying program: text to standard error without allocation or locks.
+// Async-signal-safe.
 #pragma once
 
 #include <initializer_list>

@@ -3,8 +3,9 @@
 
 #if defined(__x86_64__)
 
-// %r11 carries nothing at a return. `notrack`: where it goes is no landing point of control-flow protection. Weak,
-// since the program may have one of its own: GCC makes one for code that is compiled with -mfunction-return=thunk.
+// %r11 carries nothing at a return. `notrack`: where it goes is no landing point of control-flow
+// protection. Weak, since the program may have one of its own: GCC makes one for code that is
+// compiled with -mfunction-return=thunk.
 extern "C" {
 [[gnu::naked, gnu::used, gnu::weak, gnu::visibility("hidden")]] void __x86_return_thunk() {
     asm("popq %r11\n\tnotrack jmpq *%r11");

@@ -4,8 +4,8 @@
 
 namespace sennit::sys {
 
-// Does nothing: by the call a linker that optimises knows of the thunk, which else only generated code names. A worker
-// begins with it.
+// Does nothing: by the call a linker that optimises knows of the thunk, which else only generated
+// code names. A worker begins with it.
 void retain_return_thunk() noexcept;
 
 } // namespace sennit::sys

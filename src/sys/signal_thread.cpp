@@ -21,9 +21,10 @@ struct name_of_signal {
     std::string_view name;
     int number;
 };
-constexpr name_of_signal names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},       {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},
-                                    {"USR2", SIGUSR2}, {"TERM", SIGTERM},     {"ALRM", SIGALRM}, {"IO", SIGIO},
-                                    {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
+constexpr name_of_signal names[] = {{"HUP", SIGHUP},       {"INT", SIGINT},   {"QUIT", SIGQUIT},
+                                    {"USR1", SIGUSR1},     {"USR2", SIGUSR2}, {"TERM", SIGTERM},
+                                    {"ALRM", SIGALRM},     {"IO", SIGIO},     {"PROF", SIGPROF},
+                                    {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
 
 void (*callback)() noexcept = nullptr;         // written before the thread starts
 base::atomic<int> installed{0};                // changes under a lock
@@ -72,7 +73,8 @@ int parse_signal(std::string_view name) noexcept {
     for (const name_of_signal& one : names)
         if (one.name == name) return one.number;
     const auto number = parse_count(name);
-    return number && *number <= static_cast<std::uint64_t>(SIGRTMAX) ? static_cast<int>(*number) : 0;
+    return number && *number <= static_cast<std::uint64_t>(SIGRTMAX) ? static_cast<int>(*number)
+                                                                     : 0;
 }
 
 void call_on_signal(int signal, void (*function)() noexcept) {
@@ -82,17 +84,19 @@ void call_on_signal(int signal, void (*function)() noexcept) {
         return;
     }
     if (installed.load() != 0)
-        throw std::invalid_argument("sennit: [SNT-020] another signal writes the dumps already; choose one signal, in "
-                                    "SENNIT_DUMP_SIGNAL or in obs::dump_on_signal");
+        throw std::invalid_argument(
+            "sennit: [SNT-020] another signal writes the dumps already; choose one signal, in "
+            "SENNIT_DUMP_SIGNAL or in obs::dump_on_signal");
     struct sigaction ours{};
     ours.sa_handler = &on_signal;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
     struct sigaction before{};
     if (signal <= 0 || signal == SIGURG || ::sigaction(signal, &ours, &before) != 0)
-        throw std::invalid_argument("sennit: [SNT-021] signal " + std::to_string(signal) +
-                                    " cannot be used for dumps; choose one that a program may handle and that "
-                                    "Sennit does not use itself (SIGURG), such as SIGUSR1");
+        throw std::invalid_argument(
+            "sennit: [SNT-021] signal " + std::to_string(signal) +
+            " cannot be used for dumps; choose one that a program may handle and that "
+            "Sennit does not use itself (SIGURG), such as SIGUSR1");
     callback = function;
     try {
         start_thread();

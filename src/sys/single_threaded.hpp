@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works with the library at this moment: the half of sennit/detail/sys/single_threaded.hpp that is hardly ever
-// needed.
+// Who works with the library at this moment: the half of sennit/detail/sys/single_threaded.hpp that
+// is hardly ever needed.
 #pragma once
 
 #include "sennit/detail/sys/single_threaded.hpp"
@@ -14,9 +14,11 @@ class single_thread_mode {
 public:
     constexpr single_thread_mode() noexcept = default;
 
-    // A stranger. One that has sought solitude before has it, if it is the only one and none ended a moment ago.
+    // A stranger. One that has sought solitude before has it, if it is the only one and none ended
+    // a moment ago.
     void register_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
-    // A member. If one is left that seeks solitude, it has it, but not soon after the last one has ended.
+    // A member. If one is left that seeks solitude, it has it, but not soon after the last one has
+    // ended.
     void unregister_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
     // A member that is in company: the same for itself. Anybody else: nothing.
     void try_become_exclusive(base::thread_registration& me, std::int64_t now_ns) noexcept;
@@ -29,7 +31,8 @@ private:
     void revoke_exclusive() noexcept;
     void grant_exclusive(std::int64_t now_ns) noexcept;
 
-    base::atomic<std::uint32_t> gate_{0}; // a spin lock, which would ask the company; guards all below
+    base::atomic<std::uint32_t> gate_{
+        0}; // a spin lock, which would ask the company; guards all below
     base::atomic<std::uint32_t> registered_{0};
     base::thread_registration* candidate_ = nullptr; // a member: who has sought solitude last
     base::thread_registration* exclusive_ = nullptr; // the member that is

@@ -7,7 +7,8 @@
 namespace sennit::base {
 
 void spin_pause(unsigned round) noexcept {
-    constexpr unsigned rounds_before_yield = 64; // about 2 us: longer than any section that these locks guard
+    constexpr unsigned rounds_before_yield =
+        64; // about 2 us: longer than any section that these locks guard
     if (round < rounds_before_yield)
         sys::cpu_relax();
     else

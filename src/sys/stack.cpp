@@ -23,9 +23,9 @@ namespace {
 constexpr int madv_guard_install = 102; // MADV_GUARD_INSTALL; older headers lack the name
 constexpr std::size_t first_slab = 4;   // stacks: a small runtime maps little
 constexpr std::size_t largest_slab = 64;
-// Tops of neighbouring stacks are set off against each other, or all hot frames of many contexts would fall into the
-// same sets of the first-level cache. A step is more than a context and its first frame take; who blocks has the other
-// 1.5 KB of the page at least.
+// Tops of neighbouring stacks are set off against each other, or all hot frames of many contexts
+// would fall into the same sets of the first-level cache. A step is more than a context and its
+// first frame take; who blocks has the other 1.5 KB of the page at least.
 constexpr std::size_t stagger_step = 640;
 constexpr std::size_t stagger_steps = 4;
 static_assert(stagger_step % stack_alignment == 0);
@@ -41,8 +41,9 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 
 std::size_t checked_size(std::size_t wanted) {
     if (wanted < min_stack_size || wanted > max_stack_size)
-        throw std::invalid_argument("sennit: [SNT-018] a stack size must be from 16 KiB to 1 GiB, not " +
-                                    std::to_string(wanted) + " bytes");
+        throw std::invalid_argument(
+            "sennit: [SNT-018] a stack size must be from 16 KiB to 1 GiB, not " +
+            std::to_string(wanted) + " bytes");
     return whole_pages(wanted);
 }
 
@@ -50,7 +51,8 @@ guard_kind probe_guards() noexcept {
     const char* refused = std::getenv("SENNIT_NO_MADV_GUARD");
     if (refused && std::strcmp(refused, "1") == 0) return guard_kind::mprotect;
     const std::size_t page = page_size();
-    void* scratch = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* scratch =
+        ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (scratch == MAP_FAILED) return guard_kind::mprotect;
     const bool known = ::madvise(scratch, page, madv_guard_install) == 0;
     ::munmap(scratch, page);
@@ -66,7 +68,8 @@ std::size_t read_protected_limit() noexcept {
     }
     return mappings / 4; // guards: at most half of all mappings
 }
-// Read by whoever comes first, or by several: nobody waits for another, who may be missing in a child of fork().
+// Read by whoever comes first, or by several: nobody waits for another, who may be missing in a
+// child of fork().
 std::size_t protected_limit() noexcept {
     static constinit base::atomic<std::size_t> limit{0};
     if (limit.load() == 0) limit.store(read_protected_limit());
@@ -77,21 +80,22 @@ base::atomic<std::size_t> all_protected{0};
 } // namespace
 
 stack_source::stack_source(std::size_t usable_size, std::size_t beside)
-    : usable_(checked_size(usable_size)), beside_(whole_pages(beside)), stride_(usable_ + beside_ + guard_size),
-      guards_(probe_guards()) {}
+    : usable_(checked_size(usable_size)), beside_(whole_pages(beside)),
+      stride_(usable_ + beside_ + guard_size), guards_(probe_guards()) {}
 
 stack_source::~stack_source() {
-    SENNIT_CHECK(
-        live_ == 0,
-        "[SNT-901] stacks are still in use while their memory is freed; this is a bug in Sennit: please report it");
+    SENNIT_CHECK(live_ == 0, "[SNT-901] stacks are still in use while their memory is freed; this "
+                             "is a bug in Sennit: please report it");
     for (const slab& one : slabs_) ::munmap(one.memory, one.stacks * stride_ + guard_size);
     all_protected.fetch_sub(protected_);
 }
 
 void stack_source::add_slab() {
-    std::size_t count = slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
+    std::size_t count =
+        slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
     if (slabs_.size() == slabs_.capacity()) slabs_.reserve(2 * slabs_.size() + 16);
-    if (idle_.capacity() < made_ + count) idle_.reserve(2 * (made_ + count)); // so that give() never allocates
+    if (idle_.capacity() < made_ + count)
+        idle_.reserve(2 * (made_ + count)); // so that give() never allocates
     void* memory = MAP_FAILED;
     for (;; count /= 2) { // where address space is short, one stack may still fit
         if (count == 0) throw std::bad_alloc();
@@ -109,12 +113,15 @@ void stack_source::add_slab() {
 
 stack stack_source::carve(const slab& from, std::size_t index) const noexcept {
     std::byte* low = from.memory + index * stride_ + guard_size;
-    return {low, low + usable_ - (1 + index % stagger_steps) * stagger_step, low + usable_ + beside_};
+    return {low, low + usable_ - (1 + index % stagger_steps) * stagger_step,
+            low + usable_ + beside_};
 }
 
 void stack_source::guard(std::byte* region) noexcept {
-    if (guards_ == guard_kind::madvise && ::madvise(region, guard_size, madv_guard_install) == 0) return;
-    if (all_protected.fetch_add(1) < protected_limit() && ::mprotect(region, guard_size, PROT_NONE) == 0) {
+    if (guards_ == guard_kind::madvise && ::madvise(region, guard_size, madv_guard_install) == 0)
+        return;
+    if (all_protected.fetch_add(1) < protected_limit() &&
+        ::mprotect(region, guard_size, PROT_NONE) == 0) {
         ++protected_;
         return;
     }
@@ -148,7 +155,8 @@ void stack_source::give(stack used) noexcept {
 void stack_source::trim() noexcept {
     std::lock_guard lock(mutex_);
     for (const stack& one : idle_)
-        ::madvise(one.low, usable_ + beside_, MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
+        ::madvise(one.low, usable_ + beside_,
+                  MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
 }
 
 std::size_t stack_source::live() const noexcept {
@@ -173,7 +181,8 @@ std::size_t touched_bytes(stack of) noexcept {
     for (std::byte* at = of.low; at < of.high; at += sizeof resident * page) {
         const auto bytes = std::min(static_cast<std::size_t>(of.high - at), sizeof resident * page);
         if (::mincore(at, bytes, resident) != 0) continue;
-        for (std::size_t i = 0; i < (bytes + page - 1) / page; ++i) touched += (resident[i] & 1) * page;
+        for (std::size_t i = 0; i < (bytes + page - 1) / page; ++i)
+            touched += (resident[i] & 1) * page;
     }
     return touched;
 }

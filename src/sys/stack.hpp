@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory for stacks: many of one size, carved out of large mappings, with a guard between any two.
 //
-// First touches of pages cost 1 to 11 us, so a stack that was given back keeps its pages and is the next to be taken.
-// Slabs are one mapping of many stacks: guards made with MADV_GUARD_INSTALL (Linux 6.13) split no mapping, so a million
-// guarded stacks fit under the kernel's limit of 65,530 mappings. Older kernels get mprotect guards up to half of that
-// limit, then stacks without some (`unguarded` counts these guards). SENNIT_NO_MADV_GUARD=1 in the environment makes a
-// source behave as on an older kernel.
+// First touches of pages cost 1 to 11 us, so a stack that was given back keeps its pages and is the
+// next to be taken. Slabs are one mapping of many stacks: guards made with MADV_GUARD_INSTALL
+// (Linux 6.13) split no mapping, so a million guarded stacks fit under the kernel's limit of 65,530
+// mappings. Older kernels get mprotect guards up to half of that limit, then stacks without some
+// (`unguarded` counts these guards). SENNIT_NO_MADV_GUARD=1 in the environment makes a source
+// behave as on an older kernel.
 #pragma once
 
 #include "sys/mutex.hpp"
@@ -18,7 +19,8 @@ namespace sennit::sys {
 
 inline constexpr std::size_t stack_alignment = 128; // bytes, of a stack's upper end
 
-// Frames take [low, high), and what belongs to them [high, end); guards lie right below and right above.
+// Frames take [low, high), and what belongs to them [high, end); guards lie right below and right
+// above.
 struct stack {
     std::byte* low = nullptr;
     std::byte* high = nullptr;
@@ -29,13 +31,15 @@ enum class guard_kind { madvise, mprotect, none };
 
 inline constexpr std::size_t min_stack_size = std::size_t{16} << 10;
 inline constexpr std::size_t max_stack_size = std::size_t{1} << 30;
-inline constexpr std::size_t guard_size = std::size_t{64} << 10; // address space; frames up to this size cannot jump it
+inline constexpr std::size_t guard_size =
+    std::size_t{64} << 10; // address space; frames up to this size cannot jump it
 
 // Thread-safe, but for construction and destruction.
 class stack_source {
 public:
-    // `usable_size` in bytes, rounded up to pages, as is `beside`: bytes above each stack, which may use the rest of
-    // its uppermost page as well. Throws std::invalid_argument outside the limits above.
+    // `usable_size` in bytes, rounded up to pages, as is `beside`: bytes above each stack, which
+    // may use the rest of its uppermost page as well. Throws std::invalid_argument outside the
+    // limits above.
     explicit stack_source(std::size_t usable_size, std::size_t beside = 0);
     ~stack_source(); // all stacks must be back
     stack_source(const stack_source&) = delete;
@@ -44,7 +48,8 @@ public:
     stack take();
     void give(stack used) noexcept;
 
-    // Returns the pages of all idle stacks to the system. Their next use pays for first touches again.
+    // Returns the pages of all idle stacks to the system. Their next use pays for first touches
+    // again.
     void trim() noexcept;
 
     guard_kind guards() const noexcept { return guards_; }

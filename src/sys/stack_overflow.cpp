@@ -34,7 +34,8 @@ void handle_fault(int number, siginfo_t* info, void* machine) {
     if (before.sa_flags & SA_SIGINFO) {
         before.sa_sigaction(number, info, machine);
     } else if (before.sa_handler == SIG_DFL || (before.sa_handler == SIG_IGN && fault)) {
-        // Ignoring a fault is not possible: the instruction would fault for ever. It faults once more, by default now.
+        // Ignoring a fault is not possible: the instruction would fault for ever. It faults once
+        // more, by default now.
         struct sigaction standard{};
         standard.sa_handler = SIG_DFL;
         ::sigaction(number, &standard, nullptr);
@@ -63,10 +64,12 @@ signal_stack::signal_stack() {
     if (::sigaltstack(nullptr, &present) == 0 && !(present.ss_flags & SS_DISABLE)) return;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     bytes_ = std::size_t{64 * 1024} + page;
-    void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     memory_ = memory;
-    ::mprotect(memory, page, PROT_NONE); // a guard; without it the handler's own overflow would go unseen
+    ::mprotect(memory, page,
+               PROT_NONE); // a guard; without it the handler's own overflow would go unseen
     stack_t ours{};
     ours.ss_sp = static_cast<std::byte*>(memory) + page;
     ours.ss_size = bytes_ - page;

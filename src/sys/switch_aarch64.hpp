@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stack jump for AArch64 (AAPCS64). Included by sys/switch.hpp only.
 //
-// Layout at a saved stack pointer, upwards: frame pointer, link register, address to go on at, padding (sp stays
-// 16-byte aligned). x18 belongs to the platform and is left alone. The landing point carries `bti j`.
+// Layout at a saved stack pointer, upwards: frame pointer, link register, address to go on at,
+// padding (sp stays 16-byte aligned). x18 belongs to the platform and is left alone. The landing
+// point carries `bti j`.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,12 @@ namespace sennit::sys {
                  "add sp, sp, #32\n\t"
                  : "+r"(from), "+r"(to)
                  :
-                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
-                   "x17", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2",
-                   "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17",
-                   "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31",
-                   "memory", "cc");
+                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+                   "x14", "x15", "x16", "x17", "x19", "x20", "x21", "x22", "x23", "x24", "x25",
+                   "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8",
+                   "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19",
+                   "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",
+                   "v31", "memory", "cc");
 }
 
 // Where a saved thread of control goes on, with which stack and frame pointer.
@@ -46,8 +48,8 @@ inline saved_position position_of_saved(const void* saved) noexcept {
 }
 
 inline void* prepare_stack(void* high, void (*entry)()) noexcept {
-    // SAFETY: `high` is the 16-byte aligned upper end of writable memory. `entry` finds sp 16-byte aligned, the frame
-    // pointer and link register of whoever jumped; it never returns.
+    // SAFETY: `high` is the 16-byte aligned upper end of writable memory. `entry` finds sp 16-byte
+    // aligned, the frame pointer and link register of whoever jumped; it never returns.
     auto* sp = static_cast<std::uint64_t*>(high) - 4;
     sp[0] = 0;
     sp[1] = 0;
@@ -66,7 +68,9 @@ inline std::uint64_t read_fp_control() noexcept {
 class fp_note {
 public:
     [[gnu::always_inline]] fp_note() noexcept : control_(read_fp_control()) {}
-    [[gnu::always_inline]] bool is(std::uint64_t control) const noexcept { return control_ == control; }
+    [[gnu::always_inline]] bool is(std::uint64_t control) const noexcept {
+        return control_ == control;
+    }
 
 private:
     std::uint64_t control_;

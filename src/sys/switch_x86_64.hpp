@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a switch needs to know of x86-64 (System V ABI) besides the jump. Included by sys/switch.hpp only.
+// What a switch needs to know of x86-64 (System V ABI) besides the jump. Included by sys/switch.hpp
+// only.
 #pragma once
 
 #include "sennit/detail/sys/jump_x86_64.hpp"
@@ -19,9 +20,11 @@ inline saved_position position_of_saved(const void* saved) noexcept {
     return {words[0], static_cast<const char*>(saved) + 16 + 128, words[1]};
 }
 
-// A stack pointer which `jump` takes to `entry`, a function that never returns. Backtraces end there.
+// A stack pointer which `jump` takes to `entry`, a function that never returns. Backtraces end
+// there.
 inline void* prepare_stack(void* high, void (*entry)()) noexcept {
-    // SAFETY: `high` is the 16-byte aligned upper end of writable memory; at entry the ABI wants rsp % 16 == 8.
+    // SAFETY: `high` is the 16-byte aligned upper end of writable memory; at entry the ABI wants
+    // rsp % 16 == 8.
     auto* sp = static_cast<std::uint64_t*>(high) - 3;
     sp[0] = 0;                                      // return address: none
     *--sp = reinterpret_cast<std::uint64_t>(entry); // popped by jump
@@ -32,14 +35,15 @@ inline std::uint64_t read_fp_control() noexcept {
     std::uint32_t mxcsr;
     std::uint16_t x87;
     asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
-    constexpr std::uint32_t sticky_flags = 0x3f; // exception flags are a thread's history, not its mode
+    constexpr std::uint32_t sticky_flags =
+        0x3f; // exception flags are a thread's history, not its mode
     return (std::uint64_t{mxcsr & ~sticky_flags} << 32) | x87;
 }
 
-// The modes at its making, to be asked later: the word is long on its way to memory (4 % of a yield, Zen 5, if it is
-// asked at once). It is the x87 control word only: reading mxcsr waits for all vector arithmetic before it (7 ns, Zen
-// 3), and whatever changes modes by <cfenv> changes both. What was set by intrinsics alone (_MM_SET_FLUSH_ZERO_MODE)
-// stays with the thread.
+// The modes at its making, to be asked later: the word is long on its way to memory (4 % of a
+// yield, Zen 5, if it is asked at once). It is the x87 control word only: reading mxcsr waits for
+// all vector arithmetic before it (7 ns, Zen 3), and whatever changes modes by <cfenv> changes
+// both. What was set by intrinsics alone (_MM_SET_FLUSH_ZERO_MODE) stays with the thread.
 class fp_note {
 public:
     [[gnu::always_inline]] fp_note() noexcept { asm volatile("fnstcw %0" : "=m"(x87_)); }

@@ -28,7 +28,8 @@ std::uintptr_t number_of(const void* address) noexcept {
 
 std::string demangle(const char* name) {
     int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
+    const std::unique_ptr<char, void (*)(void*)> text(
+        abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
     return text ? text.get() : name;
 }
 

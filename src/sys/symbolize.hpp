@@ -6,8 +6,9 @@
 
 namespace sennit::sys {
 
-// Such as `serve(int)+0x2c (server+0x14a2c)`: the symbol, if the dynamic symbol table knows it (link a program with
-// -rdynamic), then the file and the offset in it, which addr2line understands. Throws std::bad_alloc.
+// Such as `serve(int)+0x2c (server+0x14a2c)`: the symbol, if the dynamic symbol table knows it
+// (link a program with -rdynamic), then the file and the offset in it, which addr2line understands.
+// Throws std::bad_alloc.
 std::string symbolize(const void* address);
 
 // The variable's name if the address lies in one that the dynamic symbol table knows; else empty.

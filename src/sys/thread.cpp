@@ -36,18 +36,20 @@ base::atomic<unsigned> generation{0};
 thread::thread(void (*entry)(void*) noexcept, void* argument) {
     auto what = std::make_unique<start>(start{entry, argument});
     if (const int error = pthread_create(&handle_, nullptr, &run, what.get()))
-        throw std::system_error(error, std::generic_category(),
-                                "sennit: [SNT-019] cannot create a worker thread; raise the limit of threads (ulimit "
-                                "-u, the cgroup's pids.max) "
-                                "or ask for fewer workers");
+        throw std::system_error(
+            error, std::generic_category(),
+            "sennit: [SNT-019] cannot create a worker thread; raise the limit of threads (ulimit "
+            "-u, the cgroup's pids.max) "
+            "or ask for fewer workers");
     (void)what.release(); // the thread's now
     joinable_ = true;
 }
 
 void thread::join() noexcept {
     if (!std::exchange(joinable_, false)) return;
-    SENNIT_CHECK(pthread_join(handle_, nullptr) == 0,
-                 "[SNT-902] a worker thread cannot be joined; this is a bug in Sennit: please report it");
+    SENNIT_CHECK(
+        pthread_join(handle_, nullptr) == 0,
+        "[SNT-902] a worker thread cannot be joined; this is a bug in Sennit: please report it");
 }
 
 void thread::minimize_timer_slack() noexcept {
@@ -85,7 +87,8 @@ void install_atfork_handlers() {
             atfork_lock::unlock_all();
             generation.fetch_add(1);
         };
-        if (pthread_atfork(&atfork_lock::lock_all, &atfork_lock::unlock_all, in_child) != 0) throw std::bad_alloc();
+        if (pthread_atfork(&atfork_lock::lock_all, &atfork_lock::unlock_all, in_child) != 0)
+            throw std::bad_alloc();
         return true;
     }();
 }
@@ -94,7 +97,8 @@ unsigned fork_generation() noexcept {
     return generation.load();
 }
 
-// Before main, where no other thread can fork during the first call, whose child would wait for the end of it for ever.
+// Before main, where no other thread can fork during the first call, whose child would wait for the
+// end of it for ever.
 [[maybe_unused]] static const bool atfork_handlers_installed = []() noexcept {
     try {
         install_atfork_handlers();

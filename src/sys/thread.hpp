@@ -14,31 +14,32 @@ namespace sennit::sys {
 class thread {
 public:
     thread() noexcept = default;
-    // Runs `entry(argument)`. Throws std::system_error when the system refuses the thread, std::bad_alloc when it
-    // refuses memory.
+    // Runs `entry(argument)`. Throws std::system_error when the system refuses the thread,
+    // std::bad_alloc when it refuses memory.
     thread(void (*entry)(void*) noexcept, void* argument);
-    thread(thread&& other) noexcept : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+    thread(thread&& other) noexcept
+        : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
     thread& operator=(thread&& other) noexcept {
-        SENNIT_CHECK(
-            !joinable_,
-            "[SNT-903] a thread is overwritten before it was joined; this is a bug in Sennit: please report it");
+        SENNIT_CHECK(!joinable_, "[SNT-903] a thread is overwritten before it was joined; this is "
+                                 "a bug in Sennit: please report it");
         handle_ = other.handle_;
         joinable_ = std::exchange(other.joinable_, false);
         return *this;
     }
     ~thread() {
-        SENNIT_CHECK(!joinable_,
-                     "[SNT-904] a thread is destroyed before it was joined; this is a bug in Sennit: please report it");
+        SENNIT_CHECK(!joinable_, "[SNT-904] a thread is destroyed before it was joined; this is a "
+                                 "bug in Sennit: please report it");
     }
 
     bool joinable() const noexcept { return joinable_; }
     void join() noexcept;
     pthread_t handle() const noexcept { return handle_; } // of a joinable one
-    void disown() noexcept { joinable_ = false; }         // in a child of fork(): there is no such thread
+    void disown() noexcept { joinable_ = false; } // in a child of fork(): there is no such thread
 
     // Names the calling thread (cut to 15 characters).
     static void set_name(const char* name) noexcept;
-    // Of the calling thread, and of those it makes: sleeps end when they should, not up to 50 us later as usual.
+    // Of the calling thread, and of those it makes: sleeps end when they should, not up to 50 us
+    // later as usual.
     static void minimize_timer_slack() noexcept;
 
 private:
@@ -51,8 +52,8 @@ std::error_code pin_this_thread(unsigned cpu) noexcept;
 
 void yield_thread() noexcept;
 
-// Counts the forks that this process is the child of; `install_atfork_handlers` must have been called before the fork.
-// Throws std::bad_alloc.
+// Counts the forks that this process is the child of; `install_atfork_handlers` must have been
+// called before the fork. Throws std::bad_alloc.
 void install_atfork_handlers();
 unsigned fork_generation() noexcept;
 

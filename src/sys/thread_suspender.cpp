@@ -20,13 +20,14 @@ namespace sennit::sys {
 namespace {
 
 struct sigaction previous;
-// Nobody is in there when fork() comes, or the child would find the loader's lock taken for ever, which the C library
-// leaves as it was.
+// Nobody is in there when fork() comes, or the child would find the loader's lock taken for ever,
+// which the C library leaves as it was.
 std::mutex loader_in_use;
 const base::atfork_lock hold_loader(loader_in_use);
 
-// ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes to only when its
-// system call is not restarted; and who was about to call the system when the signal came, only by another signal.
+// ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes
+// to only when its system call is not restarted; and who was about to call the system when the
+// signal came, only by another signal.
 #ifdef SENNIT_THREAD_SANITIZER
 constexpr int restart = 0;
 constexpr std::int64_t send_again_ns = 10'000'000;
@@ -89,7 +90,8 @@ void install_thread_suspender() noexcept {
     previous = now;
     struct sigaction ours{};
     ours.sa_sigaction = &handle;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | restart; // its own stack: a fiber's may have little room left
+    ours.sa_flags =
+        SA_SIGINFO | SA_ONSTACK | restart; // its own stack: a fiber's may have little room left
     sigfillset(&ours.sa_mask);
     ::sigaction(SIGURG, &ours, nullptr);
 }
@@ -119,12 +121,14 @@ bool thread_suspender::wait_until(const thread& whom, std::int64_t deadline_ns) 
         if (state_.load() == suspended) return true;
         const std::int64_t now = now_ns();
         const bool again = deadline_ns - now > send_again_ns;
-        if (futex_wait_until(state_, requested, again ? now + send_again_ns : deadline_ns)) continue;
+        if (futex_wait_until(state_, requested, again ? now + send_again_ns : deadline_ns))
+            continue;
         if (!again) {
             std::uint32_t seen = requested;
             return !state_.cas(seen, running); // it may have come in the last moment
         }
-        (void)send(whom); // who has stopped meanwhile finds, when it goes on, that this one came too late
+        (void)send(
+            whom); // who has stopped meanwhile finds, when it goes on, that this one came too late
     }
 }
 

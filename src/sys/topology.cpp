@@ -58,8 +58,10 @@ std::string unescaped(const std::string& path) {
     const auto digit = [](char c) { return c >= '0' && c <= '7'; };
     std::string plain;
     for (std::size_t i = 0; i < path.size(); ++i)
-        if (path[i] == '\\' && i + 3 < path.size() && digit(path[i + 1]) && digit(path[i + 2]) && digit(path[i + 3])) {
-            plain += static_cast<char>((path[i + 1] - '0') * 64 + (path[i + 2] - '0') * 8 + (path[i + 3] - '0'));
+        if (path[i] == '\\' && i + 3 < path.size() && digit(path[i + 1]) && digit(path[i + 2]) &&
+            digit(path[i + 3])) {
+            plain += static_cast<char>((path[i + 1] - '0') * 64 + (path[i + 2] - '0') * 8 +
+                                       (path[i + 3] - '0'));
             i += 3;
         } else {
             plain += path[i];
@@ -76,10 +78,11 @@ struct mount {
     }
 };
 
-// The mount where `group` can be seen; else any of the same type, since names of groups are relative to a namespace.
-// A line of mountinfo: "36 35 98:0 /root /point options… - type source super-options".
-std::optional<mount> find_mount(const std::string& root, const std::string& type, const std::string& controller,
-                                const std::string& group) {
+// The mount where `group` can be seen; else any of the same type, since names of groups are
+// relative to a namespace. A line of mountinfo: "36 35 98:0 /root /point options… - type source
+// super-options".
+std::optional<mount> find_mount(const std::string& root, const std::string& type,
+                                const std::string& controller, const std::string& group) {
     std::optional<mount> any;
     std::ifstream file(root + "/proc/self/mountinfo");
     for (std::string line; std::getline(file, line);) {
@@ -91,7 +94,8 @@ std::optional<mount> find_mount(const std::string& root, const std::string& type
         left >> id >> parent >> device >> group_root >> point;
         right >> found_type >> source >> options;
         const bool whole = group_root.starts_with('/') && point.starts_with('/');
-        if (!whole || found_type != type || (!controller.empty() && !has_item(options, controller))) continue;
+        if (!whole || found_type != type || (!controller.empty() && !has_item(options, controller)))
+            continue;
         mount found{unescaped(point), unescaped(group_root)};
         if (found.shows(group)) return found;
         if (!any) any = std::move(found);
@@ -101,7 +105,8 @@ std::optional<mount> find_mount(const std::string& root, const std::string& type
 
 // The folders of `group` and its ancestors below a mount, innermost first.
 template <class Read>
-void walk(const std::string& root, const mount& at, std::string group, Read read, std::optional<double>& limit) {
+void walk(const std::string& root, const mount& at, std::string group, Read read,
+          std::optional<double>& limit) {
     if (at.group_root != "/" && at.shows(group)) group.erase(0, at.group_root.size());
     while (true) {
         while (!group.empty() && group.back() == '/') group.pop_back();
@@ -126,9 +131,11 @@ std::optional<double> cgroup_cpu_quota(const std::string& root) {
         const std::string group = line.substr(second + 1);
         if (!group.starts_with('/')) continue;
         if (controllers.empty()) {
-            if (const auto at = find_mount(root, "cgroup2", "", group)) walk(root, *at, group, read_v2, limit);
+            if (const auto at = find_mount(root, "cgroup2", "", group))
+                walk(root, *at, group, read_v2, limit);
         } else if (has_item(controllers, "cpu")) {
-            if (const auto at = find_mount(root, "cgroup", "cpu", group)) walk(root, *at, group, read_v1, limit);
+            if (const auto at = find_mount(root, "cgroup", "cpu", group))
+                walk(root, *at, group, read_v1, limit);
         }
     }
     return limit;

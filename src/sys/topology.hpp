@@ -18,9 +18,9 @@ std::vector<unsigned> affinity_cpus();
 // Those of a NUMA node, ascending. Nothing when the system knows no such node. `root` as below.
 std::optional<std::vector<unsigned>> node_cpus(unsigned node, const std::string& root = "");
 
-// The tightest limit, in processors, that the process's control group or one of its ancestors sets: version 2 (cpu.max)
-// and version 1 (cpu.cfs_quota_us). Nothing when there is none or the files make no sense. `root` is put before every
-// path that is read, for tests.
+// The tightest limit, in processors, that the process's control group or one of its ancestors sets:
+// version 2 (cpu.max) and version 1 (cpu.cfs_quota_us). Nothing when there is none or the files
+// make no sense. `root` is put before every path that is read, for tests.
 std::optional<double> cgroup_cpu_quota(const std::string& root = "");
 
 } // namespace sennit::sys

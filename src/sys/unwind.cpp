@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64: the compiler's unwinder (_Unwind_Backtrace) walks from its caller; ours is a function whose call-frame
-// information says that *its* caller is the one that was saved: the registers are found in an array that rbx points to.
-// Nothing is switched or written; the saved stack is only read. What switch_stacks leaves behind is exactly described
-// by the compiler's own information at the landing point, so the unwinder never guesses.
+// x86-64: the compiler's unwinder (_Unwind_Backtrace) walks from its caller; ours is a function
+// whose call-frame information says that *its* caller is the one that was saved: the registers are
+// found in an array that rbx points to. Nothing is switched or written; the saved stack is only
+// read. What switch_stacks leaves behind is exactly described by the compiler's own information at
+// the landing point, so the unwinder never guesses.
 //
-// AArch64: compilers keep frame pointers there; the chain is followed as long as it leads upwards inside the stack.
+// AArch64: compilers keep frame pointers there; the chain is followed as long as it leads upwards
+// inside the stack.
 #include "sys/unwind.hpp"
 
 #include <unwind.h>
@@ -20,10 +22,11 @@ struct sennit_registers { // the order is the assembly's
     const void* saved[5]; // rbx, r12 to r15: clobbered by the jump, so their contents do not matter
 };
 
-extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code sennit_unwind_from(const sennit_registers* start,
-                                                                                _Unwind_Trace_Fn each, void* argument);
+extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code
+sennit_unwind_from(const sennit_registers* start, _Unwind_Trace_Fn each, void* argument);
 
-// 0x0f: the frame's address is `*(rbx + 8)`. 0x10 r: register r was saved at `rbx + n` (0x73 n: rbx + n).
+// 0x0f: the frame's address is `*(rbx + 8)`. 0x10 r: register r was saved at `rbx + n` (0x73 n: rbx
+// + n).
 asm(R"(
     .pushsection .text
     .hidden sennit_unwind_from
@@ -85,8 +88,8 @@ _Unwind_Reason_Code note(_Unwind_Context* at, void* argument) {
 
 } // namespace
 
-std::size_t unwind(const machine_context& from, const std::byte* low, const std::byte* high, const void** to,
-                   std::size_t most) noexcept {
+std::size_t unwind(const machine_context& from, const std::byte* low, const std::byte* high,
+                   const void** to, std::size_t most) noexcept {
     const saved_position at = position_of_saved(from.sp);
     const sennit_registers start{at.pc, at.sp, at.fp, {}};
     unwind_state state{to, most, 0, 0, low, high};
@@ -98,14 +101,16 @@ std::size_t unwind(const machine_context& from, const std::byte* low, const std:
 
 namespace sennit::sys {
 
-std::size_t unwind(const machine_context& from, const std::byte* low, const std::byte* high, const void** to,
-                   std::size_t most) noexcept {
+std::size_t unwind(const machine_context& from, const std::byte* low, const std::byte* high,
+                   const void** to, std::size_t most) noexcept {
     const saved_position at = position_of_saved(from.sp);
     std::size_t count = 0;
     if (most != 0) to[count++] = at.pc;
     const auto* frame = static_cast<const std::byte*>(at.fp);
-    while (count < most && frame >= low && frame + 16 <= high && reinterpret_cast<std::uintptr_t>(frame) % 8 == 0) {
-        const auto* link = reinterpret_cast<const void* const*>(frame); // SAFETY: inside the stack, aligned
+    while (count < most && frame >= low && frame + 16 <= high &&
+           reinterpret_cast<std::uintptr_t>(frame) % 8 == 0) {
+        const auto* link =
+            reinterpret_cast<const void* const*>(frame); // SAFETY: inside the stack, aligned
         if (!link[1]) break;
         to[count++] = link[1];
         const auto* outer = static_cast<const std::byte*>(link[0]);
@@ -118,7 +123,8 @@ std::size_t unwind(const machine_context& from, const std::byte* low, const std:
 #endif
 
 std::size_t depth(const machine_context& from, const std::byte* high) noexcept {
-    return static_cast<std::size_t>(high - static_cast<const std::byte*>(position_of_saved(from.sp).sp));
+    return static_cast<std::size_t>(high -
+                                    static_cast<const std::byte*>(position_of_saved(from.sp).sp));
 }
 
 } // namespace sennit::sys

@@ -14,7 +14,9 @@ struct alignas(64) line {
         return ::operator new(bytes, alignment);
     }
 #endif
-    static void operator delete(void* memory, std::align_val_t alignment) { ::operator delete(memory, alignment); }
+    static void operator delete(void* memory, std::align_val_t alignment) {
+        ::operator delete(memory, alignment);
+    }
 };
 
 void use(sennit::any_ref to) {

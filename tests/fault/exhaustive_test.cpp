@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets
-// the right answer or a documented exception, nothing is leaked, and the next run works.
+// What the system can refuse is refused, one request at a time, until a run meets no refusal: each
+// time the caller gets the right answer or a documented exception, nothing is leaked, and the next
+// run works.
 #include "faces.hpp"
 #include "faults.hpp"
 
@@ -25,7 +26,8 @@ using faults::extent, faults::request;
 
 const sennit::runtime_options options{.workers = 3, .stack_size = 64 << 10};
 
-// ---- scenarios: each runs on a worker of a runtime with three and says whether the answer was right -----------------
+// ---- scenarios: each runs on a worker of a runtime with three and says whether the answer was
+// right -----------------
 
 bool do_nothing() {
     return true;
@@ -42,8 +44,9 @@ void wait_at(std::atomic<sennit::sched::waiter*>& place) {
         &place, who);
 }
 
-// Two contexts are suspended at the same time, so the runtime needs five; it begins with three. With every context
-// refused, two of the three workers are blocked, and the third must find the child that frees them.
+// Two contexts are suspended at the same time, so the runtime needs five; it begins with three.
+// With every context refused, two of the three workers are blocked, and the third must find the
+// child that frees them.
 bool suspend_two_at_once() {
     std::atomic<sennit::sched::waiter*> a{nullptr}, b{nullptr};
     const auto [x, y, z] = sennit::fork_join(
@@ -67,7 +70,8 @@ bool suspend_two_at_once() {
 // Joins that find their child stolen, children that allocate, results that own memory.
 std::vector<std::string> leaves(int depth) {
     if (depth == 0) return {std::string(40, 'x')};
-    auto [left, right] = sennit::fork_join([=] { return leaves(depth - 1); }, [=] { return leaves(depth - 1); });
+    auto [left, right] =
+        sennit::fork_join([=] { return leaves(depth - 1); }, [=] { return leaves(depth - 1); });
     for (auto& one : right) left.push_back(std::move(one));
     return std::move(left);
 }
@@ -89,19 +93,22 @@ bool spawn_a_hundred() {
 }
 
 bool collect_results() {
-    const std::vector<long> numbers = sennit::fork_each(50, [](std::size_t i) { return static_cast<long>(i); });
+    const std::vector<long> numbers =
+        sennit::fork_each(50, [](std::size_t i) { return static_cast<long>(i); });
     const std::vector<std::string> texts =
         sennit::fork_each(50, [](std::size_t i) { return std::string(i + 20, 'x'); });
     std::size_t letters = 0;
     for (const auto& one : texts) letters += one.size();
-    return std::accumulate(numbers.begin(), numbers.end(), 0L) == 1225 && numbers.size() == 50 && letters == 2225;
+    return std::accumulate(numbers.begin(), numbers.end(), 0L) == 1225 && numbers.size() == 50 &&
+           letters == 2225;
 }
 
 // A context of one runtime waits for a job in another.
 bool run_in_another_runtime() {
     sennit::runtime other({.workers = 2, .stack_size = 64 << 10});
-    const auto [a, b] = sennit::fork_join([&] { return other.run([] { return collect_results(); }); },
-                                          [&] { return other.run([] { return std::string(40, 'x'); }); });
+    const auto [a, b] =
+        sennit::fork_join([&] { return other.run([] { return collect_results(); }); },
+                          [&] { return other.run([] { return std::string(40, 'x'); }); });
     return a && b == std::string(40, 'x');
 }
 
@@ -143,10 +150,13 @@ constexpr scenario scenarios[] = {
 };
 
 bool needs(const scenario& of, request what) {
-    return what == request::allocation ? of.allocates : what == request::mapping ? of.maps : of.starts_threads;
+    return what == request::allocation ? of.allocates
+           : what == request::mapping  ? of.maps
+                                       : of.starts_threads;
 }
 
-// ---- the search ----------------------------------------------------------------------------------------------------
+// ---- the search
+// ----------------------------------------------------------------------------------------------------
 
 enum class answer { right, wrong, documented_exception, other_exception };
 
@@ -157,8 +167,9 @@ answer answer_of(F&& run) {
     } catch (const std::bad_alloc&) {
         return answer::documented_exception;
     } catch (const std::system_error& error) {
-        return error.code() == std::errc::resource_unavailable_try_again ? answer::documented_exception
-                                                                         : answer::other_exception;
+        return error.code() == std::errc::resource_unavailable_try_again
+                   ? answer::documented_exception
+                   : answer::other_exception;
     } catch (...) {
         return answer::other_exception;
     }
@@ -172,8 +183,9 @@ protected:
     request kind() { return std::get<1>(GetParam()); }
     extent how() { return std::get<2>(GetParam()); }
 
-    // Calls `attempt(n)`, which returns the number of refusals that it met, for n = 1, 2, … How many requests a run
-    // makes depends on the scheduling, so one run without a refusal does not end the search yet.
+    // Calls `attempt(n)`, which returns the number of refusals that it met, for n = 1, 2, … How
+    // many requests a run makes depends on the scheduling, so one run without a refusal does not
+    // end the search yet.
     template <class F>
     long exhaust(F&& attempt) {
         constexpr int calm_runs = 4;
@@ -226,7 +238,8 @@ TEST_P(refusals, in_a_run_of_a_runtime_that_goes_on) {
             const answer got = answer_of([&] { return runtime.run(what().body); });
             refused = faults::stop();
             judge(got, refused);
-            EXPECT_EQ(answer_of([&] { return runtime.run(what().body); }), answer::right) << "the next run";
+            EXPECT_EQ(answer_of([&] { return runtime.run(what().body); }), answer::right)
+                << "the next run";
         }
         EXPECT_EQ(faults::balance(), before);
         return refused;
@@ -251,13 +264,14 @@ TEST_P(hindrances, change_no_answer) {
         return runtime.run(what().body);
     };
     ASSERT_TRUE(life()); // what a process does once
-    // The first request is refused until one was met: in a short life nobody need have slept. Then the second, and so
-    // on, to a limit: a worker that cannot sleep tries again and again.
+    // The first request is refused until one was met: in a short life nobody need have slept. Then
+    // the second, and so on, to a limit: a worker that cannot sleep tries again and again.
     const int lives = what().may_not_sleep ? 50 : 1000;
     constexpr long most = 40;
     long met = 0;
     long n = 1;
-    for (int life_number = 0, calm = 0; life_number < lives && n <= most && calm < 4; ++life_number) {
+    for (int life_number = 0, calm = 0; life_number < lives && n <= most && calm < 4;
+         ++life_number) {
         SCOPED_TRACE(testing::Message() << faults::name(kind()) << " " << n << " refused");
         const faults::account before = faults::balance();
         faults::refuse(kind(), n, how());
@@ -274,7 +288,8 @@ TEST_P(hindrances, change_no_answer) {
 
 INSTANTIATE_TEST_SUITE_P(, hindrances,
                          testing::Combine(testing::ValuesIn(scenarios),
-                                          testing::Values(request::sleep, request::barrier, request::affinity),
+                                          testing::Values(request::sleep, request::barrier,
+                                                          request::affinity),
                                           testing::Values(extent::one, extent::all_from_there)),
                          &name_of);
 

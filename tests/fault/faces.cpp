@@ -40,7 +40,8 @@ bool fibers() {
     }
 }
 
-// None is bound to a worker: that may be the one that its joiner blocks, when there is no stack to leave it by.
+// None is bound to a worker: that may be the one that its joiner blocks, when there is no stack to
+// leave it by.
 bool fibers_with_attributes() {
     sennit::fiber named({.name = "named"}, [] { return 1; });
     sennit::fiber large({.stack_size = 256 << 10}, [] {
@@ -51,11 +52,14 @@ bool fibers_with_attributes() {
     sennit::fiber ordered({.priority = 4}, [] { return 4; });
     sennit::fiber migratable({.stack_size = 64 << 10, .migratable = true}, [] { return 8; });
     const bool is_named = named.name() == "named";
-    return named.join<int>() + large.join<int>() + ordered.join<int>() + migratable.join<int>() == 15 && is_named;
+    return named.join<int>() + large.join<int>() + ordered.join<int>() + migratable.join<int>() ==
+               15 &&
+           is_named;
 }
 
 bool fibers_that_stop() {
-    sennit::fiber one([](std::stop_token stop) { // the token is made in the fiber: what that throws is the fiber's
+    sennit::fiber one([](std::stop_token stop) { // the token is made in the fiber: what that throws
+                                                 // is the fiber's
         while (!stop.stop_requested()) sennit::this_fiber::yield();
         return 7;
     });
@@ -147,17 +151,20 @@ bool selects() {
     bool pushed = false, grown = false, late = false;
     while (!pushed || got.empty())
         sennit::select(
-            sennit::when(got.empty(), sennit::on_pop(in, [&](std::string value) { got = std::move(value); })),
+            sennit::when(got.empty(),
+                         sennit::on_pop(in, [&](std::string value) { got = std::move(value); })),
             sennit::when(!pushed, sennit::on_push(out, text(), [&] { pushed = true; })));
     sennit::select(sennit::on_push(grows, 1, [&] { grown = true; }));
-    sennit::select(sennit::on_pop(in, [](std::string) {}), sennit::after(1us, [&] { late = true; }));
+    sennit::select(sennit::on_pop(in, [](std::string) {}),
+                   sennit::after(1us, [&] { late = true; }));
     all.join();
     return got == text() && grown && late && out.pop() == text();
 }
 
 bool futures() {
     sennit::promise<std::string> promise;
-    auto length = promise.get_future().then([](sennit::future<std::string> of) { return of.get().size(); });
+    auto length =
+        promise.get_future().then([](sennit::future<std::string> of) { return of.get().size(); });
     promise.set_value(text());
     auto other = sennit::async([kept = text()] { return kept.size() + 1; });
     return length.get() + other.get() == 81;
@@ -280,7 +287,8 @@ bool open_actors() {
         return false;
     }
     int seen = 0;
-    const auto which = here.add_handler([&, kept = text()](const add& m) { seen += kept == m.kept ? m.n : 0; });
+    const auto which =
+        here.add_handler([&, kept = text()](const add& m) { seen += kept == m.kept ? m.n : 0; });
     {
         sennit::catcher<add> caught(here);
         here.ref().tell(add{5, text()});

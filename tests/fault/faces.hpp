@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs over the faces beyond fork-join, for exhaustive_test.cpp: each says whether its answer was right, and
-// throws what it could not get. At most two of their contexts are suspended at a time, the caller's among them: where
-// every stack is refused, each blocks a worker, of which there are three.
+// Small programs over the faces beyond fork-join, for exhaustive_test.cpp: each says whether its
+// answer was right, and throws what it could not get. At most two of their contexts are suspended
+// at a time, the caller's among them: where every stack is refused, each blocks a worker, of which
+// there are three.
 #pragma once
 
 namespace faults::features {

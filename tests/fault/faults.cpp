@@ -39,9 +39,10 @@ bool refused(request what) {
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
     if (refused(request::allocation)) return nullptr;
-    void* memory = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
-                       ? std::malloc(size ? size : 1)
-                       : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    void* memory =
+        alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
+            ? std::malloc(size ? size : 1)
+            : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (memory) ++allocations;
     return memory;
 }
@@ -104,8 +105,8 @@ long stop() {
 }
 
 std::ostream& operator<<(std::ostream& out, const account& what) {
-    return out << what.allocations << " allocations, " << what.mappings << " mappings of " << what.mapped_bytes
-               << " bytes, " << what.threads << " threads";
+    return out << what.allocations << " allocations, " << what.mappings << " mappings of "
+               << what.mapped_bytes << " bytes, " << what.threads << " threads";
 }
 
 account balance() {
@@ -114,7 +115,8 @@ account balance() {
 
 } // namespace faults
 
-// ---- the wrapped system calls: the library's `mmap` is `__wrap_mmap` here, `__real_mmap` is libc's -----------------
+// ---- the wrapped system calls: the library's `mmap` is `__wrap_mmap` here, `__real_mmap` is
+// libc's -----------------
 
 extern "C" {
 
@@ -148,13 +150,15 @@ int __wrap_madvise(void* address, size_t length, int advice) {
 
 int __real_mprotect(void*, size_t, int);
 int __wrap_mprotect(void* address, size_t length, int protection) {
-    if (!faults::refused(faults::request::protection)) return __real_mprotect(address, length, protection);
+    if (!faults::refused(faults::request::protection))
+        return __real_mprotect(address, length, protection);
     errno = ENOMEM;
     return -1;
 }
 
 int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*), void* argument) {
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                          void* (*entry)(void*), void* argument) {
     if (faults::refused(faults::request::thread_creation)) return EAGAIN;
     const int error = __real_pthread_create(thread, attributes, entry, argument);
     if (error == 0) ++faults::threads;
@@ -170,8 +174,8 @@ int __wrap_pthread_join(pthread_t thread, void** result) {
 
 int __real_pthread_atfork(void (*)(), void (*)(), void (*)());
 int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
-    // The library asks before main, when no test has begun: refused, so that a test meets its next attempt. (Sanitizers
-    // ask, too.)
+    // The library asks before main, when no test has begun: refused, so that a test meets its next
+    // attempt. (Sanitizers ask, too.)
     static constinit bool before_main = true;
     if (before_main && before == &sennit::base::atfork_lock::lock_all) {
         before_main = false;
@@ -189,16 +193,19 @@ int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_
 
 int __real_sched_getaffinity(pid_t, size_t, cpu_set_t*);
 int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* processors) {
-    if (!faults::refused(faults::request::affinity)) return __real_sched_getaffinity(process, bytes, processors);
+    if (!faults::refused(faults::request::affinity))
+        return __real_sched_getaffinity(process, bytes, processors);
     errno = EPERM;
     return -1;
 }
 
-// Calls have up to six arguments; what a shorter call leaves in the others is handed on and looked at by nobody.
+// Calls have up to six arguments; what a shorter call leaves in the others is handed on and looked
+// at by nobody.
 long __real_syscall(long, long, long, long, long, long, long);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
     const long command = b & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
-    const bool sleeps = number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
+    const bool sleeps =
+        number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
     if (sleeps && faults::refused(faults::request::sleep)) {
         errno = EINTR;
         return -1;
@@ -212,10 +219,12 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 
 } // extern "C"
 
-// ---- operator new, in all its forms: a sanitizer's own array and nothrow forms would not come by here ---------------
+// ---- operator new, in all its forms: a sanitizer's own array and nothrow forms would not come by
+// here ---------------
 
 #ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ inlines one of a pair and misses the other
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wmismatched-new-delete" // g++ inlines one of a pair and misses the other
 #endif
 
 using alignment = std::align_val_t;

@@ -2,7 +2,8 @@
 // Makes the system refuse the N-th request of one kind, and counts what is alive.
 //
 // `operator new` is replaced for the whole program. The system calls are wrapped by the linker (see
-// tests/CMakeLists.txt), so that only the library and the tests are refused anything, not libc or a sanitizer.
+// tests/CMakeLists.txt), so that only the library and the tests are refused anything, not libc or a
+// sanitizer.
 #pragma once
 
 #include <iosfwd>
@@ -25,7 +26,8 @@ enum class extent { one, all_from_there };
 const char* name(request what);
 const char* name(extent how);
 
-// From now on the `nth` request of this kind, in any thread, is refused (1: the next one), or all from the nth on.
+// From now on the `nth` request of this kind, in any thread, is refused (1: the next one), or all
+// from the nth on.
 void refuse(request what, long nth, extent how);
 
 // Refusals since `refuse`.

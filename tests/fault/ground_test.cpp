@@ -36,7 +36,9 @@ TEST(refused_thread, is_a_system_error_and_leaves_nothing) {
         one.join();
     } catch (const std::system_error& error) {
         EXPECT_EQ(error.code(), std::errc::resource_unavailable_try_again);
-        EXPECT_EQ(std::string(error.what()).rfind("sennit: [SNT-019] cannot create a worker thread", 0), 0u)
+        EXPECT_EQ(
+            std::string(error.what()).rfind("sennit: [SNT-019] cannot create a worker thread", 0),
+            0u)
             << error.what();
     }
     EXPECT_EQ(faults::stop(), 1);
@@ -60,7 +62,8 @@ TEST(refused_fork_handler_death_test, is_asked_for_again) {
             }
             const long refused = faults::stop();
             sennit::sys::install_atfork_handlers();
-            const int generation = status_of_child([] { return static_cast<int>(sennit::sys::fork_generation()); });
+            const int generation =
+                status_of_child([] { return static_cast<int>(sennit::sys::fork_generation()); });
             std::_Exit(thrown && refused == 1 && generation == 1 ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");
@@ -154,7 +157,8 @@ TEST(refused_memory, while_the_processors_are_counted_leaks_nothing) {
     EXPECT_GT(n, 1);
 }
 
-// A kernel that knows no MADV_GUARD_INSTALL, or takes it back later (a process that locks its memory).
+// A kernel that knows no MADV_GUARD_INSTALL, or takes it back later (a process that locks its
+// memory).
 TEST(refused_guard, is_replaced_by_one_that_costs_a_mapping) {
     const auto touch_below = [](bool refused_from_the_start) {
         if (refused_from_the_start) faults::refuse(request::advice, 1, extent::all_from_there);
@@ -198,7 +202,8 @@ TEST(refused_barrier, keeps_others_out_of_a_biased_lock_unless_it_is_contended) 
     faults::refuse(request::barrier, 1, extent::all_from_there);
     EXPECT_TRUE(claim());
     EXPECT_EQ(faults::so_far(), 0);
-    for (unsigned i = 0; i <= sennit::sched::tuning::contended_sections; ++i) sennit::sched::owner_guard inside(lock);
+    for (unsigned i = 0; i <= sennit::sched::tuning::contended_sections; ++i)
+        sennit::sched::owner_guard inside(lock);
     for (int i = 0; i < 2; ++i) {
         EXPECT_TRUE(claim().refused);
         sennit::sched::owner_guard inside(lock); // and the owner is not locked out

@@ -45,7 +45,8 @@ public:
 
 // Looking for the group's actors needed memory; without it the program ended.
 TEST(refusals_regress, a_group_without_actors_is_stopped_without_memory) {
-    sennit::runtime runtime; // not the default one: that would go on beside the tests that count what is left
+    sennit::runtime
+        runtime; // not the default one: that would go on beside the tests that count what is left
     runtime.run([] {
         sennit::actor_group group;
         group.spawn<listener>().stop();
@@ -90,8 +91,8 @@ struct go_on {};
 struct thread_of_now {
     using reply = std::thread::id;
 };
-// Apart: what says which thread this is counts as constant in a function, which a handler that blocks shows to be
-// wrong.
+// Apart: what says which thread this is counts as constant in a function, which a handler that
+// blocks shows to be wrong.
 [[gnu::noinline]] std::thread::id thread_here() {
     asm volatile("");
     return std::this_thread::get_id();
@@ -99,7 +100,8 @@ struct thread_of_now {
 class traveller : public sennit::actor<traveller, go_on, thread_of_now> {
 public:
     traveller() = default;
-    traveller(sennit::event& waits_for, std::atomic<std::thread::id>& first, std::atomic<std::thread::id>& then)
+    traveller(sennit::event& waits_for, std::atomic<std::thread::id>& first,
+              std::atomic<std::thread::id>& then)
         : waits_for_(&waits_for), first_(&first), then_(&then) {}
     void on(go_on) {
         first_->store(thread_here());
@@ -114,8 +116,8 @@ private:
     std::atomic<std::thread::id>* then_ = nullptr;
 };
 
-// A handler that blocked goes on in another worker's thread; that one tried for ever to be let in to the first one's
-// queue, which the system refused from then on.
+// A handler that blocked goes on in another worker's thread; that one tried for ever to be let in
+// to the first one's queue, which the system refused from then on.
 TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
     sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
@@ -146,14 +148,16 @@ TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
     EXPECT_GE(faults::stop(), 1);
 }
 
-// As above, for one that is to run on one worker only and whose slot was another's: `spawn` tried for ever.
+// As above, for one that is to run on one worker only and whose slot was another's: `spawn` tried
+// for ever.
 TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later) {
     sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     faults::refuse(request::barrier, 1, extent::all_from_there);
     for (unsigned i = 0; i < 2; ++i) {
         const auto here = runtime.run([&] {
-            return sennit::fiber(sennit::fiber_attributes{.worker = i}, [] { return std::this_thread::get_id(); })
+            return sennit::fiber(sennit::fiber_attributes{.worker = i},
+                                 [] { return std::this_thread::get_id(); })
                 .join<std::thread::id>();
         });
         for (int many = 0; many < 4;
@@ -187,8 +191,8 @@ TEST(refusals_regress, a_blocking_call_that_is_refused_a_thread_is_a_plain_call)
     });
 }
 
-// Where its fiber could not be made, the monitor was destroyed as if somebody were inside. Here there is not even a
-// runtime for it.
+// Where its fiber could not be made, the monitor was destroyed as if somebody were inside. Here
+// there is not even a runtime for it.
 struct busy_monitor : sennit::monitor {
     void run() {}
 };
@@ -201,7 +205,8 @@ TEST(refusals_regress, an_active_object_without_memory_throws) {
 // A transfer to one that had not begun, and was refused its stack, broke both.
 TEST(refusals_regress, a_transfer_without_a_stack_changes_nothing) {
     int turns = 0;
-    sennit::coroutine<> second({.stack_size = 64 << 20}, [&](auto&) { turns += 10; }); // of a size that nobody has had
+    sennit::coroutine<> second({.stack_size = 64 << 20},
+                               [&](auto&) { turns += 10; }); // of a size that nobody has had
     sennit::coroutine<> first([&](auto& self) {
         faults::refuse(request::mapping, 1, extent::all_from_there);
         EXPECT_THROW(self.transfer(second), std::bad_alloc);

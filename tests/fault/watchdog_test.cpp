@@ -21,10 +21,12 @@ TEST(watchdog_refused_death_test, its_own_thread_leaves_the_runtime_as_it_is) {
         {
             bool right = true;
             bool same = false;
-            // What the process keeps from the first time on is made when somebody first sleeps, in some round.
+            // What the process keeps from the first time on is made when somebody first sleeps, in
+            // some round.
             for (int round = 0; round < 10 && !same; ++round) {
                 const faults::account before = faults::balance();
-                faults::refuse(request::thread_creation, 2, extent::one); // the worker's is the first
+                faults::refuse(request::thread_creation, 2,
+                               extent::one); // the worker's is the first
                 {
                     sennit::runtime runtime({.workers = 1});
                     right = right && faults::stop() == 1 && runtime.run([] { return 42; }) == 42;
@@ -62,7 +64,8 @@ TEST_P(watchdog_refused_something_death_test, comes_later_and_says_so_once) {
             std::exit(open && met ? 0 : 1);
         },
         testing::ExitedWithCode(0),
-        "^sennit: \\[SNT-034\\] the watchdog cannot replace a blocked worker: the system refused a thread or memory; "
+        "^sennit: \\[SNT-034\\] the watchdog cannot replace a blocked worker: the system refused a "
+        "thread or memory; "
         "[^\n]*\n$");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every consumer project builds: both entrances to a runtime, one fork-join, and fibers that wait for each other.
+// What every consumer project builds: both entrances to a runtime, one fork-join, and fibers that
+// wait for each other.
 #include <cstdio>
 #include <sennit/sennit.hpp>
 #include <string_view>

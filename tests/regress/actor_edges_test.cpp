@@ -60,7 +60,8 @@ private:
     sennit::event &begun_, &goes_on_;
 };
 
-// What was urgent and had come in a turn that left some of its mail fell behind what came after that.
+// What was urgent and had come in a turn that left some of its mail fell behind what came after
+// that.
 struct steps {
     sennit::event begun, first_sent, taken, second_sent;
 };
@@ -187,7 +188,8 @@ struct passes_on : sennit::actor<passes_on, ping> {
 private:
     sennit::actor_ref<sennit::accepts<ping>> to_;
 };
-asks::asks(sennit::actor_group& where) : other_(where.spawn<passes_on>(where.spawn<passes_on>(self()))) {}
+asks::asks(sennit::actor_group& where)
+    : other_(where.spawn<passes_on>(where.spawn<passes_on>(self()))) {}
 TEST(regress, a_circle_that_is_closed_by_forward_is_seen) {
     sennit::actor_group group;
     const auto one = group.spawn<asks>(group);
@@ -210,13 +212,15 @@ TEST(regress, a_supervisor_with_a_full_mailbox_ends) {
     sennit::actor_group group;
     const sennit::child<idle> one, extra;
     const sennit::child<slow_to_begin> slow({}, std::ref(begun), std::ref(goes_on));
-    const sennit::child<sennit::supervisor> part({.spawn = {.mailbox = 1}}, sennit::supervision{.stays = true}, one);
+    const sennit::child<sennit::supervisor> part({.spawn = {.mailbox = 1}},
+                                                 sennit::supervision{.stays = true}, one);
     const auto top = sennit::supervise(group, {}, part);
     (void)part.tell(sennit::add_child{slow});
     begun.wait();
     (void)part.tell(sennit::add_child{extra}); // takes the room
     auto ended = top.ask(sennit::end_supervision{});
-    EXPECT_THROW(top.ask(sennit::add_child{extra}).get(), sennit::ask_failed); // it has told its child to end
+    EXPECT_THROW(top.ask(sennit::add_child{extra}).get(),
+                 sennit::ask_failed); // it has told its child to end
     goes_on.set();
     ended.get();
     group.join();
@@ -301,7 +305,8 @@ TEST(regress, the_end_of_a_fiber_local_value_may_send) {
     sennit::actor_group group(runtime);
     const auto one = group.spawn<has_late_words>(local);
     for (int i = 0; i < 1000; ++i) one.tell(number{i % 7 == 0 ? -i : i});
-    while (one.ask(ping{}).get() != 1000 + 143) std::this_thread::yield(); // as many more as there were values
+    while (one.ask(ping{}).get() != 1000 + 143)
+        std::this_thread::yield(); // as many more as there were values
 }
 
 // Messages that were dropped counted as handled.
@@ -310,8 +315,8 @@ TEST(regress, what_is_dropped_is_not_handled) {
     std::vector<int> handled;
     sennit::event begun, goes_on;
     sennit::actor_group group;
-    const auto one =
-        group.spawn<records>({.mailbox = 2, .overflow = sennit::overflow::drop_oldest}, handled, begun, goes_on);
+    const auto one = group.spawn<records>({.mailbox = 2, .overflow = sennit::overflow::drop_oldest},
+                                          handled, begun, goes_on);
     one.tell(number{0});
     begun.wait();
     for (int i = 1; i <= 8; ++i) one.tell(number{i});
@@ -340,9 +345,9 @@ TEST(regress, a_worker_that_is_not_there_is_named) {
         (void)group.spawn<idle>({.initial_worker = 3});
         FAIL() << "it was spawned";
     } catch (const std::invalid_argument& error) {
-        EXPECT_EQ(
-            std::string(error.what()),
-            "sennit: [SNT-013] there is no worker 3; the runtime was started with 2 workers, whose numbers begin at 0");
+        EXPECT_EQ(std::string(error.what()),
+                  "sennit: [SNT-013] there is no worker 3; the runtime was started with 2 workers, "
+                  "whose numbers begin at 0");
     }
 }
 
@@ -372,7 +377,8 @@ TEST(regress, messages_and_actors_may_hide_their_address) {
 }
 
 #ifndef SENNIT_THREAD_SANITIZER // which allows no new threads in a child of fork()
-// In a child of fork an actor of a runtime from before was spawned, and its group waited for it for ever.
+// In a child of fork an actor of a runtime from before was spawned, and its group waited for it for
+// ever.
 TEST(regress, a_group_from_before_fork_spawns_nothing) {
     sennit::runtime runtime({.workers = 1});
     auto group = std::make_unique<sennit::actor_group>(runtime);

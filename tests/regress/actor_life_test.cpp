@@ -23,8 +23,8 @@ struct number {
     using reply = int;
 };
 
-// The sender of what is sent while an actor ends was an address that nobody has had yet, and whose mail ran into freed
-// memory.
+// The sender of what is sent while an actor ends was an address that nobody has had yet, and whose
+// mail ran into freed memory.
 struct farewell {
     std::uint32_t generation;
 };
@@ -102,7 +102,8 @@ TEST(regress, actors_have_members_of_any_name) {
     group.join();
 }
 
-// What is made before the actor's own part was taken for that part, which was then "made by itself".
+// What is made before the actor's own part was taken for that part, which was then "made by
+// itself".
 struct helper : sennit::actor<helper, ping> {
     void on(ping) {}
 };
@@ -155,7 +156,8 @@ TEST(regress, a_bound_may_be_any_number) {
     sennit::actor_group group(runtime);
     runtime.run([&] { // the only worker, so nothing is handled meanwhile
         for (const std::uint32_t room : {1u << 30, (1u << 30) + 1, ~0u}) {
-            const auto one = group.spawn<helper>({.mailbox = room, .overflow = sennit::overflow::fail});
+            const auto one =
+                group.spawn<helper>({.mailbox = room, .overflow = sennit::overflow::fail});
             for (int i = 0; i < 3; ++i) EXPECT_EQ(one.try_tell(ping{}), sennit::send_status::sent);
         }
     });
@@ -180,12 +182,13 @@ TEST(regress, send_and_join_are_cancelled) {
         sennit::actor_group group;
         const auto full = group.spawn<waits_for>({.mailbox = 1}, gate);
         while (full.try_tell(ping{}) == sennit::send_status::sent) sennit::this_fiber::yield();
-        EXPECT_THROW(sennit::with_timeout(1ms,
-                                          [&] {
-                                              for (;;)
-                                                  (void)full.send(
-                                                      ping{}); // the first one may find room: the handler has begun
-                                          }),
+        EXPECT_THROW(sennit::with_timeout(
+                         1ms,
+                         [&] {
+                             for (;;)
+                                 (void)full.send(
+                                     ping{}); // the first one may find room: the handler has begun
+                         }),
                      sennit::timed_out);
         EXPECT_THROW(sennit::with_timeout(1ms, [&] { group.join(); }), sennit::timed_out);
         gate.set();
@@ -230,7 +233,8 @@ private:
     sennit::event& gate_;
 };
 struct first_asker : sennit::actor<first_asker, ping, number> {
-    first_asker(sennit::actor_ref<sennit::accepts<number>> whom, std::atomic<int>& got) : whom_(whom), got_(got) {}
+    first_asker(sennit::actor_ref<sennit::accepts<number>> whom, std::atomic<int>& got)
+        : whom_(whom), got_(got) {}
     void on(ping) { got_ = whom_.ask(number{}, 100s).value(); }
     int on(number) { return 1; }
 
@@ -239,8 +243,8 @@ private:
     std::atomic<int>& got_;
 };
 struct passes_on : sennit::actor<passes_on, number, sennit::actor_ref<first_asker>> {
-    passes_on(sennit::actor_ref<answers> whom, sennit::event& gate, sennit::event& passed, sennit::event& asked_back,
-              bool keeps)
+    passes_on(sennit::actor_ref<answers> whom, sennit::event& gate, sennit::event& passed,
+              sennit::event& asked_back, bool keeps)
         : whom_(whom), gate_(gate), passed_(passed), asked_back_(asked_back), keeps_(keeps) {}
     void on(number m, sennit::reply_to<int> answer) {
         if (keeps_)
@@ -251,7 +255,8 @@ struct passes_on : sennit::actor<passes_on, number, sennit::actor_ref<first_aske
     }
     void on(sennit::actor_ref<first_asker> asker) {
         if (keeps_) gate_.set();
-        const auto asked = asker.ask(number{}, keeps_ ? std::chrono::nanoseconds(1ms) : std::chrono::nanoseconds(100s));
+        const auto asked = asker.ask(number{}, keeps_ ? std::chrono::nanoseconds(1ms)
+                                                      : std::chrono::nanoseconds(100s));
         EXPECT_TRUE(asked.has_value() || asked.error() == sennit::ask_error::timed_out);
         if (keeps_) kept_.set(7);
         asked_back_.set();
@@ -341,7 +346,8 @@ TEST(regress, a_question_that_finds_no_room_says_so) {
     sennit::runtime runtime({.workers = 1});
     sennit::actor_group group(runtime);
     runtime.run([&] { // the only worker, so nothing is handled meanwhile
-        const auto full = group.spawn<has_number>({.mailbox = 1, .overflow = sennit::overflow::fail});
+        const auto full =
+            group.spawn<has_number>({.mailbox = 1, .overflow = sennit::overflow::fail});
         full.tell(number{});
         EXPECT_EQ(full.ask(number{}, 100s).error(), sennit::ask_error::full);
         try {
@@ -353,8 +359,8 @@ TEST(regress, a_question_that_finds_no_room_says_so) {
     });
 }
 
-// Mail for who had ended, that came too late, lay in a queue when its slot was bound to another worker: that was waited
-// for without end, or the new one ran where it must not.
+// Mail for who had ended, that came too late, lay in a queue when its slot was bound to another
+// worker: that was waited for without end, or the new one ran where it must not.
 struct ends_at : sennit::actor<ends_at, number> {
     int on(number) {
         stop();
@@ -365,7 +371,8 @@ TEST(regress, actors_are_bound_while_others_end) {
     sennit::runtime runtime({.workers = 4, .max_spare_workers = 0});
     std::atomic<int> wrong{0};
     struct asks_where : sennit::actor<asks_where, ping> {
-        asks_where(std::thread::id& first, std::atomic<int>& wrong) : first_(first), wrong_(wrong) {}
+        asks_where(std::thread::id& first, std::atomic<int>& wrong)
+            : first_(first), wrong_(wrong) {}
         void on(ping) {
             if (first_ == std::thread::id()) first_ = std::this_thread::get_id();
             if (first_ != std::this_thread::get_id()) ++wrong_;
@@ -384,11 +391,13 @@ TEST(regress, actors_are_bound_while_others_end) {
             sennit::nursery all;
             for (int k = 0; k < 3; ++k)
                 all.start([&] {
-                    for (int i = 0; i < 40; ++i) others[static_cast<std::size_t>(i) % others.size()].tell(number{});
+                    for (int i = 0; i < 40; ++i)
+                        others[static_cast<std::size_t>(i) % others.size()].tell(number{});
                 });
             all.start([&] {
                 for (unsigned i = 0; i < 12; ++i) {
-                    const auto one = group.spawn<asks_where>({.worker = i % 4}, threads[i % 4], wrong);
+                    const auto one =
+                        group.spawn<asks_where>({.worker = i % 4}, threads[i % 4], wrong);
                     for (int k = 0; k < 3; ++k) one.tell(ping{});
                     if (i % 2 != 0) one.stop();
                 }

@@ -71,7 +71,8 @@ TEST(regress, an_actor_may_end_in_its_constructor) {
         std::vector<int> heard, news;
         sennit::actor_group group;
         auto watcher = group.spawn<listener>(news);
-        const auto it = group.spawn<ends_at_birth>({.watcher = watcher.address()}, heard, from_outside);
+        const auto it =
+            group.spawn<ends_at_birth>({.watcher = watcher.address()}, heard, from_outside);
         while (it.alive()) std::this_thread::yield(); // a kill needs its turn
         it.tell(number{2});
         (void)watcher.ask(ping{}).get();
@@ -107,7 +108,8 @@ struct left_over {
         : left(std::exchange(other.left, nullptr)), joined(other.joined), late(other.late) {}
     ~left_over() {
         if (!left) return;
-        for (int i = 0; i < 50 && !joined->load(); ++i) std::this_thread::yield(); // the joiner may run
+        for (int i = 0; i < 50 && !joined->load(); ++i)
+            std::this_thread::yield(); // the joiner may run
         if (joined->load()) late->fetch_add(1);
         left->fetch_sub(1);
     }

@@ -10,8 +10,8 @@
 
 namespace {
 
-// Who notified a waiter before it slept looked at its entry once more afterwards, when its frame could be gone. Only a
-// sanitizer sees it.
+// Who notified a waiter before it slept looked at its entry once more afterwards, when its frame
+// could be gone. Only a sanitizer sees it.
 TEST(regress, condition_variable_leaves_alone_whom_it_has_claimed) {
     sennit::mutex mutex;
     sennit::condition_variable changed;

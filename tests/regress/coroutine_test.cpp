@@ -45,17 +45,21 @@ TEST_F(regress_death_test, a_coroutine_with_an_answer_is_suspended_while_it_is_d
         });
         one.resume();
     };
-    EXPECT_DEATH(misuse(), "\\[SNT-303\\] a coroutine's body suspended while the coroutine is destroyed");
+    EXPECT_DEATH(misuse(),
+                 "\\[SNT-303\\] a coroutine's body suspended while the coroutine is destroyed");
 }
 
-// On a thread that is no worker a coroutine left a with_timeout open, and all later waits of the thread were cancelled.
+// On a thread that is no worker a coroutine left a with_timeout open, and all later waits of the
+// thread were cancelled.
 TEST_F(regress_death_test, a_coroutine_is_suspended_inside_a_with_timeout_on_any_thread) {
     const auto leave_one_open = [] {
-        sennit::coroutine<> one([](auto& self) { sennit::with_timeout(1h, [&] { self.suspend(); }); });
+        sennit::coroutine<> one(
+            [](auto& self) { sennit::with_timeout(1h, [&] { self.suspend(); }); });
         one.resume();
     };
     EXPECT_DEATH(leave_one_open(), "a coroutine is suspended inside a fork");
-    EXPECT_DEATH(sennit::runtime({.workers = 1}).run(leave_one_open), "a coroutine is suspended inside a fork");
+    EXPECT_DEATH(sennit::runtime({.workers = 1}).run(leave_one_open),
+                 "a coroutine is suspended inside a fork");
 }
 
 // A nursery in a coroutine outlived the with_timeout of who resumed it, whose memory it used then.
@@ -86,7 +90,8 @@ TEST(regress, a_coroutine_keeps_a_nursery) {
     });
 }
 
-// Neither a time limit nor a nursery's cancellation reached what another runtime ran for who waited for it.
+// Neither a time limit nor a nursery's cancellation reached what another runtime ran for who waited
+// for it.
 TEST(regress, a_time_limit_reaches_what_another_runtime_runs) {
     sennit::runtime io({.workers = 1}), compute({.workers = 1});
     const auto body = [&] {

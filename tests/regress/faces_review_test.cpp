@@ -26,7 +26,8 @@ void twice(int& value) {
 // An iterator that throws ended the program where the callables were known not to.
 TEST(regress, a_loop_hands_on_what_an_iterator_throws) {
     const std::vector<std::string> texts{"1", "x"};
-    const auto numbers = texts | std::views::transform([](const std::string& text) { return std::stol(text); });
+    const auto numbers =
+        texts | std::views::transform([](const std::string& text) { return std::stol(text); });
     EXPECT_THROW((void)sennit::par::transform_reduce(numbers, 0L, std::plus<>(), std::identity()),
                  std::invalid_argument);
     EXPECT_THROW(sennit::par::for_each(numbers, [](long) noexcept {}), std::invalid_argument);
@@ -48,7 +49,8 @@ TEST(regress, a_program_exits_inside_run) {
     EXPECT_EXIT(sennit::run([] { std::exit(7); }), testing::ExitedWithCode(7), "");
 }
 
-// A scope that was made before its fiber moved still forked into the fork stack of the worker that was left.
+// A scope that was made before its fiber moved still forked into the fork stack of the worker that
+// was left.
 TEST(regress, a_scope_moves_with_its_fiber) {
     sennit::runtime from({.workers = 1}), to({.workers = 1});
     int ran = 0;
@@ -86,8 +88,10 @@ TEST(regress, the_far_future_has_not_come) {
         int value = 0;
         EXPECT_TRUE(waits([&] { (void)nothing.pop_until(value, file_clock::time_point::max()); }));
         EXPECT_TRUE(waits([&] { (void)none.try_acquire_until(far); }));
-        EXPECT_TRUE(
-            waits([&] { sennit::select(sennit::on_pop(nothing, [](int) {}), sennit::at(sys_seconds::max(), [] {})); }));
+        EXPECT_TRUE(waits([&] {
+            sennit::select(sennit::on_pop(nothing, [](int) {}),
+                           sennit::at(sys_seconds::max(), [] {}));
+        }));
         EXPECT_TRUE(waits([&] { sennit::with_deadline(far, [&] { none.acquire(); }); }));
         EXPECT_TRUE(waits([&] { sennit::this_fiber::sleep_until(far); }));
         sennit::promise<int> kept;
@@ -104,7 +108,9 @@ struct slow_clock {
     using period = duration::period;
     using time_point = std::chrono::time_point<slow_clock>;
     static constexpr bool is_steady = true;
-    static time_point now() { return time_point(std::chrono::steady_clock::now().time_since_epoch() / 2); }
+    static time_point now() {
+        return time_point(std::chrono::steady_clock::now().time_since_epoch() / 2);
+    }
 };
 TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
     const auto lasts = [](auto wait) {
@@ -117,16 +123,20 @@ TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
     int value = 0;
     EXPECT_TRUE(lasts([&](auto when) { (void)nothing.pop_until(value, when); }));
     EXPECT_TRUE(lasts([&](auto when) { (void)full.push_until(2, when); }));
-    EXPECT_TRUE(lasts([](auto when) { (void)sennit::counting_semaphore<>(0).try_acquire_until(when); }));
-    EXPECT_TRUE(lasts([](auto when) { (void)sennit::event().wait_until(when); }));
     EXPECT_TRUE(
-        lasts([&](auto when) { sennit::select(sennit::on_pop(nothing, [](int) {}), sennit::at(when, [] {})); }));
+        lasts([](auto when) { (void)sennit::counting_semaphore<>(0).try_acquire_until(when); }));
+    EXPECT_TRUE(lasts([](auto when) { (void)sennit::event().wait_until(when); }));
     EXPECT_TRUE(lasts([&](auto when) {
-        sennit::waituntil(sennit::at(when, [] {}) and sennit::at(when - std::chrono::milliseconds(1), [] {}));
+        sennit::select(sennit::on_pop(nothing, [](int) {}), sennit::at(when, [] {}));
+    }));
+    EXPECT_TRUE(lasts([&](auto when) {
+        sennit::waituntil(sennit::at(when, [] {}) and
+                          sennit::at(when - std::chrono::milliseconds(1), [] {}));
     }));
     EXPECT_TRUE(lasts([](auto when) { // too early while the scheduler's deadline has passed
         auto later = sennit::at(when, [] {});
-        while (sennit::select(std::move(later), sennit::otherwise([] {})) != 0) sennit::this_fiber::yield();
+        while (sennit::select(std::move(later), sennit::otherwise([] {})) != 0)
+            sennit::this_fiber::yield();
     }));
     sennit::mutex lock;
     sennit::condition_variable never;
@@ -142,7 +152,8 @@ TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
     sennit::run([&] {
         sennit::timed_mutex taken;
         taken.lock();
-        sennit::fiber other([&] { EXPECT_TRUE(lasts([&](auto when) { (void)taken.try_lock_until(when); })); });
+        sennit::fiber other(
+            [&] { EXPECT_TRUE(lasts([&](auto when) { (void)taken.try_lock_until(when); })); });
         other.join();
         taken.unlock();
     });
@@ -171,7 +182,8 @@ TEST(regress, an_error_is_not_null) {
     EXPECT_DEATH(sennit::promise<int>().set_exception(nullptr), "null");
 }
 
-// A data race, for ThreadSanitizer: `join` looked without the lock whether somebody had cancelled the nursery.
+// A data race, for ThreadSanitizer: `join` looked without the lock whether somebody had cancelled
+// the nursery.
 TEST(regress, a_nursery_is_cancelled_while_it_is_joined) {
     for (int i = 0; i < 50; ++i) {
         sennit::nursery outer;
@@ -219,7 +231,8 @@ TEST(regress, a_cancel_that_unwinds_for_long_is_no_timeout) {
     EXPECT_TRUE(as_cancelled);
 }
 
-// Each scope took slots of the fork stack, however little was left of it; its children take no frames.
+// Each scope took slots of the fork stack, however little was left of it; its children take no
+// frames.
 std::size_t children_below(int depth) {
     std::atomic<std::size_t> count{0};
     {
@@ -260,8 +273,8 @@ TEST(regress, an_urgent_message_is_not_the_oldest) {
     sennit::event begun, goes_on;
     {
         sennit::actor_group group;
-        const auto one =
-            group.spawn<slow>({.mailbox = 1, .overflow = sennit::overflow::drop_oldest}, handled, begun, goes_on);
+        const auto one = group.spawn<slow>(
+            {.mailbox = 1, .overflow = sennit::overflow::drop_oldest}, handled, begun, goes_on);
         one.tell(work{0});
         begun.wait();
         one.tell(work{1});

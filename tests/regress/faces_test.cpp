@@ -30,7 +30,8 @@ template <class T>
     return seen;
 }
 
-// A fiber_local took the value that an earlier one at its address had left in the fiber, also of another type.
+// A fiber_local took the value that an earlier one at its address had left in the fiber, also of
+// another type.
 TEST(regress, new_fiber_local_at_an_old_address_starts_with_a_new_value) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
@@ -40,7 +41,8 @@ TEST(regress, new_fiber_local_at_an_old_address_starts_with_a_new_value) {
     });
 }
 
-// `reduce` threw while the rest of the indices was a fork: nobody waited for it, and its thief used dead frames.
+// `reduce` threw while the rest of the indices was a fork: nobody waited for it, and its thief used
+// dead frames.
 TEST(regress, reduction_that_throws_waits_for_the_indices_that_run) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 200; ++round)
@@ -65,7 +67,8 @@ TEST(regress, reduction_that_throws_waits_for_the_indices_that_run) {
         });
 }
 
-// The first callable threw, another worker had made a result that is too large for a slot: it was never destroyed.
+// The first callable threw, another worker had made a result that is too large for a slot: it was
+// never destroyed.
 TEST(regress, large_result_of_a_stolen_child_is_destroyed_when_the_first_throws) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 100; ++round) {

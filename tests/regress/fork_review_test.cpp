@@ -17,7 +17,8 @@ namespace {
 TEST(regress, fork_reduce_converts_what_transform_returns) {
     const auto halves = [](std::size_t i) { return i % 2 != 0 ? -0.5 : 1.5; };
     for (int i = 0; i < 50; ++i)
-        EXPECT_EQ(sennit::run([&] { return sennit::fork_reduce(40, 0, std::plus<>(), halves); }), 20);
+        EXPECT_EQ(sennit::run([&] { return sennit::fork_reduce(40, 0, std::plus<>(), halves); }),
+                  20);
     EXPECT_EQ(sennit::fork_reduce(1, 0, std::plus<>(), [](std::size_t) { return 0.5; }), 0);
 }
 
@@ -27,10 +28,10 @@ struct summand {
     summand plus(summand other) const { return {value + other.value}; }
 };
 TEST(regress, fork_reduce_invokes_pointers_to_members) {
-    EXPECT_EQ(
-        sennit::fork_reduce(5, summand(1), &summand::plus, [](std::size_t i) { return summand(static_cast<long>(i)); })
-            .value,
-        11);
+    EXPECT_EQ(sennit::fork_reduce(5, summand(1), &summand::plus,
+                                  [](std::size_t i) { return summand(static_cast<long>(i)); })
+                  .value,
+              11);
 }
 
 // Trivially copyable, but not to be copied: these did not compile.
@@ -90,13 +91,16 @@ TEST(regress, callables_and_results_need_not_be_copied) {
     sennit::fork_each(10, all);
     sennit::par::for_each_n(10, all);
     EXPECT_EQ(all.calls, 22);
-    const auto [a, b] = sennit::fork_join([] { return only_moved(3); }, [] { return only_moved(4); });
+    const auto [a, b] =
+        sennit::fork_join([] { return only_moved(3); }, [] { return only_moved(4); });
     EXPECT_EQ(a.number + b.number, 7);
-    const auto together = [](only_moved x, only_moved y) { return only_moved(x.number + y.number); };
-    EXPECT_EQ(
-        sennit::fork_reduce(4, only_moved(1), together, [](std::size_t i) { return only_moved(static_cast<int>(i)); })
-            .number,
-        7);
+    const auto together = [](only_moved x, only_moved y) {
+        return only_moved(x.number + y.number);
+    };
+    EXPECT_EQ(sennit::fork_reduce(4, only_moved(1), together,
+                                  [](std::size_t i) { return only_moved(static_cast<int>(i)); })
+                  .number,
+              7);
 }
 
 // The default runtime's lock was used after its memory was given back.
@@ -122,7 +126,8 @@ TEST(regress, a_scope_asks_to_stop_without_its_lock) {
         sennit::run([] {
             sennit::scope family;
             std::jthread stops([&] { family.request_stop(); });
-            std::stop_callback asks_back(family.get_stop_token(), [&] { (void)family.get_stop_token(); });
+            std::stop_callback asks_back(family.get_stop_token(),
+                                         [&] { (void)family.get_stop_token(); });
             stops.join();
             family.join();
         });
@@ -151,7 +156,8 @@ TEST(regress, results_with_an_address_operator_of_their_own_come_back) {
             ASSERT_EQ(a.value + b.value, 3);
         }
         EXPECT_EQ(sennit::fork_reduce(
-                      1000, shy_result{0}, [](shy_result x, shy_result y) { return shy_result{x.value + y.value}; },
+                      1000, shy_result{0},
+                      [](shy_result x, shy_result y) { return shy_result{x.value + y.value}; },
                       [](std::size_t j) { return shy_result{static_cast<int>(j)}; })
                       .value,
                   499'500);
@@ -161,7 +167,8 @@ TEST(regress, results_with_an_address_operator_of_their_own_come_back) {
 // The end of the default runtime waited for the helper that had called it.
 TEST(regress_death, exit_inside_of_blocking_ends_the_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(sennit::run([] { sennit::blocking([] { std::exit(7); }); }), testing::ExitedWithCode(7), "");
+    EXPECT_EXIT(sennit::run([] { sennit::blocking([] { std::exit(7); }); }),
+                testing::ExitedWithCode(7), "");
 }
 
 } // namespace

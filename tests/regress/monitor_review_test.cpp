@@ -28,8 +28,8 @@ struct door : sennit::monitor {
     int calls = 0;
 };
 
-// Two calls at one moment, and a deadline that does not come: the acceptor slept for ever. The simulator has the
-// interleaving; here are many.
+// Two calls at one moment, and a deadline that does not come: the acceptor slept for ever. The
+// simulator has the interleaving; here are many.
 TEST(regress, an_acceptor_with_a_deadline_meets_two_calls) {
     door one;
     constexpr int rounds = 2000;
@@ -37,14 +37,16 @@ TEST(regress, an_acceptor_with_a_deadline_meets_two_calls) {
     std::thread acceptor([&] {
         while (accepted < 2 * rounds) {
             auto in = sennit::enter(one);
-            if (sennit::waitfor(sennit::accept<&door::call>(one), sennit::timeout(1h)) == 0) ++accepted;
+            if (sennit::waitfor(sennit::accept<&door::call>(one), sennit::timeout(1h)) == 0)
+                ++accepted;
         }
     });
     const auto calls = [&] {
         for (int i = 0; i < rounds; ++i) {
             const int before = accepted;
             one.call();
-            // only as an accepted call is one counted, so the acceptor is not left without its last ones
+            // only as an accepted call is one counted, so the acceptor is not left without its last
+            // ones
             if (accepted == before) std::this_thread::yield();
         }
     };
@@ -92,7 +94,8 @@ TEST(regress, a_condition_does_not_count_whose_time_has_run_out) {
     while (!one.begun) std::this_thread::yield();
     {
         auto in = sennit::enter(one);
-        while (!one.changed.empty()) std::this_thread::yield(); // it is behind us, so it stays in the queue
+        while (!one.changed.empty())
+            std::this_thread::yield(); // it is behind us, so it stays in the queue
         EXPECT_FALSE(one.changed.signal());
     }
     waiter.join();
@@ -121,7 +124,8 @@ TEST(regress, a_stackful_generator_gives_references) {
     EXPECT_EQ(words[0], "a!");
 }
 
-// The watchdog's threads took the places that `resize` counted on, which then followed a null pointer.
+// The watchdog's threads took the places that `resize` counted on, which then followed a null
+// pointer.
 TEST(regress, a_runtime_grows_to_the_last_place) {
     sennit::runtime runtime({.workers = 1, .max_workers = 1024});
     std::atomic<bool> stuck{false}, ends{false};
@@ -130,8 +134,9 @@ TEST(regress, a_runtime_grows_to_the_last_place) {
         while (!ends) std::this_thread::yield();
     });
     while (!stuck) std::this_thread::yield();
-    sennit::fiber second({.runtime = &runtime}, [] {}); // behind it: for the watchdog, if that had a place
-    std::this_thread::sleep_for(50ms);                  // several times what that takes
+    sennit::fiber second({.runtime = &runtime},
+                         [] {});       // behind it: for the watchdog, if that had a place
+    std::this_thread::sleep_for(50ms); // several times what that takes
     runtime.resize(8);
     second.join();
     ends = true;
@@ -200,7 +205,8 @@ TEST(regress, an_active_object_begins_when_nobody_is_inside) {
     }
 }
 
-// Who came back from a wait by its limit, or cancelled, queued behind an owner that only accepts calls, for ever.
+// Who came back from a wait by its limit, or cancelled, queued behind an owner that only accepts
+// calls, for ever.
 struct mailroom : sennit::monitor {
     sennit::condition arrived{*this};
     bool take() {
@@ -213,8 +219,10 @@ struct mailroom : sennit::monitor {
     }
     void ping() { auto in = sennit::enter<&mailroom::ping>(*this); }
     void run() {
-        while (sennit::waitfor(sennit::accept<&mailroom::take>(*this), sennit::accept<&mailroom::take_whenever>(*this),
-                               sennit::accept<&mailroom::ping>(*this), sennit::accept_destructor(*this)) != 3) {
+        while (sennit::waitfor(sennit::accept<&mailroom::take>(*this),
+                               sennit::accept<&mailroom::take_whenever>(*this),
+                               sennit::accept<&mailroom::ping>(*this),
+                               sennit::accept_destructor(*this)) != 3) {
         }
     }
 };
@@ -232,7 +240,8 @@ TEST(regress, a_limited_wait_comes_back_to_an_object_that_only_accepts) {
             });
             for (int i = 0; i < 5; ++i) EXPECT_FALSE(room->take());
             for (int i = 0; i < 5; ++i)
-                EXPECT_THROW(sennit::with_timeout(1ms, [&] { room->take_whenever(); }), sennit::timed_out);
+                EXPECT_THROW(sennit::with_timeout(1ms, [&] { room->take_whenever(); }),
+                             sennit::timed_out);
             done = true;
             busy.join();
         });
@@ -260,8 +269,8 @@ TEST(regress, a_limited_wait_comes_back_to_an_owner_that_polls) {
             });
             EXPECT_EQ(sennit::waitfor(sennit::accept<&look_at_both>(a, b)), 0U);
             while (!back) {
-                sennit::waitfor(sennit::accept<&mailroom::ping>(a), sennit::accept<&mailroom::ping>(b),
-                                sennit::or_else());
+                sennit::waitfor(sennit::accept<&mailroom::ping>(a),
+                                sennit::accept<&mailroom::ping>(b), sennit::or_else());
                 sennit::this_fiber::yield();
             }
         }

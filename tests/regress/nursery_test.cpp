@@ -9,8 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A nursery in a scope that was cancelled before it was made left its children out, and join returned as if they had
-// run. Found by the explorer: nursery.a_cancelled_join_cancels_the_children.
+// A nursery in a scope that was cancelled before it was made left its children out, and join
+// returned as if they had run. Found by the explorer:
+// nursery.a_cancelled_join_cancels_the_children.
 TEST(regress, a_join_tells_of_children_that_did_not_start) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
@@ -20,15 +21,17 @@ TEST(regress, a_join_tells_of_children_that_did_not_start) {
                                               sennit::nursery children;
                                               children.start([&] { ran = true; });
                                               children.join();
-                                              ADD_FAILURE() << "the child did not run, and nobody told";
+                                              ADD_FAILURE()
+                                                  << "the child did not run, and nobody told";
                                           }),
                      sennit::timed_out);
         EXPECT_FALSE(ran);
     });
 }
 
-// A child was thrown `cancelled` while its stop token said nothing: its nursery is told after it when a scope further
-// out is cancelled, and when another thread cancels. Found under load by this_fiber's test of the same.
+// A child was thrown `cancelled` while its stop token said nothing: its nursery is told after it
+// when a scope further out is cancelled, and when another thread cancels. Found under load by
+// this_fiber's test of the same.
 TEST(regress, a_child_that_was_thrown_cancelled_finds_its_token_stopped) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork() while other threads are in whatever the library keeps for the whole process. The child has none of these
-// threads; what they held, or were making, must not stop it.
+// fork() while other threads are in whatever the library keeps for the whole process. The child has
+// none of these threads; what they held, or were making, must not stop it.
 #include "child_process.hpp"
 #include "sennit/detail/base/sanitizers.hpp"
 
@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-// ThreadSanitizer allows no new threads in a child of fork(); AddressSanitizer's list of freed memory may stay locked
-// in a child, if another thread frees some.
+// ThreadSanitizer allows no new threads in a child of fork(); AddressSanitizer's list of freed
+// memory may stay locked in a child, if another thread frees some.
 #if !defined(SENNIT_ADDRESS_SANITIZER) && !defined(SENNIT_THREAD_SANITIZER)
 
 namespace process_fork {
@@ -51,7 +51,8 @@ bool use_runtime() {
     const int answer = one.ask(twice{21}).get();
     const int sum = mine.run([] {
         int left = 0, right = 0;
-        sennit::fork_join([&] { left = sennit::async([] { return 1; }).get(); }, [&] { right = 2; });
+        sennit::fork_join([&] { left = sennit::async([] { return 1; }).get(); },
+                          [&] { right = 2; });
         return left + right;
     });
     std::ostringstream text;
@@ -69,7 +70,8 @@ bool use_everything() {
     return use_coroutines() && use_runtime() && use_signal();
 }
 
-// The parent's threads begin with the first fork, so that it meets what is made once in a process, too.
+// The parent's threads begin with the first fork, so that it meets what is made once in a process,
+// too.
 [[noreturn]] void fork_among_users() {
     constexpr int forks = 60;
     static constexpr std::array uses{&use_coroutines, &use_runtime, &use_runtime, &use_signal};

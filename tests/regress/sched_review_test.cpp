@@ -20,7 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One whose time had run out waited for the user's lock, and used the condition variable when it had that.
+// One whose time had run out waited for the user's lock, and used the condition variable when it
+// had that.
 TEST(regress, a_condition_variable_ends_before_one_whose_time_has_run_out_goes_on) {
     for (int round = 0; round < 20; ++round) {
         sennit::mutex mutex;
@@ -37,7 +38,8 @@ TEST(regress, a_condition_variable_ends_before_one_whose_time_has_run_out_goes_o
         }
         {
             const std::unique_lock lock(mutex);
-            if (round % 2 == 0) std::this_thread::sleep_for(3ms); // else it may be just then that the time runs out
+            if (round % 2 == 0)
+                std::this_thread::sleep_for(3ms); // else it may be just then that the time runs out
             changed->notify_all();
             changed.reset();
         }
@@ -61,7 +63,8 @@ TEST(regress, a_condition_variable_waits_for_who_is_on_the_way_out) {
         {
             const std::unique_lock lock(mutex);
             const auto until = std::chrono::steady_clock::now() + 3ms;
-            while (std::chrono::steady_clock::now() < until) { // the only worker: its time runs out, it does not run
+            while (std::chrono::steady_clock::now() <
+                   until) { // the only worker: its time runs out, it does not run
             }
             changed->notify_all();
             changed.reset();
@@ -104,7 +107,8 @@ TEST(regress, a_sleep_of_no_time_is_cancelled) {
                      sennit::with_timeout(1ms, [] {
                          for (;;) {
                              sennit::this_fiber::sleep_for(0ns);
-                             sennit::this_fiber::sleep_until(std::chrono::steady_clock::time_point());
+                             sennit::this_fiber::sleep_until(
+                                 std::chrono::steady_clock::time_point());
                              sennit::this_fiber::yield();
                          }
                      });
@@ -115,11 +119,13 @@ TEST(regress, a_sleep_of_no_time_is_cancelled) {
 // A trace with a name that was cut within a character was no text.
 TEST(regress, a_name_is_cut_between_characters) {
     sennit::run([] {
-        sennit::fiber named({.name = "a fiber that is called \u00e9"}, [] { // its 23rd byte is within the last one
-            EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is called ");
+        sennit::fiber named({.name = "a fiber that is called \u00e9"},
+                            [] { // its 23rd byte is within the last one
+                                EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is called ");
+                            });
+        sennit::fiber umlaut({.name = "a fiber that is calle \u00e9"}, [] {
+            EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is calle ");
         });
-        sennit::fiber umlaut({.name = "a fiber that is calle \u00e9"},
-                             [] { EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is calle "); });
     });
 }
 
@@ -129,7 +135,8 @@ TEST(regress, properties_are_of_one_fiber) {
     {
         sennit::fiber first({.properties = shared}, [] {});
         EXPECT_THROW(sennit::fiber({.properties = shared}, [] {}), std::invalid_argument);
-        EXPECT_NO_THROW(sennit::fiber({.properties = std::make_shared<sennit::fiber_properties>(*shared)}, [] {}));
+        EXPECT_NO_THROW(sennit::fiber(
+            {.properties = std::make_shared<sennit::fiber_properties>(*shared)}, [] {}));
     }
     EXPECT_NO_THROW(sennit::fiber({.properties = shared}, [] {})); // once that one is gone
 }
@@ -160,8 +167,9 @@ TEST(regress, what_waits_in_an_order_is_dumped_once) {
         runtime.dump(text);
         end = true;
     });
-    EXPECT_NE(text.str().find("4 strands: 1 running, 3 ready, 0 blocked, 0 below others; 2 other pieces"),
-              std::string::npos)
+    EXPECT_NE(
+        text.str().find("4 strands: 1 running, 3 ready, 0 blocked, 0 below others; 2 other pieces"),
+        std::string::npos)
         << text.str();
 }
 
@@ -185,14 +193,16 @@ TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
     });
     while (!begun) std::this_thread::yield();
     std::vector<sennit::fiber> fibers;
-    for (int i = 0; i < many; ++i) fibers.push_back(sennit::fiber({.runtime = &runtime}, [&ran] { ++ran; }));
+    for (int i = 0; i < many; ++i)
+        fibers.push_back(sennit::fiber({.runtime = &runtime}, [&ran] { ++ran; }));
     all_came = true;
     waits.join();
     for (sennit::fiber& one : fibers) one.join();
     EXPECT_LE(yields, 2 * many);
 }
 
-// A bound one that yields in a loop lies in its worker's inbox each time, which was asked first each time.
+// A bound one that yields in a loop lies in its worker's inbox each time, which was asked first
+// each time.
 int yields_until(const std::atomic<bool>& seen) {
     int yields = 0;
     for (; !seen && yields < 10'000; ++yields) sennit::this_fiber::yield();
@@ -223,25 +233,30 @@ TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
     const auto yields_of_two = [](sennit::runtime& runtime, bool pinned) {
         std::atomic<bool> ran{false};
         int most = 0;
-        sennit::fiber one({.runtime = &runtime, .pinned = pinned},
-                          [&] { sennit::fork_join([&] { most = yields_until(ran); }, [&] { ran = true; }); });
-        sennit::fiber two({.runtime = &runtime, .pinned = pinned}, [&] { (void)yields_until(ran); });
+        sennit::fiber one({.runtime = &runtime, .pinned = pinned}, [&] {
+            sennit::fork_join([&] { most = yields_until(ran); }, [&] { ran = true; });
+        });
+        sennit::fiber two({.runtime = &runtime, .pinned = pinned},
+                          [&] { (void)yields_until(ran); });
         one.join();
         two.join();
         return most;
     };
     sennit::runtime stealing({.workers = 1, .max_spare_workers = 0});
     EXPECT_LE(yields_of_two(stealing, true), 200);
-    sennit::runtime sharing({.workers = 1, .policy = sennit::scheduling::sharing, .max_spare_workers = 0});
+    sennit::runtime sharing(
+        {.workers = 1, .policy = sennit::scheduling::sharing, .max_spare_workers = 0});
     EXPECT_LE(yields_of_two(sharing, false), 200);
 }
 
-// Another worker read whose forks it might run while who had yielded, and ran on, wrote that (ThreadSanitizer).
+// Another worker read whose forks it might run while who had yielded, and ran on, wrote that
+// (ThreadSanitizer).
 TEST(regress, round_robin_looks_at_forks_whose_owner_runs_on) {
     sennit::runtime runtime({.workers = 2, .policy = sennit::scheduling::round_robin});
     const auto two_that_yield = [] {
         for (int i = 0; i < 5; ++i)
-            sennit::fork_join([] { sennit::this_fiber::yield(); }, [] { sennit::this_fiber::yield(); });
+            sennit::fork_join([] { sennit::this_fiber::yield(); },
+                              [] { sennit::this_fiber::yield(); });
     };
     for (int round = 0; round < 100; ++round)
         runtime.run([&] {

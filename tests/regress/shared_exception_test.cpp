@@ -20,11 +20,14 @@ int read(const std::exception_ptr& shared) {
     }
 }
 
-// Two threads share an exception as a future's maker and its reader do, and only the exception's own count orders the
-// end of one before the other's. ThreadSanitizer knows it by tests/support/tsan_exceptions.cpp.
+// Two threads share an exception as a future's maker and its reader do, and only the exception's
+// own count orders the end of one before the other's. ThreadSanitizer knows it by
+// tests/support/tsan_exceptions.cpp.
 class shared_exception : public testing::Test {
 protected:
-    void end_the_first() { first_has_ended_.store(true, std::memory_order_relaxed); } // orders nothing
+    void end_the_first() {
+        first_has_ended_.store(true, std::memory_order_relaxed);
+    } // orders nothing
     void await_the_first() const {
         while (!first_has_ended_.load(std::memory_order_relaxed)) std::this_thread::yield();
     }

@@ -9,8 +9,9 @@
 
 namespace {
 
-// With three workers and more, sleepers were not woken when a thief took the only public fork: the forks that the owner
-// had pushed after it stayed private in its long leaf, and here, where all pieces wait for each other, for ever.
+// With three workers and more, sleepers were not woken when a thief took the only public fork: the
+// forks that the owner had pushed after it stayed private in its long leaf, and here, where all
+// pieces wait for each other, for ever.
 TEST(regress, as_many_long_leaves_as_workers_all_run_at_once) {
     for (unsigned workers : {2u, 3u, 8u}) {
         sennit::runtime runtime({.workers = workers});
@@ -21,7 +22,9 @@ TEST(regress, as_many_long_leaves_as_workers_all_run_at_once) {
                 while (started < workers) std::this_thread::yield();
                 return 1u;
             };
-            EXPECT_EQ(runtime.run([&] { return sennit::fork_reduce(workers, 0u, std::plus<>{}, wait_for_all); }),
+            EXPECT_EQ(runtime.run([&] {
+                return sennit::fork_reduce(workers, 0u, std::plus<>{}, wait_for_all);
+            }),
                       workers);
             started = 0;
             runtime.run([&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail that reached an actor in the moment of its end made a turn of its own, on another worker, which gave the
-// mailbox's slot back a second time: two later actors had one mailbox. The window is an instruction wide;
-// ThreadSanitizer sees the race.
+// Mail that reached an actor in the moment of its end made a turn of its own, on another worker,
+// which gave the mailbox's slot back a second time: two later actors had one mailbox. The window is
+// an instruction wide; ThreadSanitizer sees the race.
 #include "sennit/actor.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ TEST(regress, mail_that_meets_an_end_gives_a_slot_back_once) {
         over = true;
         sender.join();
         std::set<std::uint32_t> slots;
-        for (int i = 0; i < 300; ++i) EXPECT_TRUE(slots.insert(group.spawn<idle>().address().slot).second);
+        for (int i = 0; i < 300; ++i)
+            EXPECT_TRUE(slots.insert(group.spawn<idle>().address().slot).second);
     }
     sennit::set_dead_letter_handler(silent);
 }

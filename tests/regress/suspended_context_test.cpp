@@ -5,8 +5,8 @@
 
 namespace {
 
-// A context that suspended with forks which were public already, but not stolen, was not offered to thieves: its child
-// was never run, and everybody slept.
+// A context that suspended with forks which were public already, but not stolen, was not offered to
+// thieves: its child was never run, and everybody slept.
 TEST(regress, public_forks_of_a_suspended_context_stay_in_sight) {
     for (unsigned workers : {1u, 2u, 3u}) {
         sennit::runtime runtime({.workers = workers});

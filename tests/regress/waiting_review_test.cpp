@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of what waits, and of what is kept for each fiber, that a reading has found: the smallest program of each.
+// Bugs of what waits, and of what is kept for each fiber, that a reading has found: the smallest
+// program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ TEST(regress, a_short_limit_in_a_cancelled_nursery_is_cancelled) {
     EXPECT_EQ(fell_through, 0);
 }
 
-// What a nursery's child has captured was destroyed as nobody: its fiber_locals were another one's, and leaked.
+// What a nursery's child has captured was destroyed as nobody: its fiber_locals were another one's,
+// and leaked.
 sennit::fiber_local<std::string>& current() {
     static sennit::fiber_local<std::string> one;
     return one;
@@ -44,7 +46,8 @@ sennit::fiber_local<std::string>& current() {
 struct tells_at_its_end {
     std::vector<std::string>* seen = nullptr;
     explicit tells_at_its_end(std::vector<std::string>& to) : seen(&to) {}
-    tells_at_its_end(tells_at_its_end&& other) noexcept : seen(std::exchange(other.seen, nullptr)) {}
+    tells_at_its_end(tells_at_its_end&& other) noexcept
+        : seen(std::exchange(other.seen, nullptr)) {}
     ~tells_at_its_end() {
         if (!seen) return;
         seen->push_back(*current());
@@ -57,7 +60,8 @@ TEST(regress, a_childs_closure_is_destroyed_by_the_child) {
     one.run([&] {
         sennit::nursery all;
         for (int i = 0; i < 3; ++i)
-            all.start([i, last = tells_at_its_end(seen)] { *current() = "user " + std::to_string(i); });
+            all.start(
+                [i, last = tells_at_its_end(seen)] { *current() = "user " + std::to_string(i); });
         all.join();
     });
     ASSERT_EQ(seen.size(), 3U);

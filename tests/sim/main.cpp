@@ -65,7 +65,8 @@ Status: 0 all as promised, 1 a failure was found (or a known bug was not), 2 bad
 std::uint64_t number(const char* option, const char* text) {
     char* end = nullptr;
     const unsigned long long value = text ? std::strtoull(text, &end, 10) : 0;
-    if (!text || *text == '\0' || *end != '\0' || *text == '-') bad(std::string(option) + " needs a number");
+    if (!text || *text == '\0' || *end != '\0' || *text == '-')
+        bad(std::string(option) + " needs a number");
     return value;
 }
 
@@ -84,7 +85,8 @@ arguments parse(int count, char** words) {
             given.mutation.all = word == "--all-mutants";
         } else if (word == "--share") {
             const char* text = value();
-            if (!text || std::sscanf(text, "%u/%u", &given.mutation.share, &given.mutation.shares) != 2 ||
+            if (!text ||
+                std::sscanf(text, "%u/%u", &given.mutation.share, &given.mutation.shares) != 2 ||
                 given.mutation.share >= given.mutation.shares)
                 bad("--share needs I/N");
         } else if (word == "--may-cut") {
@@ -104,7 +106,9 @@ arguments parse(int count, char** words) {
         } else if (word == "--replay" || word == "--perfetto" || word == "--without") {
             const char* text = value();
             if (!text) bad(word + " needs a value");
-            (word == "--replay" ? given.replay : word == "--perfetto" ? given.perfetto : given.without) = text;
+            (word == "--replay"     ? given.replay
+             : word == "--perfetto" ? given.perfetto
+                                    : given.without) = text;
         } else if (word.starts_with("-")) {
             bad("there is no option '" + word + "'");
         } else {
@@ -124,12 +128,15 @@ std::vector<const scenario*> chosen(const std::vector<std::string>& names) {
         return one.group == name || full_name(one) == name;
     };
     for (const std::string& name : names)
-        if (std::none_of(scenarios().begin(), scenarios().end(), [&](auto& one) { return is_meant(one, name); }))
+        if (std::none_of(scenarios().begin(), scenarios().end(),
+                         [&](auto& one) { return is_meant(one, name); }))
             bad("no scenario is called '" + name + "'");
     for (const scenario& one : scenarios())
-        if (names.empty() || std::any_of(names.begin(), names.end(), [&](auto& name) { return is_meant(one, name); }))
+        if (names.empty() || std::any_of(names.begin(), names.end(),
+                                         [&](auto& name) { return is_meant(one, name); }))
             all.push_back(&one);
-    std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return full_name(*a) < full_name(*b); });
+    std::sort(all.begin(), all.end(),
+              [](auto* a, auto* b) { return full_name(*a) < full_name(*b); });
     return all;
 }
 
@@ -139,7 +146,8 @@ struct account {
 };
 
 // True: as promised.
-bool report(const scenario& one, const char* strategy, const finding& found, bool must_be_complete) {
+bool report(const scenario& one, const char* strategy, const finding& found,
+            bool must_be_complete) {
     const bool wanted = one.expected != nullptr;
     const bool right = wanted ? found.failed && found.what.find(one.expected) != std::string::npos
                               : !found.failed && (found.complete || !must_be_complete);
@@ -148,13 +156,14 @@ bool report(const scenario& one, const char* strategy, const finding& found, boo
                           : found.complete   ? "complete"
                           : must_be_complete ? "NOT COMPLETE"
                                              : "passed";
-    std::printf("%-44s %-10s %-12s %10llu runs %8.2f s %9.0f /s %5llu steps\n", full_name(one).c_str(), strategy,
-                verdict, static_cast<unsigned long long>(found.executions), found.processor_seconds,
+    std::printf("%-44s %-10s %-12s %10llu runs %8.2f s %9.0f /s %5llu steps\n",
+                full_name(one).c_str(), strategy, verdict,
+                static_cast<unsigned long long>(found.executions), found.processor_seconds,
                 static_cast<double>(found.executions) / std::max(found.processor_seconds, 1e-9),
                 static_cast<unsigned long long>(found.longest));
     if (found.failed && !right) {
-        std::printf("    %s\n    explore %s --replay %s\n", found.what.c_str(), full_name(one).c_str(),
-                    found.replay.c_str());
+        std::printf("    %s\n    explore %s --replay %s\n", found.what.c_str(),
+                    full_name(one).c_str(), found.replay.c_str());
         trace happened;
         (void)replay_of(one, found.replay, happened);
         std::fputs(happened.text().c_str(), stdout);
@@ -170,7 +179,8 @@ account explore_all_ways(const scenario& one, const arguments& given) {
         its.right &= report(one, name, found, must_be_complete);
         its.executions += found.executions;
     };
-    by("dfs", depth_first(one.within.preemptions + given.more_preemptions, one.within.stale_reads), !given.may_cut);
+    by("dfs", depth_first(one.within.preemptions + given.more_preemptions, one.within.stale_reads),
+       !given.may_cut);
     if (one.expected) return its;
     if (given.pct != 0) by("pct", pct(given.depth, given.seed, given.pct), false);
     if (given.random != 0) by("random", random_walk(given.seed, given.random), false);
@@ -209,7 +219,8 @@ void catch_faults() {
     struct sigaction how = {};
     how.sa_handler = &fault;
     how.sa_flags = SA_NODEFER; // the handler does not return
-    for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &how, nullptr);
+    for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+        sigaction(number, &how, nullptr);
 }
 
 } // namespace
@@ -243,12 +254,15 @@ int main(int count, char** words) {
     for (const scenario* one : all) {
         account its;
         const int status = apart(its, [&] { return explore_all_ways(*one, given); });
-        if (status != 0) std::printf("%-44s the explorer ends with status %d\n", full_name(*one).c_str(), status);
+        if (status != 0)
+            std::printf("%-44s the explorer ends with status %d\n", full_name(*one).c_str(),
+                        status);
         whole.right = whole.right && status == 0 && its.right;
         whole.executions += its.executions;
         std::fflush(stdout);
     }
-    std::printf("%zu scenarios, %llu executions: %s\n", all.size(), static_cast<unsigned long long>(whole.executions),
+    std::printf("%zu scenarios, %llu executions: %s\n", all.size(),
+                static_cast<unsigned long long>(whole.executions),
                 whole.right ? "all as promised" : "FAILED");
     return whole.right ? 0 : 1;
 }

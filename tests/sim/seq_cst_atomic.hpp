@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for `base::atomic` in which every operation is sequentially consistent and first calls one hook.
+// A stand-in for `base::atomic` in which every operation is sequentially consistent and first calls
+// one hook.
 //
-// Use it through the preset `simulated-atomics`, which builds the whole library over it: that shows that no shared
-// word goes around the shim, and that no test depends on a weak order for its result. It explores nothing by itself.
-// A test takes part by defining `extern "C" void sennit_sim_point() noexcept`, called before every operation.
-// Cost: one call and one sequentially consistent instruction an operation.
+// Use it through the preset `simulated-atomics`, which builds the whole library over it: that shows
+// that no shared word goes around the shim, and that no test depends on a weak order for its
+// result. It explores nothing by itself. A test takes part by defining `extern "C" void
+// sennit_sim_point() noexcept`, called before every operation. Cost: one call and one sequentially
+// consistent instruction an operation.
 #pragma once
 
 #include <atomic>
@@ -42,7 +44,9 @@ public:
     T exchange_acq(T value) noexcept { return exchange(value); }
     T exchange_acq_rel(T value) noexcept { return exchange(value); }
 
-    bool cas(T& expected, T desired) noexcept { return before().compare_exchange_strong(expected, desired); }
+    bool cas(T& expected, T desired) noexcept {
+        return before().compare_exchange_strong(expected, desired);
+    }
     bool cas_acq(T& expected, T desired) noexcept { return cas(expected, desired); }
     bool cas_rel(T& expected, T desired) noexcept { return cas(expected, desired); }
     bool cas_rlx(T& expected, T desired) noexcept { return cas(expected, desired); }
@@ -58,7 +62,8 @@ public:
     const std::uint32_t* futex_address() const noexcept
         requires(sizeof(T) == 4)
     {
-        // SAFETY: a lock-free 4-byte std::atomic has the representation of its value (asserted below).
+        // SAFETY: a lock-free 4-byte std::atomic has the representation of its value (asserted
+        // below).
         return reinterpret_cast<const std::uint32_t*>(&word_);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs over every primitive, for as long as wanted: each answer is checked, and after each round nothing may
-// be left: no stack, no timer, no work. After a warm-up the resident memory must be flat.
+// Random programs over every primitive, for as long as wanted: each answer is checked, and after
+// each round nothing may be left: no stack, no timer, no work. After a warm-up the resident memory
+// must be flat.
 //
 //     soak [--workers N] SECONDS [SEED [PROGRAM]]
 //
@@ -36,9 +37,10 @@ using clock = std::chrono::steady_clock;
 std::vector<soak::program> chosen; // set by main
 unsigned asked_workers = 0;        // set by main; 0: the command line does not say
 
-// The resident memory may grow after the warm-up by an eighth and by this. The warm-up ends after 30 s and this many
-// rounds, on a loaded machine too: each stack and each worker's cache keeps the most that it has ever needed, and in
-// 1,300 rounds few of 3,000 stacks have seen their deepest program.
+// The resident memory may grow after the warm-up by an eighth and by this. The warm-up ends after
+// 30 s and this many rounds, on a loaded machine too: each stack and each worker's cache keeps the
+// most that it has ever needed, and in 1,300 rounds few of 3,000 stacks have seen their deepest
+// program.
 constexpr long slack_kib = 8 * 1024, rounds_of_warm_up = 5'000;
 
 struct totals {
@@ -55,7 +57,8 @@ void play(sennit::runtime& on, soak::dice& with, totals& sum) {
             all.emplace_back([&sum, seed = with.seed()] {
                 soak::dice mine(seed);
                 for (int k = mine.from(1, 6); k > 0; --k) {
-                    const auto& one = chosen[static_cast<std::size_t>(mine.from(0, int(chosen.size()) - 1))];
+                    const auto& one =
+                        chosen[static_cast<std::size_t>(mine.from(0, int(chosen.size()) - 1))];
                     if (!one.run(mine)) {
                         sum.failed = true;
                         std::fprintf(stderr, "soak: wrong answer: %s, seed %llu\n", one.name,
@@ -70,13 +73,15 @@ void play(sennit::runtime& on, soak::dice& with, totals& sum) {
     if (!nothing_left(on)) {
         const auto now = on.metrics();
         sum.failed = true;
-        std::fprintf(stderr, "soak: %zu stacks of %u workers are still in use after a round, or a timer, or work\n",
-                     now.stacks_live, now.workers);
+        std::fprintf(
+            stderr,
+            "soak: %zu stacks of %u workers are still in use after a round, or a timer, or work\n",
+            now.stacks_live, now.workers);
     }
 }
 
-// As many fibers blocked at once as hardly ever are later, each with some of its stack touched: runtimes keep their
-// stacks, and the memory would else creep up to that for a long time.
+// As many fibers blocked at once as hardly ever are later, each with some of its stack touched:
+// runtimes keep their stacks, and the memory would else creep up to that for a long time.
 void flood(sennit::runtime& one) {
     constexpr std::ptrdiff_t crowd = memory_is_shadowed ? 50 : 1'000;
     one.run([] {
@@ -99,7 +104,8 @@ public:
         std::vector<unsigned> sizes{1, 2, 3, 8};
         if (asked_workers != 0) sizes = {asked_workers};
         const unsigned few = asked_workers != 0 ? asked_workers : 2;
-        for (unsigned workers : sizes) lasting_.push_back(make(workers, sennit::scheduling::stealing));
+        for (unsigned workers : sizes)
+            lasting_.push_back(make(workers, sennit::scheduling::stealing));
         lasting_.push_back(make(few, sennit::scheduling::sharing));
         lasting_.push_back(make(few, sennit::scheduling::round_robin));
         for (const auto& one : lasting_) flood(*one);
@@ -107,15 +113,18 @@ public:
     // In all of the lasting ones: stacks made and kept.
     std::size_t stacks() const {
         std::size_t sum = 0;
-        for (const auto& one : lasting_) sum += one->metrics().stacks_cached + one->metrics().stacks_live;
+        for (const auto& one : lasting_)
+            sum += one->metrics().stacks_cached + one->metrics().stacks_live;
         return sum;
     }
     void round(soak::dice& with, totals& sum) {
         if (with.from(0, 19) == 0) {
-            const auto brief = make(soak::workers_for_runtime(with, 4), sennit::scheduling::stealing);
+            const auto brief =
+                make(soak::workers_for_runtime(with, 4), sennit::scheduling::stealing);
             play(*brief, with, sum);
         } else {
-            play(*lasting_[static_cast<std::size_t>(with.from(0, int(lasting_.size()) - 1))], with, sum);
+            play(*lasting_[static_cast<std::size_t>(with.from(0, int(lasting_.size()) - 1))], with,
+                 sum);
         }
     }
 
@@ -145,13 +154,14 @@ int main(int count, char** given) {
         given += 2;
     }
     const double seconds = count > 1 ? std::strtod(given[1], &end) : 0;
-    const std::uint64_t seed = count > 2 ? std::strtoull(given[2], nullptr, 10) : std::random_device{}();
+    const std::uint64_t seed =
+        count > 2 ? std::strtoull(given[2], nullptr, 10) : std::random_device{}();
     for (const auto& one : soak::programs())
         if (count < 4 || one.name == std::string_view(given[3])) chosen.push_back(one);
     if (bad || count < 2 || count > 4 || !(seconds > 0) || *end != '\0' || chosen.empty()) {
-        std::fprintf(stderr,
-                     "usage: soak [--workers N] SECONDS [SEED [PROGRAM]], where N is from 1 to 64 and PROGRAM is the\n"
-                     "name of a program of tests/soak, such as \"stuck workers\"\n");
+        std::fprintf(stderr, "usage: soak [--workers N] SECONDS [SEED [PROGRAM]], where N is from "
+                             "1 to 64 and PROGRAM is the\n"
+                             "name of a program of tests/soak, such as \"stuck workers\"\n");
         return 2;
     }
     std::printf("soak: %.0f s, seed %llu\n", seconds, static_cast<unsigned long long>(seed));
@@ -160,28 +170,34 @@ int main(int count, char** given) {
     stage all;
     stall_alarm alarm;
     const auto began = clock::now();
-    const auto elapsed = [&] { return std::chrono::duration<double>(clock::now() - began).count(); };
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(clock::now() - began).count();
+    };
     const double warm = std::min(30.0, seconds / 4), period = std::min(15.0, seconds / 4);
     long flat = 0, most = 0;
     double told = 0;
     while (elapsed() < seconds && !sum.failed) {
-        alarm.begin_round("round " + std::to_string(sum.rounds) + " of seed " + std::to_string(seed));
+        alarm.begin_round("round " + std::to_string(sum.rounds) + " of seed " +
+                          std::to_string(seed));
         all.round(with, sum);
         if (elapsed() - told < period) continue;
         told = elapsed();
         ::malloc_trim(0); // what the program has given back is not the library's
         const long now = resident_kib();
-        if (flat == 0 && told >= warm && (sum.rounds >= rounds_of_warm_up || told >= seconds / 4)) flat = now;
+        if (flat == 0 && told >= warm && (sum.rounds >= rounds_of_warm_up || told >= seconds / 4))
+            flat = now;
         most = std::max(most, now);
-        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu stacks\n", told, sum.rounds.load(),
-                    sum.programs.load(), now, all.stacks());
+        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu stacks\n", told,
+                    sum.rounds.load(), sum.programs.load(), now, all.stacks());
         std::fflush(stdout);
         if (!memory_is_shadowed && flat != 0 && now > flat + flat / 8 + slack_kib) {
-            std::fprintf(stderr, "soak: memory grows: %ld KiB after the warm-up, %ld KiB now\n", flat, now);
+            std::fprintf(stderr, "soak: memory grows: %ld KiB after the warm-up, %ld KiB now\n",
+                         flat, now);
             sum.failed = true;
         }
     }
-    std::printf("soak: %s after %.0f s, %ld rounds, %ld programs\n", sum.failed ? "FAILED" : "all right", elapsed(),
-                sum.rounds.load(), sum.programs.load());
+    std::printf("soak: %s after %.0f s, %ld rounds, %ld programs\n",
+                sum.failed ? "FAILED" : "all right", elapsed(), sum.rounds.load(),
+                sum.programs.load());
     return sum.failed ? 1 : 0;
 }

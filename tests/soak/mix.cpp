@@ -29,11 +29,13 @@ bool fibers(dice& with) {
     std::atomic<int> ran{0};
     std::vector<sennit::fiber> all;
     for (int i = 0; i < count; ++i)
-        all.emplace_back(sennit::fiber_attributes{.name = i % 7 == 0 ? "seventh" : "", .pinned = i % 11 == 0}, [&, i] {
-            for (int k = 0; k < yields; ++k) sennit::this_fiber::yield();
-            auto [a, b] = sennit::fork_join([i] { return i; }, [i] { return 2 * i; });
-            if (a + b == 3 * i) ++ran;
-        });
+        all.emplace_back(
+            sennit::fiber_attributes{.name = i % 7 == 0 ? "seventh" : "", .pinned = i % 11 == 0},
+            [&, i] {
+                for (int k = 0; k < yields; ++k) sennit::this_fiber::yield();
+                auto [a, b] = sennit::fork_join([i] { return i; }, [i] { return 2 * i; });
+                if (a + b == 3 * i) ++ran;
+            });
     for (auto& one : all) one.join();
     sennit::fiber fails([] { throw std::runtime_error("one"); });
     try {
@@ -95,7 +97,8 @@ bool locks(dice& with) {
         sennit::blocking([&] { outside.join(); });
     }
     const long each = long{strands} * times, thirds = long{strands} * ((times + 2) / 3);
-    return sums[0] == each + times && sums[1] == each && sums[2] == thirds && most <= 2 && late == 0;
+    return sums[0] == each + times && sums[1] == each && sums[2] == thirds && most <= 2 &&
+           late == 0;
 }
 
 bool signals(dice& with) {
@@ -157,7 +160,8 @@ bool channels(dice& with) {
 }
 
 bool selects(dice& with) {
-    sennit::channel<int> a(static_cast<std::size_t>(with.from(0, 3))), b(static_cast<std::size_t>(with.from(0, 3)));
+    sennit::channel<int> a(static_cast<std::size_t>(with.from(0, 3))),
+        b(static_cast<std::size_t>(with.from(0, 3)));
     const int pieces = with.from(1, 200), pause = with.from(1, 40);
     long sum = 0, late = 0, closed = 0;
     sennit::fiber first([&] {
@@ -346,9 +350,11 @@ bool generators(dice& with) {
 
 // Work behind a call that holds its worker: the watchdog's, or that of idle workers.
 bool stuck(dice& with) {
-    // One at a time: there is no more than one watchdog, and its threads are counted. Nor where nobody else may come.
+    // One at a time: there is no more than one watchdog, and its threads are counted. Nor where
+    // nobody else may come.
     static std::atomic<bool> taken{false};
-    const bool bound = sennit::sched::current_runtime()->policy() == sennit::scheduling::round_robin;
+    const bool bound =
+        sennit::sched::current_runtime()->policy() == sennit::scheduling::round_robin;
     if (bound || with.from(0, 20) != 0 || taken.exchange(true)) return true;
     std::atomic<bool> open{false};
     sennit::fiber waits([&] { open = true; });
@@ -375,9 +381,10 @@ bool blocking_calls(dice& with) {
 }
 
 constexpr program all_programs[] = {
-    {"fibers", &fibers},   {"locks", &locks},           {"signals", &signals}, {"channels", &channels},
-    {"selects", &selects}, {"futures", &futures},       {"timers", &timers},   {"nurseries", &nurseries},
-    {"actors", &actors},   {"generators", &generators}, {"stuck", &stuck},     {"blocking calls", &blocking_calls},
+    {"fibers", &fibers},         {"locks", &locks},         {"signals", &signals},
+    {"channels", &channels},     {"selects", &selects},     {"futures", &futures},
+    {"timers", &timers},         {"nurseries", &nurseries}, {"actors", &actors},
+    {"generators", &generators}, {"stuck", &stuck},         {"blocking calls", &blocking_calls},
 };
 
 } // namespace
@@ -388,9 +395,10 @@ std::span<const program> basic_programs() {
 
 std::vector<program> programs() {
     std::vector<program> all;
-    for (const auto& some : {basic_programs(), limits_programs(), limits_family_programs(), limits_channel_programs(),
-                             limits_end_programs(), actors_programs(), monitors_programs(), acceptance_programs(),
-                             coroutines_programs(), generators_programs(), runtimes_programs(), liveness_programs()})
+    for (const auto& some :
+         {basic_programs(), limits_programs(), limits_family_programs(), limits_channel_programs(),
+          limits_end_programs(), actors_programs(), monitors_programs(), acceptance_programs(),
+          coroutines_programs(), generators_programs(), runtimes_programs(), liveness_programs()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

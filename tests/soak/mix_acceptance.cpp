@@ -19,14 +19,16 @@ namespace {
 
 using std::chrono::microseconds;
 
-// ---- waitfor -------------------------------------------------------------------------------------------------------
+// ---- waitfor
+// -------------------------------------------------------------------------------------------------------
 
 struct ledger : sennit::monitor {
     long entries = 0;
 };
 
-// Who calls pays first and draws then: so of the calls that wait there is always one that may be accepted. Counts the
-// calls that have begun while its clerk was inside, which are those that it has accepted.
+// Who calls pays first and draws then: so of the calls that wait there is always one that may be
+// accepted. Counts the calls that have begun while its clerk was inside, which are those that it
+// has accepted.
 class office : public sennit::monitor {
 public:
     explicit office(ledger& books) : books_(books), together_(*this, books) {}
@@ -74,7 +76,8 @@ private:
             throw;
         }
     }
-    // One that is signalled, and no more, goes on when the clerk leaves; calls that it accepts go before.
+    // One that is signalled, and no more, goes on when the clerk leaves; calls that it accepts go
+    // before.
     void tell(bool leaves, dice& with) {
         sennit::condition& which = with.from(0, 1) == 0 ? later_ : together_;
         if (leaves ? which.signal() : which.signal_block()) ++told;
@@ -93,7 +96,8 @@ void office::accept_one(dice& with) {
         ++acted;
         if (acted % 5 == 0) throw std::logic_error("after it");
     };
-    const auto pays = accept<&office::pay>(*this).then(act), draws = accept<&office::draw>(*this).then(act);
+    const auto pays = accept<&office::pay>(*this).then(act),
+               draws = accept<&office::draw>(*this).then(act);
     const auto books = accept<&office::book>(*this, books_).then(act);
     const long before = acted;
     try {
@@ -106,14 +110,16 @@ void office::accept_one(dice& with) {
             waitfor(books, timeout(brief(with)), pays);
             break;
         case 3:
-            if (waitfor(when(balance > 0, draws), when(with.from(0, 1) == 0, books), or_else()) == 2)
+            if (waitfor(when(balance > 0, draws), when(with.from(0, 1) == 0, books), or_else()) ==
+                2)
                 this_fiber::yield();
             break;
         case 4:
             with_timeout(brief(with), [&] { waitfor(books, pays, when(balance > 0, draws)); });
             break;
         default:
-            if (waitfor(when(false, pays), when(false, timeout(microseconds(0)))) != no_clause) ++wrong;
+            if (waitfor(when(false, pays), when(false, timeout(microseconds(0)))) != no_clause)
+                ++wrong;
         }
     } catch (const timed_out&) {
         (void)together_.empty(); // ends the program unless we are inside
@@ -125,7 +131,8 @@ void office::accept_one(dice& with) {
 
 // Inside until it has accepted so many, or there are no more.
 void office::serve(long most, long all_calls, dice& with) {
-    const auto in = with.from(0, 1) == 0 ? sennit::enter(*this, books_) : sennit::enter(books_, *this);
+    const auto in =
+        with.from(0, 1) == 0 ? sennit::enter(*this, books_) : sennit::enter(books_, *this);
     clerk_ = true;
     const long calls = std::min(most, all_calls - begun), before = accepted;
     while (accepted - before < calls) {
@@ -163,18 +170,24 @@ bool offices(dice& with) {
     {
         visitors all;
         for (int i = 0; i < customers; ++i)
-            all.either(with, [&, mine = dice(with.seed())]() mutable { customer(at, books, times, std::move(mine)); });
+            all.either(with, [&, mine = dice(with.seed())]() mutable {
+                customer(at, books, times, std::move(mine));
+            });
         all.fiber([&, mine = dice(with.seed())]() mutable {
-            for (int k = mine.from(1, 4); k > 0; --k) at.serve(mine.from(1, static_cast<int>(calls)), calls, mine);
+            for (int k = mine.from(1, 4); k > 0; --k)
+                at.serve(mine.from(1, static_cast<int>(calls)), calls, mine);
         });
     }
-    return at.wrong == 0 && at.balance == 0 && at.begun == calls && books.entries == long{customers} * times &&
-           at.told == at.heard && at.accepted == at.acted;
+    return at.wrong == 0 && at.balance == 0 && at.begun == calls &&
+           books.entries == long{customers} * times && at.told == at.heard &&
+           at.accepted == at.acted;
 }
 
-// ---- calls that accept calls ---------------------------------------------------------------------------------------
+// ---- calls that accept calls
+// ---------------------------------------------------------------------------------------
 
-// A call accepts others of its kind, and these again. Who is accepted leaves it all as it was for him who accepts.
+// A call accepts others of its kind, and these again. Who is accepted leaves it all as it was for
+// him who accepts.
 class nest : public sennit::monitor {
 public:
     void one(dice& with, int depth) {
@@ -185,13 +198,16 @@ public:
         const auto in = sennit::enter<&nest::both>(at, other);
         at.go(with, depth, &other);
     }
-    bool right(long calls) const { return begun_ == calls && called_ == accepted_ && wrong_ == 0 && accepting_ == 0; }
+    bool right(long calls) const {
+        return begun_ == calls && called_ == accepted_ && wrong_ == 0 && accepting_ == 0;
+    }
 
 private:
     void go(dice& with, int depth, sennit::monitor* other) {
         ++begun_;
         if (accepting_ != 0) ++called_; // or it would not be here
-        // Not with both: who waits in one of them, and holds what those need who have it meanwhile, is in their way.
+        // Not with both: who waits in one of them, and holds what those need who have it meanwhile,
+        // is in their way.
         if (!other && with.from(0, 5) == 0) (void)here_.wait_for(brief(with));
         for (int k = with.from(0, depth); k > 0; --k) accept_one(with, other);
         if (with.from(0, 3) == 0) here_.signal_block();
@@ -204,13 +220,16 @@ private:
             --accepting_;
         };
         const auto one_alone = accept<&nest::one>(*this);
-        const auto of_both = other ? accept<&nest::both>(*this, *other) : accept<&nest::both>(*this, *this);
+        const auto of_both =
+            other ? accept<&nest::both>(*this, *other) : accept<&nest::both>(*this, *this);
         try {
             std::size_t which = 2;
             if (with.from(0, 1) == 0)
                 which = waitfor(when(other != nullptr, of_both), one_alone, timeout(brief(with)));
             else
-                which = with_timeout(brief(with), [&] { return waitfor(one_alone, when(other != nullptr, of_both)); });
+                which = with_timeout(brief(with), [&] {
+                    return waitfor(one_alone, when(other != nullptr, of_both));
+                });
             accepted_ += which < 2 ? 1 : 0;
         } catch (const timed_out&) {
         }
@@ -242,12 +261,14 @@ bool nests(dice& with) {
     return at.right(long{callers} * times);
 }
 
-// ---- active objects ------------------------------------------------------------------------------------------------
+// ---- active objects
+// ------------------------------------------------------------------------------------------------
 
 enum class life { until_destroyed, some_calls, failing, polling };
 
 struct shop : sennit::monitor {
-    shop(life kind, int quota, std::atomic<int>& ended) : ends(kind), most(quota), runs_ended(ended) {}
+    shop(life kind, int quota, std::atomic<int>& ended)
+        : ends(kind), most(quota), runs_ended(ended) {}
     ~shop() { ++sum; } // by then nobody else is here: seen by ThreadSanitizer
     int buy(int what) {
         const auto in = sennit::enter<&shop::buy>(*this);
@@ -279,7 +300,8 @@ struct shop : sennit::monitor {
             if (ends == life::until_destroyed) {
                 if (waitfor(accept_destructor(*this), take, show) == 0) return;
             } else if (ends == life::polling) {
-                const std::size_t which = waitfor(show, take, accept_destructor(*this), timeout(microseconds(20)));
+                const std::size_t which =
+                    waitfor(show, take, accept_destructor(*this), timeout(microseconds(20)));
                 if (which == 2) return;
                 if (which == 3) continue;
             } else {
@@ -297,7 +319,8 @@ struct shop : sennit::monitor {
     long calls = 0, sum = 0, served = 0, wrong = 0;
 };
 
-// Joined so or so, if it ends of itself. False: it threw where it should not, or did not where it should.
+// Joined so or so, if it ends of itself. False: it threw where it should not, or did not where it
+// should.
 bool join(sennit::active<shop>& one, dice& with) {
     bool thrown = false;
     try {
@@ -321,7 +344,8 @@ bool actives(dice& with) {
     bool right = true;
     {
         sennit::active<shop> one(kind, with.from(0, 2 * callers * times), ended);
-        const bool ends = kind == life::some_calls || kind == life::failing, joined_early = with.from(0, 1) == 0;
+        const bool ends = kind == life::some_calls || kind == life::failing,
+                   joined_early = with.from(0, 1) == 0;
         {
             visitors all;
             for (int i = 0; i < callers; ++i)
@@ -346,7 +370,8 @@ bool actives(dice& with) {
     return right && ended == 1;
 }
 
-constexpr program some_programs[] = {{"offices", &offices}, {"nests", &nests}, {"actives", &actives}};
+constexpr program some_programs[] = {
+    {"offices", &offices}, {"nests", &nests}, {"actives", &actives}};
 
 } // namespace
 } // namespace mix_acceptance

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the soak's programs of actors share: messages that are counted from birth to end, and those who send them.
+// What the soak's programs of actors share: messages that are counted from birth to end, and those
+// who send them.
 #pragma once
 
 #include "mix.hpp"
@@ -22,8 +23,9 @@ namespace soak {
 // What became of the messages of one program.
 struct ledger {
     std::atomic<long> made{0}, gone{0}, handled{0}, ended{0}, full{0}, unhandled{0}, wrong{0};
-    // Nothing is under way any more. `kept_back`: those that were never sent. What was sent while its receiver ended
-    // may be given up a moment after the group has; so this waits for it, but not for ever.
+    // Nothing is under way any more. `kept_back`: those that were never sent. What was sent while
+    // its receiver ended may be given up a moment after the group has; so this waits for it, but
+    // not for ever.
     bool balanced(long kept_back = 0) const {
         for (int looks = 0; made != gone && looks < 2'000; ++looks)
             sennit::this_fiber::sleep_for(std::chrono::milliseconds(looks < 100 ? 0 : 10));
@@ -70,7 +72,8 @@ public:
     int way = 0; // what shall be done with it
 };
 
-// At the receiver: whether each pair's messages come in order, lane by lane. `all`: none may be missing.
+// At the receiver: whether each pair's messages come in order, lane by lane. `all`: none may be
+// missing.
 class order_check {
 public:
     explicit order_check(bool all) : all_(all) {}

@@ -11,7 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- links ---------------------------------------------------------------------------------------------------------
+// ---- links
+// ---------------------------------------------------------------------------------------------------------
 
 struct tie {
     sennit::address_of_actor to;
@@ -34,7 +35,8 @@ private:
     ends& seen_;
 };
 
-// Both neighbours of a chain tie themselves to each other while one fails: all of them end, and nobody is left.
+// Both neighbours of a chain tie themselves to each other while one fails: all of them end, and
+// nobody is left.
 bool links(dice& with) {
     ends seen;
     const int count = with.from(2, 10);
@@ -63,7 +65,8 @@ bool links(dice& with) {
     return seen.error == 1 && seen.linked == count - 1 && seen.other == 0 && group.size() == 0;
 }
 
-// ---- supervision ---------------------------------------------------------------------------------------------------
+// ---- supervision
+// ---------------------------------------------------------------------------------------------------
 
 struct child_counts {
     std::atomic<int> alive{0}, made{0}, most{0}, thrown{0};
@@ -146,14 +149,16 @@ bool supervision(dice& with) {
     return gave_up || clean;
 }
 
-// ---- the end of a group --------------------------------------------------------------------------------------------
+// ---- the end of a group
+// --------------------------------------------------------------------------------------------
 
 struct grow {
     int depth;
 };
 class tree : public sennit::actor<tree, grow, parcel> {
 public:
-    tree(ledger& book, std::atomic<int>& alive, std::uint64_t seed) : book_(book), alive_(alive), with_(seed) {
+    tree(ledger& book, std::atomic<int>& alive, std::uint64_t seed)
+        : book_(book), alive_(alive), with_(seed) {
         ++alive_;
     }
     ~tree() { --alive_; }

@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- topics --------------------------------------------------------------------------------------------------------
+// ---- topics
+// --------------------------------------------------------------------------------------------------------
 
 using heard = std::vector<std::pair<int, int>>;
 class subscriber : public sennit::actor<subscriber, parcel> {
@@ -35,17 +36,20 @@ private:
     order_check order_{false};
 };
 
-// Whoever subscribes all the time hears the same as all others, in one order; others a part of that, without a gap.
+// Whoever subscribes all the time hears the same as all others, in one order; others a part of
+// that, without a gap.
 bool topics(dice& with) {
     ledger book;
-    const auto lasting = static_cast<std::size_t>(with.from(1, 4)), brief = static_cast<std::size_t>(with.from(0, 4));
+    const auto lasting = static_cast<std::size_t>(with.from(1, 4)),
+               brief = static_cast<std::size_t>(with.from(0, 4));
     std::vector<heard> all(lasting + brief);
     std::atomic<long> published{0}, told{0};
     {
         sennit::topic<parcel> news;
         sennit::actor_group group;
         std::vector<sennit::actor_ref<subscriber>> refs;
-        for (std::size_t i = 0; i < lasting; ++i) refs.push_back(group.spawn<subscriber>(all[i], news, with.seed()));
+        for (std::size_t i = 0; i < lasting; ++i)
+            refs.push_back(group.spawn<subscriber>(all[i], news, with.seed()));
         crew some(with);
         for (int i = with.from(1, 4); i > 0; --i)
             some.start([&, i](dice& own) {
@@ -66,7 +70,8 @@ bool topics(dice& with) {
         while (book.handled + book.ended != told) sennit::this_fiber::yield();
         for (const auto& one : refs) one.stop();
     }
-    // Whoever ends meanwhile has some left in its mailbox, which are dead letters; what was published counts no more.
+    // Whoever ends meanwhile has some left in its mailbox, which are dead letters; what was
+    // published counts no more.
     bool right = book.balanced(published) && static_cast<long>(all[0].size()) == published;
     for (std::size_t i = 1; i < lasting; ++i) right = right && all[i] == all[0];
     for (std::size_t i = lasting; i < lasting + brief; ++i)
@@ -74,7 +79,8 @@ bool topics(dice& with) {
     return right;
 }
 
-// ---- routers -------------------------------------------------------------------------------------------------------
+// ---- routers
+// -------------------------------------------------------------------------------------------------------
 
 class member : public sennit::actor<member, parcel, question> {
 public:
@@ -106,7 +112,8 @@ bool routers(dice& with) {
         sennit::actor_group group;
         std::vector<sennit::actor_ref<member>> all;
         for (int i = with.from(1, 5); i > 0; --i) {
-            all.push_back(group.spawn<member>({.mailbox = with.from(0, 1) == 0 ? sennit::counted_mailbox : 0}, owner));
+            all.push_back(group.spawn<member>(
+                {.mailbox = with.from(0, 1) == 0 ? sennit::counted_mailbox : 0}, owner));
             pool.add(all.back());
         }
         std::atomic<long> broadcasts{0};
@@ -151,7 +158,8 @@ bool routers(dice& with) {
     return book.balanced(originals) && (change || book.ended == 0);
 }
 
-// ---- names ---------------------------------------------------------------------------------------------------------
+// ---- names
+// ---------------------------------------------------------------------------------------------------------
 
 struct who_are_you {
     using reply = int;
@@ -168,7 +176,8 @@ private:
 };
 struct begin_naming {};
 
-// Puts another one under the name whenever it is told that the last one has ended: the name must be free then.
+// Puts another one under the name whenever it is told that the last one has ended: the name must be
+// free then.
 class heir : public sennit::actor<heir, begin_naming, sennit::down> {
 public:
     heir(sennit::name_registry& names, int name, int times, ledger& book)
@@ -209,7 +218,8 @@ bool names(dice& with) {
                     const int name = own.from(0, count - 1);
                     if (const auto one = names.find<named>(std::to_string(name))) {
                         auto got = one->ask(who_are_you{}, 1h);
-                        if (got ? *got != name : got.error() != sennit::ask_error::actor_down) book.failed();
+                        if (got ? *got != name : got.error() != sennit::ask_error::actor_down)
+                            book.failed();
                         own.from(0, 1) == 0 ? one->stop() : one->kill();
                     }
                     if (names.names().size() > static_cast<std::size_t>(count)) book.failed();
@@ -226,7 +236,8 @@ bool names(dice& with) {
     return book.balanced();
 }
 
-// ---- circles of questions, and handlers that block -----------------------------------------------------------------
+// ---- circles of questions, and handlers that block
+// -----------------------------------------------------------------
 
 struct ask_on {
     using reply = int; // how many have answered
@@ -241,7 +252,8 @@ struct shared_things {
 };
 class asker : public sennit::actor<asker, ask_on> {
 public:
-    asker(std::vector<sennit::actor_ref<asker>>& ring, std::size_t me, shared_things& of, std::uint64_t seed)
+    asker(std::vector<sennit::actor_ref<asker>>& ring, std::size_t me, shared_things& of,
+          std::uint64_t seed)
         : ring_(ring), me_(me), of_(of), with_(seed) {}
     int on(ask_on m) {
         block();
@@ -268,7 +280,8 @@ private:
             (void)of_.line.push(1);
             break;
         case 2: {
-            const auto [a, b] = sennit::fork_join([] { return nap_and(1); }, [] { return nap_and(2); });
+            const auto [a, b] =
+                sennit::fork_join([] { return nap_and(1); }, [] { return nap_and(2); });
             if (a + b != 3) ++of_.wrong;
             break;
         }
@@ -296,14 +309,17 @@ bool circles(dice& with) {
         });
         std::vector<sennit::actor_ref<asker>> ring;
         sennit::actor_group group;
-        for (std::size_t i = 0, end = static_cast<std::size_t>(with.from(1, 5)); i < end; ++i) ring.emplace_back();
-        for (std::size_t i = 0; i < ring.size(); ++i) ring[i] = group.spawn<asker>(ring, i, of, with.seed());
+        for (std::size_t i = 0, end = static_cast<std::size_t>(with.from(1, 5)); i < end; ++i)
+            ring.emplace_back();
+        for (std::size_t i = 0; i < ring.size(); ++i)
+            ring[i] = group.spawn<asker>(ring, i, of, with.seed());
         crew some(with);
         for (int i = with.from(1, 5); i > 0; --i)
             some.start([&](dice& own) {
                 for (int k = own.from(1, 6); k > 0; --k) {
                     const int hops = own.from(0, 7);
-                    const auto to = ring[static_cast<std::size_t>(own.from(0, static_cast<int>(ring.size()) - 1))];
+                    const auto to = ring[static_cast<std::size_t>(
+                        own.from(0, static_cast<int>(ring.size()) - 1))];
                     auto got = to.ask(ask_on{hops}, sennit::forever);
                     if (!got || *got < 1 || *got > hops + 1) ++of.wrong;
                 }

@@ -13,7 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- births and ends -----------------------------------------------------------------------------------------------
+// ---- births and ends
+// -----------------------------------------------------------------------------------------------
 
 // `from` of what it gets must be its own number: an old handle reaches nobody, and never a new one.
 class guest : public sennit::actor<guest, parcel> {
@@ -34,7 +35,8 @@ private:
 
 class hotel {
 public:
-    hotel(dice& with, ledger& book) : book_(book), limit_(static_cast<std::size_t>(with.from(1, 60))) {}
+    hotel(dice& with, ledger& book)
+        : book_(book), limit_(static_cast<std::size_t>(with.from(1, 60))) {}
     void live(dice& with) {
         for (int k = with.from(5, 60); k > 0; --k) {
             const int what = with.from(0, 9);
@@ -45,7 +47,9 @@ public:
                 one.tell(parcel(book_, number, with.from(1, 1000)));
             else
                 what == 8 ? one.stop() : one.kill();
-            if (const auto seen = sennit::metrics_of(one); seen && seen->name != std::to_string(number)) book_.failed();
+            if (const auto seen = sennit::metrics_of(one);
+                seen && seen->name != std::to_string(number))
+                book_.failed();
             nap(with);
         }
     }
@@ -100,7 +104,8 @@ bool old_handles(dice& with) {
     return gone && book.balanced();
 }
 
-// ---- watchers ------------------------------------------------------------------------------------------------------
+// ---- watchers
+// ------------------------------------------------------------------------------------------------------
 
 struct look_at {
     sennit::address_of_actor whom;
@@ -113,7 +118,8 @@ struct look_away {
 struct pair_counts {
     std::atomic<int> asked{0}, told{0}, left{0};
 };
-using pair_table = std::map<sennit::address_of_actor, std::unique_ptr<pair_counts>>; // fixed before anybody watches
+using pair_table = std::map<sennit::address_of_actor,
+                            std::unique_ptr<pair_counts>>; // fixed before anybody watches
 
 class watcher : public sennit::actor<watcher, look_at, look_away, sennit::down> {
 public:
@@ -159,7 +165,8 @@ bool watchers(dice& with) {
     for (int i = with.from(1, 8); i > 0; --i) targets.push_back(seen.spawn<watched>());
     for (int i = with.from(1, 6); i > 0; --i) {
         tables.push_back(std::make_unique<pair_table>());
-        for (const auto& one : targets) tables.back()->emplace(one.address(), std::make_unique<pair_counts>());
+        for (const auto& one : targets)
+            tables.back()->emplace(one.address(), std::make_unique<pair_counts>());
         eyes.push_back(seeing.spawn<watcher>(*tables.back()));
     }
     const bool looks_away = with.from(0, 2) == 0;
@@ -199,7 +206,8 @@ bool watchers(dice& with) {
     return right && told_exactly_once(tables, wanted);
 }
 
-// ---- what it sent last comes before the news of its end ------------------------------------------------------------
+// ---- what it sent last comes before the news of its end
+// ------------------------------------------------------------
 
 class last_words : public sennit::actor<last_words, go> {
 public:
@@ -232,7 +240,8 @@ public:
         dice with(m.seed);
         left_ = m.targets;
         for (int i = 0; i < m.targets; ++i) {
-            const auto one = group().spawn<last_words>({.watcher = address()}, self(), book_, with.seed());
+            const auto one =
+                group().spawn<last_words>({.watcher = address()}, self(), book_, with.seed());
             for (int k = with.from(0, 3); k > 0; --k) one.tell(go{with.from(0, 5) * 3 + 2});
             one.tell(go{with.from(0, 10) * 3 + with.from(0, 1)});
         }
@@ -243,7 +252,8 @@ public:
     }
     void on(const sennit::down& m) {
         // A slot may be used again by another one of this group, whose messages come later.
-        if (m.why != sennit::exit_reason::error && m.why != sennit::exit_reason::normal) book_.failed();
+        if (m.why != sennit::exit_reason::error && m.why != sennit::exit_reason::normal)
+            book_.failed();
         if (!gone_.emplace(m.who.slot, true).second) book_.failed();
         if (--left_ == 0) stop();
     }

@@ -51,7 +51,9 @@ private:
 struct statuses {
     std::atomic<long> sent{0}, full{0}, dead{0}, cancelled{0}, unknown{0};
     void count(sennit::send_status what) {
-        ++(what == sennit::send_status::sent ? sent : what == sennit::send_status::full ? full : dead);
+        ++(what == sennit::send_status::sent   ? sent
+           : what == sennit::send_status::full ? full
+                                               : dead);
     }
 };
 
@@ -66,11 +68,14 @@ void ask_one(const sennit::actor_ref<bounded>& to, question m, statuses& seen) {
             ++seen.full;
         else
             ++seen.unknown; // dead, or dropped as the oldest
-        if (failed.why() != sennit::ask_error::full && failed.why() != sennit::ask_error::actor_down) book.failed();
+        if (failed.why() != sennit::ask_error::full &&
+            failed.why() != sennit::ask_error::actor_down)
+            book.failed();
     }
 }
 
-void send_all(const sennit::actor_ref<bounded>& to, ledger& book, statuses& seen, int me, dice& with) {
+void send_all(const sennit::actor_ref<bounded>& to, ledger& book, statuses& seen, int me,
+              dice& with) {
     const int pieces = with.from(1, 40);
     int urgent = 0;
     for (int k = 0; k < pieces; ++k) {
@@ -104,14 +109,15 @@ void send_all(const sennit::actor_ref<bounded>& to, ledger& book, statuses& seen
 }
 
 // Nobody sends any more: there must be just as much room as at first.
-bool room_is_whole(const sennit::actor_ref<bounded>& to, std::uint32_t room, sennit::overflow policy, ledger& book,
-                   gate& at) {
+bool room_is_whole(const sennit::actor_ref<bounded>& to, std::uint32_t room,
+                   sennit::overflow policy, ledger& book, gate& at) {
     while (to.send(hold(at)) != sennit::send_status::sent) sennit::this_fiber::yield();
     at.entered.wait();
     const bool drops = policy == sennit::overflow::drop_oldest;
     const int most = static_cast<int>(room) * (drops ? 4 : 1);
     int sent = 0;
-    while (sent <= most && to.try_tell(parcel(book, 1000, sent)) == sennit::send_status::sent) ++sent;
+    while (sent <= most && to.try_tell(parcel(book, 1000, sent)) == sennit::send_status::sent)
+        ++sent;
     const auto seen = sennit::metrics_of(to);
     at.open.set();
     return sent == most && seen && seen->waiting == static_cast<std::uint32_t>(most);
@@ -129,7 +135,8 @@ bool bounded_mailboxes(dice& with) {
         sennit::actor_group group;
         const auto to = group.spawn<bounded>({.mailbox = room, .overflow = policy}, with.seed());
         crew all(with);
-        for (int i = 0; i < senders; ++i) all.start([&, i](dice& own) { send_all(to, book, seen, i, own); });
+        for (int i = 0; i < senders; ++i)
+            all.start([&, i](dice& own) { send_all(to, book, seen, i, own); });
         if (end < 3)
             all.start([&, end](dice& own) {
                 for (int k = own.from(0, 30); k > 0; --k) nap(own);
@@ -147,7 +154,8 @@ bool bounded_mailboxes(dice& with) {
     return right && exact && book.balanced(seen.cancelled);
 }
 
-// ---- questions -----------------------------------------------------------------------------------------------------
+// ---- questions
+// -----------------------------------------------------------------------------------------------------
 
 struct answer_kept {};
 
@@ -210,7 +218,8 @@ void judge(ledger& book, int got, int wanted, bool answered) {
     if (got != wanted || !answered) book.failed();
 }
 
-void ask_in_some_way(const std::vector<sennit::actor_ref<keeper>>& chain, ledger& book, int number, dice& with) {
+void ask_in_some_way(const std::vector<sennit::actor_ref<keeper>>& chain, ledger& book, int number,
+                     dice& with) {
     question m(book, 0, number);
     for (int k = 0; k < 8; ++k) m.way = m.way << 3 | with.from(0, k < 7 ? 4 : 6);
     if (with.from(0, 2) != 0) m.way &= ~7; // most are simple
@@ -222,8 +231,10 @@ void ask_in_some_way(const std::vector<sennit::actor_ref<keeper>>& chain, ledger
         auto wanted = to.ask(std::move(m));
         for (const auto& one : chain) one.tell(answer_kept{});
         for (const auto& one : chain) one.tell(answer_kept{});
-        for (auto again = wanted.wait_for(limit); again != std::future_status::ready; again = wanted.wait_for(1ms))
-            for (const auto& one : chain) one.tell(answer_kept{}); // a forwarded one may come behind the first
+        for (auto again = wanted.wait_for(limit); again != std::future_status::ready;
+             again = wanted.wait_for(1ms))
+            for (const auto& one : chain)
+                one.tell(answer_kept{}); // a forwarded one may come behind the first
         try {
             const int got = wanted.get();
             judge(book, got, number, *answered);
@@ -234,7 +245,8 @@ void ask_in_some_way(const std::vector<sennit::actor_ref<keeper>>& chain, ledger
         auto got = to.ask(std::move(m), limit);
         if (got)
             judge(book, *got, number, *answered);
-        else if (got.error() == sennit::ask_error::full || got.error() == sennit::ask_error::cycle ||
+        else if (got.error() == sennit::ask_error::full ||
+                 got.error() == sennit::ask_error::cycle ||
                  got.error() == sennit::ask_error::cancelled)
             book.failed();
         else if (got.error() == sennit::ask_error::actor_down && *answered)
@@ -266,7 +278,8 @@ bool questions(dice& with) {
         sennit::actor_group group;
         std::vector<sennit::actor_ref<keeper>> chain;
         sennit::actor_ref<keeper> next;
-        for (int i = with.from(1, 5); i > 0; --i) chain.push_back(next = group.spawn<keeper>(next, outside));
+        for (int i = with.from(1, 5); i > 0; --i)
+            chain.push_back(next = group.spawn<keeper>(next, outside));
         crew all(with);
         for (int i = with.from(1, 5); i > 0; --i)
             all.start([&](dice& own) {
@@ -290,11 +303,13 @@ bool questions(dice& with) {
     return book.balanced();
 }
 
-// ---- order ---------------------------------------------------------------------------------------------------------
+// ---- order
+// ---------------------------------------------------------------------------------------------------------
 
 class relay : public sennit::actor<relay, parcel> {
 public:
-    relay(sennit::actor_ref<relay> next, std::uint64_t seed, bool blocks) : next_(next), with_(seed), blocks_(blocks) {}
+    relay(sennit::actor_ref<relay> next, std::uint64_t seed, bool blocks)
+        : next_(next), with_(seed), blocks_(blocks) {}
     void on(parcel m) {
         if (!order_.next(m)) m.book().failed();
         if (blocks_) nap(with_);
@@ -313,7 +328,8 @@ private:
     order_check order_{true};
 };
 
-// Each pair and lane in order and complete, over several hops: the relays move, block, outrun each other.
+// Each pair and lane in order and complete, over several hops: the relays move, block, outrun each
+// other.
 bool order_over_hops(dice& with) {
     ledger book;
     {
@@ -321,7 +337,8 @@ bool order_over_hops(dice& with) {
         std::vector<sennit::actor_ref<relay>> hops;
         sennit::actor_ref<relay> next;
         for (int i = with.from(1, 5); i > 0; --i) {
-            const sennit::spawn_options how{.mailbox = with.from(0, 4) == 0 ? sennit::counted_mailbox : 0};
+            const sennit::spawn_options how{.mailbox =
+                                                with.from(0, 4) == 0 ? sennit::counted_mailbox : 0};
             hops.push_back(next = group.spawn<relay>(how, next, with.seed(), with.from(0, 1) == 0));
         }
         crew all(with);
@@ -347,16 +364,19 @@ bool several_runtimes(dice& with) {
     if (with.from(0, 3) != 0) return true; // threads are dear
     ledger book;
     {
-        sennit::runtime other({.workers = static_cast<unsigned>(with.from(1, 2)), .stack_size = 256 << 10});
+        sennit::runtime other(
+            {.workers = static_cast<unsigned>(with.from(1, 2)), .stack_size = 256 << 10});
         sennit::actor_group here, there(other);
         std::vector<sennit::actor_ref<relay>> hops;
         sennit::actor_ref<relay> next;
         for (int i = with.from(1, 4); i > 0; --i)
-            hops.push_back(next = (i % 2 == 0 ? here : there).spawn<relay>(next, with.seed(), i != 2));
+            hops.push_back(next =
+                               (i % 2 == 0 ? here : there).spawn<relay>(next, with.seed(), i != 2));
         crew all(with);
         for (int i = with.from(1, 3); i > 0; --i)
             all.start([&, i](dice& own) {
-                for (int k = 0, end = own.from(1, 100); k < end; ++k) next.tell(parcel(book, i, k)), nap(own);
+                for (int k = 0, end = own.from(1, 100); k < end; ++k)
+                    next.tell(parcel(book, i, k)), nap(own);
             });
         all.join();
         while (book.handled != book.made) sennit::this_fiber::yield();

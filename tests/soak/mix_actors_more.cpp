@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What actors keep for later: timers, stashes, handlers that come and go, and mail for code that is no actor.
+// What actors keep for later: timers, stashes, handlers that come and go, and mail for code that is
+// no actor.
 #include "mix_actors.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// ---- timers --------------------------------------------------------------------------------------------------------
+// ---- timers
+// --------------------------------------------------------------------------------------------------------
 
 // One timer, and what became of it.
 struct alarm_fate {
@@ -49,14 +51,16 @@ private:
     dice with_;
 };
 
-void set_alarm(const sennit::actor_ref<alarmed>& to, alarm_fate& one, ledger& book, int number, dice& with) {
+void set_alarm(const sennit::actor_ref<alarmed>& to, alarm_fate& one, ledger& book, int number,
+               dice& with) {
     const auto pause = std::chrono::microseconds(with.from(one.repeats ? 1 : -5, 120));
     one.due = clock::now() + pause;
     one.timer = one.repeats ? sennit::tell_every(to, pause, parcel(book, number, 0))
                             : sennit::tell_after(to, pause, parcel(book, number, 0));
 }
 
-// True: once only, and either handled or cancelled; one that repeats at most once more than when it was cancelled.
+// True: once only, and either handled or cancelled; one that repeats at most once more than when it
+// was cancelled.
 bool is_right(const alarm_fate& one, bool lives) {
     if (one.handled_behind != 0 || one.cancelled > 1) return false;
     if (one.repeats) return !lives || one.cancelled == 1;
@@ -69,8 +73,8 @@ bool alarms(dice& with) {
     const bool dies = with.from(0, 3) == 0;
     {
         sennit::actor_group group;
-        const auto to =
-            group.spawn<alarmed>({.mailbox = static_cast<std::uint32_t>(with.from(0, 2))}, all, with.seed());
+        const auto to = group.spawn<alarmed>(
+            {.mailbox = static_cast<std::uint32_t>(with.from(0, 2))}, all, with.seed());
         for (std::size_t i = 0; i < all.size(); ++i) {
             all[i].repeats = with.from(0, 2) == 0;
             set_alarm(to, all[i], book, static_cast<int>(i), with);
@@ -90,17 +94,20 @@ bool alarms(dice& with) {
         if (!dies)
             for (auto& one : all) {
                 if (one.repeats && one.timer.cancel()) ++one.cancelled;
-                while (!one.repeats && one.handled + one.cancelled == 0) sennit::this_fiber::yield();
+                while (!one.repeats && one.handled + one.cancelled == 0)
+                    sennit::this_fiber::yield();
             }
         to.stop();
     }
     for (auto& one : all) one.timer = {};
-    const bool right = std::ranges::all_of(all, [&](const alarm_fate& one) { return is_right(one, !dies); });
+    const bool right =
+        std::ranges::all_of(all, [&](const alarm_fate& one) { return is_right(one, !dies); });
     (void)book.balanced(book.made - book.handled);
     return right && book.wrong == 0 && book.made == book.gone && book.ended == 0 && book.full == 0;
 }
 
-// ---- put aside -----------------------------------------------------------------------------------------------------
+// ---- put aside
+// -----------------------------------------------------------------------------------------------------
 
 struct turn_to {
     bool open;
@@ -108,7 +115,8 @@ struct turn_to {
 // Both keep what comes while they are closed, so each pair stays in order and complete.
 class stasher : public sennit::stashing_actor<stasher, parcel, question, turn_to> {
 public:
-    stasher(std::uint64_t seed, std::size_t most) : stashing_actor(most), with_(seed), order_(most > 500) {}
+    stasher(std::uint64_t seed, std::size_t most)
+        : stashing_actor(most), with_(seed), order_(most > 500) {}
     void on(parcel m) {
         if (!open_) return keep(std::move(m));
         take(m);
@@ -154,9 +162,11 @@ struct shut {
 struct wide {
     int left = 0;
 };
-class machine : public sennit::state_machine<machine, sennit::states<shut, wide>, parcel, question, turn_to> {
+class machine
+    : public sennit::state_machine<machine, sennit::states<shut, wide>, parcel, question, turn_to> {
 public:
-    machine(std::uint64_t seed, std::size_t most) : state_machine(most), with_(seed), order_(true) {}
+    machine(std::uint64_t seed, std::size_t most)
+        : state_machine(most), with_(seed), order_(true) {}
     void on(wide& now, const parcel& m) { take(now, m); }
     int on(wide& now, const question& m) {
         take(now, m);
@@ -202,13 +212,15 @@ bool put_aside(dice& with, std::size_t most) {
                     const auto answered = m.answered;
                     auto wanted = to.ask(std::move(m));
                     if (own.from(0, 1) == 0) continue;
-                    while (wanted.wait_for(100us) != std::future_status::ready) to.tell(turn_to{true});
+                    while (wanted.wait_for(100us) != std::future_status::ready)
+                        to.tell(turn_to{true});
                     const bool told = wanted.get_exception_ptr() == nullptr;
                     if (told != *answered) book.failed();
                 }
                 --busy;
             });
-        for (int k = with.from(0, 20); k > 0; --k) nap(with), to.tell(turn_to{with.from(0, 1) == 0});
+        for (int k = with.from(0, 20); k > 0; --k)
+            nap(with), to.tell(turn_to{with.from(0, 1) == 0});
         if (dies) with.from(0, 1) == 0 ? to.kill() : to.stop();
         all.join();
         while (!dies && book.handled + book.full != book.made) { // all of it comes back
@@ -220,13 +232,15 @@ bool put_aside(dice& with, std::size_t most) {
     return book.balanced() && (dies || book.ended == 0);
 }
 bool stashes(dice& with) {
-    return put_aside<stasher>(with, with.from(0, 1) == 0 ? 1000 : static_cast<std::size_t>(with.from(1, 20)));
+    return put_aside<stasher>(
+        with, with.from(0, 1) == 0 ? 1000 : static_cast<std::size_t>(with.from(1, 20)));
 }
 bool machines(dice& with) {
     return put_aside<machine>(with, 1000);
 }
 
-// ---- handlers that come and go -------------------------------------------------------------------------------------
+// ---- handlers that come and go
+// -------------------------------------------------------------------------------------
 
 struct change {
     int which;
@@ -296,9 +310,11 @@ bool open_handlers(dice& with) {
                     to.tell(change{static_cast<int>(which), add});
                     there[which] = add ? there[which] + 1 : std::max(there[which] - 1, 0L);
                 } else {
-                    with.from(0, 1) == 0 ? any.tell(parcel(book, 0, k)) : to.tell(parcel(book, 0, k));
+                    with.from(0, 1) == 0 ? any.tell(parcel(book, 0, k))
+                                         : to.tell(parcel(book, 0, k));
                     long sum = 0;
-                    for (std::size_t i = 0; i < there.size(); ++i) wanted[i] += there[i], sum += there[i];
+                    for (std::size_t i = 0; i < there.size(); ++i)
+                        wanted[i] += there[i], sum += there[i];
                     nobody += sum == 0;
                 }
             }
@@ -312,7 +328,8 @@ bool open_handlers(dice& with) {
     return unhandled == nobody && book.wrong == 0 && book.made == book.gone && book.ended == 0;
 }
 
-// ---- receivers -----------------------------------------------------------------------------------------------------
+// ---- receivers
+// -----------------------------------------------------------------------------------------------------
 
 bool receivers(dice& with) {
     ledger book;
@@ -334,12 +351,14 @@ bool receivers(dice& with) {
                     const auto limit = std::chrono::microseconds(own.from(0, 200));
                     const auto most = static_cast<std::size_t>(own.from(0, 4));
                     try {
-                        taken += static_cast<long>(own.from(0, 1) == 0
-                                                       ? here.wait_for(limit, most)
-                                                       : sennit::with_timeout(limit, [&] { return here.wait(most); }));
+                        taken += static_cast<long>(
+                            own.from(0, 1) == 0
+                                ? here.wait_for(limit, most)
+                                : sennit::with_timeout(limit, [&] { return here.wait(most); }));
                     } catch (const sennit::timed_out&) { // nothing was taken then
                     }
-                    if (const auto one = own.from(0, 1) == 0 ? apart.pop_for(limit) : apart.try_pop()) {
+                    if (const auto one =
+                            own.from(0, 1) == 0 ? apart.pop_for(limit) : apart.try_pop()) {
                         if (!mine.next(one->message)) book.failed();
                         ++book.handled;
                         ++caught;
@@ -375,7 +394,8 @@ bool receivers(dice& with) {
 }
 
 constexpr program all_programs[] = {
-    {"alarms", &alarms},       {"stashes", &stashes}, {"machines", &machines}, {"open handlers", &open_handlers},
+    {"alarms", &alarms},       {"stashes", &stashes},
+    {"machines", &machines},   {"open handlers", &open_handlers},
     {"receivers", &receivers},
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines with stacks: handed between fibers and threads, left and destroyed half way, blocked and cancelled inside.
-// Each frame of their bodies is counted: none may be left.
+// Coroutines with stacks: handed between fibers and threads, left and destroyed half way, blocked
+// and cancelled inside. Each frame of their bodies is counted: none may be left.
 #include "mix.hpp"
 #include "mix_frame.hpp"
 #include "mix_visitors.hpp"
@@ -26,7 +26,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-// ---- one that is handed on -----------------------------------------------------------------------------------------
+// ---- one that is handed on
+// -----------------------------------------------------------------------------------------
 
 using walker = sennit::coroutine<int, long>;
 
@@ -36,8 +37,8 @@ struct shared {
     sennit::channel<int> notes{2};
 };
 
-// A coroutine that adds up what it is given, at a depth of calls that changes; its answer is always the sum. 0 makes it
-// go up a level.
+// A coroutine that adds up what it is given, at a depth of calls that changes; its answer is always
+// the sum. 0 makes it go up a level.
 struct traveller {
     traveller(shared& everybodys, dice own) : all(everybodys), with(std::move(own)) {}
 
@@ -83,9 +84,11 @@ struct traveller {
                 work();
                 if (depth < 6 && with.from(0, 2) == 0) descend(self, depth + 1);
             } catch (const std::range_error& error) {
-                if (std::uncaught_exceptions() != 0 || error.what() != std::string_view("raised")) ++all.wrong;
+                if (std::uncaught_exceptions() != 0 || error.what() != std::string_view("raised"))
+                    ++all.wrong;
                 if (with.from(0, 2) == 0) continue;
-                if (with.from(0, 1) == 0) { // within the handler, which another thread may go on with
+                if (with.from(0, 1) ==
+                    0) { // within the handler, which another thread may go on with
                     total += self.suspend(total);
                     work();
                 }
@@ -110,7 +113,8 @@ struct traveller {
                 const bool raises = std::exchange(begun, true) && with.from(0, 9) == 0;
                 raised |= raises;
                 const long answer =
-                    raises ? body->raise(std::make_exception_ptr(std::range_error("raised"))) : body->resume(value);
+                    raises ? body->raise(std::make_exception_ptr(std::range_error("raised")))
+                           : body->resume(value);
                 if (answer != total || total < before) ++all.wrong;
                 if (with.from(0, 9) == 0) body.emplace(walker(std::move(*body))); // as it stands
             }
@@ -158,9 +162,11 @@ bool travellers(dice& with) {
     return left == 0 && all.live == 0 && all.wrong == 0;
 }
 
-// ---- circles -------------------------------------------------------------------------------------------------------
+// ---- circles
+// -------------------------------------------------------------------------------------------------------
 
-// Coroutines that pass a ball on to any other; who has it at the end answers who has thrown it, and is out.
+// Coroutines that pass a ball on to any other; who has it at the end answers who has thrown it, and
+// is out.
 struct circle {
     circle(int count, dice own) : with(std::move(own)), begun(static_cast<std::size_t>(count)) {
         players.reserve(static_cast<std::size_t>(count));
@@ -171,7 +177,8 @@ struct circle {
                 while (ball > 0) {
                     ++hops;
                     if (with.from(0, 9) == 0) sennit::this_fiber::yield();
-                    player* next = with.from(0, 4) != 0 ? other_than(i) : nullptr; // null: it keeps the rest
+                    player* next =
+                        with.from(0, 4) != 0 ? other_than(i) : nullptr; // null: it keeps the rest
                     try {
                         ball = next ? self.transfer(*next, ball - 1) : self.suspend(-ball);
                     } catch (const std::logic_error&) {
@@ -203,7 +210,8 @@ struct circle {
             const bool raises = with.from(0, 4) == 0;
             if (raises) ball = begun[at] ? raised : 0;
             const int answer =
-                raises ? first->raise(std::make_exception_ptr(std::logic_error("raised"))) : first->resume(ball);
+                raises ? first->raise(std::make_exception_ptr(std::logic_error("raised")))
+                       : first->resume(ball);
             if (answer < 0) {
                 ended = false;
                 ball += answer + 1;
@@ -247,10 +255,11 @@ bool circles(dice& with) {
     return right && all->live == 0;
 }
 
-// ---- bodies that block ---------------------------------------------------------------------------------------------
+// ---- bodies that block
+// ---------------------------------------------------------------------------------------------
 
-// Bodies that wait in a channel, while their resumers are cancelled or run out of time: that ends the body, or nothing
-// has happened; no piece is lost.
+// Bodies that wait in a channel, while their resumers are cancelled or run out of time: that ends
+// the body, or nothing has happened; no piece is lost.
 bool blocked_bodies(dice& with) {
     sennit::channel<int> line(static_cast<std::size_t>(with.from(0, 3)));
     std::atomic<int> live{0}, wrong{0};
@@ -270,7 +279,8 @@ bool blocked_bodies(dice& with) {
                     try {
                         got += line.pop().value_or(0);
                     } catch (const sennit::cancelled&) {
-                        if (mine.from(0, 1) == 0) self.suspend(2); // still in the resumer's limit; gone on with later
+                        if (mine.from(0, 1) == 0)
+                            self.suspend(2); // still in the resumer's limit; gone on with later
                         throw;
                     }
                     self.suspend(1);
@@ -280,9 +290,10 @@ bool blocked_bodies(dice& with) {
                 sennit::coroutine<void, int> one(body);
                 for (int turns = mine.from(1, 9); turns > 0 && !one.done(); --turns) {
                     try {
-                        const int answer = mine.from(0, 1) == 0
-                                               ? one.resume()
-                                               : sennit::with_timeout(brief(mine), [&] { return one.resume(); });
+                        const int answer =
+                            mine.from(0, 1) == 0
+                                ? one.resume()
+                                : sennit::with_timeout(brief(mine), [&] { return one.resume(); });
                         if (one.done() || answer < 1 || answer > 2) ++wrong;
                         if (answer == 2) {
                             try {

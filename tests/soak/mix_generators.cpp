@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators of both kinds: recursive, failing inside, gone on with by other fibers, and left half way. Each frame is
-// counted: none may be left.
+// Generators of both kinds: recursive, failing inside, gone on with by other fibers, and left half
+// way. Each frame is counted: none may be left.
 #include "mix.hpp"
 #include "mix_frame.hpp"
 
@@ -17,7 +17,8 @@ namespace soak {
 namespace mix_generators {
 namespace {
 
-// The numbers from low to high, by halves. One may be missing: there it throws, and some of the callers catch it.
+// The numbers from low to high, by halves. One may be missing: there it throws, and some of the
+// callers catch it.
 struct plan {
     int fails_at, salt;
     std::atomic<int>& live;
@@ -59,14 +60,16 @@ sennit::generator<int> steps(const plan& of, int low, int high) {
 
 // Goes through it up to `most`, some of the way in other fibers. True: as expected.
 template <class Range>
-bool gone_through(Range numbers, const std::vector<int>& expected, bool fails, std::size_t most, dice& with) {
+bool gone_through(Range numbers, const std::vector<int>& expected, bool fails, std::size_t most,
+                  dice& with) {
     std::size_t at = 0;
     bool right = true;
     try {
         auto step = numbers.begin();
         Range elsewhere = std::move(numbers); // iterators stay
         const auto some = [&] {
-            for (int k = with.from(1, 20); k > 0 && at < most && step != elsewhere.end(); --k, ++step, ++at)
+            for (int k = with.from(1, 20); k > 0 && at < most && step != elsewhere.end();
+                 --k, ++step, ++at)
                 right = right && at < expected.size() && *step == expected[at];
         };
         while (at < most && step != elsewhere.end()) {
@@ -96,8 +99,9 @@ bool recursions(dice& with) {
     // Left half way, perhaps.
     const auto most = static_cast<std::size_t>(with.from(0, 1) == 0 ? with.from(0, count) : 1'000);
     const bool one = gone_through(steps(of, 0, count), expected, fails, most, with);
-    const bool other = gone_through(sennit::stackful_generator<int>([&](auto& yield) { walk(of, 0, count, yield); }),
-                                    expected, fails, most, with);
+    const bool other = gone_through(
+        sennit::stackful_generator<int>([&](auto& yield) { walk(of, 0, count, yield); }), expected,
+        fails, most, with);
     return one && other && live == 0;
 }
 

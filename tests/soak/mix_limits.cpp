@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits that may be limited or cancelled, just when they are served: locks, signals, futures, nurseries.
+// Waits that may be limited or cancelled, just when they are served: locks, signals, futures,
+// nurseries.
 #include "mix_limits.hpp"
 
 #include <algorithm>
@@ -78,7 +79,8 @@ bool timed_locks(dice& with) {
     const bool free = plain.try_lock() && recursive.try_lock();
     plain.unlock();
     recursive.unlock();
-    return free && one.first == ones && one.second == ones && two.first == twos && two.second == twos;
+    return free && one.first == ones && one.second == ones && two.first == twos &&
+           two.second == twos;
 }
 
 bool shared_timed_locks(dice& with) {
@@ -126,8 +128,8 @@ bool given_up(dice& with) {
     return wrong == 0 && readers == count / 2 && door.try_lock() && (door.unlock(), true);
 }
 
-// Tickets, of which each is told of once, to whoever waits: with a limit, with a token, in what is cancelled, or just
-// so.
+// Tickets, of which each is told of once, to whoever waits: with a limit, with a token, in what is
+// cancelled, or just so.
 class ticket_office {
 public:
     explicit ticket_office(int all) : left_(all) {}
@@ -158,7 +160,8 @@ private:
         case 0:
             return changed_.wait_for(held, soon(with), some);
         case 1:
-            (void)changed_.wait_until(held, clock::now() + soon(with)); // who was told looks, and so does who was late
+            (void)changed_.wait_until(
+                held, clock::now() + soon(with)); // who was told looks, and so does who was late
             return some();
         case 2:
             return in_time(soon(with), [&] { changed_.wait(held, some); });
@@ -212,7 +215,8 @@ bool limited_acquire(sennit::counting_semaphore<>& permits, dice& with) {
     case 2:
         return in_time(soon(with), [&] { permits.acquire(); });
     case 3:
-        return sennit::select(sennit::on_acquire(permits, [] {}), sennit::after(soon(with), [] {})) == 0;
+        return sennit::select(sennit::on_acquire(permits, [] {}),
+                              sennit::after(soon(with), [] {})) == 0;
     default:
         permits.acquire();
         return true;
@@ -256,7 +260,8 @@ bool single_sets(dice& with) {
             else if (one_in(mine, 2))
                 mine_it_is = in_time(soon(mine), [&] { once.wait(); });
             else
-                mine_it_is = sennit::select(sennit::on_set(once, [] {}), sennit::on_set(over, [] {})) == 0;
+                mine_it_is =
+                    sennit::select(sennit::on_set(once, [] {}), sennit::on_set(over, [] {})) == 0;
             if (!mine_it_is) continue;
             ++through;
             seen.release();
@@ -281,7 +286,8 @@ bool phases(dice& with) {
         for (int phase = 0; phase + 1 < phases; ++phase) {
             auto token = together.arrive();
             auto same = token;
-            if (!in_time(soon(mine), [&] { together.wait(std::move(token)); })) together.wait(std::move(same));
+            if (!in_time(soon(mine), [&] { together.wait(std::move(token)); }))
+                together.wait(std::move(same));
             if (completions <= phase) ++wrong;
         }
         together.arrive_and_drop();
@@ -312,7 +318,8 @@ bool once_in_the_end(dice& with) {
             ++thrown;
         }
     });
-    return wrong == 0 && thrown == std::min(fails, count) && done == (count > fails ? 1 : 0) && calls == thrown + done;
+    return wrong == 0 && thrown == std::min(fails, count) && done == (count > fails ? 1 : 0) &&
+           calls == thrown + done;
 }
 
 // One level inside the other, down to a wait that may be served; who tells of its limit is right.
@@ -323,7 +330,8 @@ bool level(sennit::event& served, dice& with, int depth) {
     try {
         return sennit::with_timeout(limit, [&] { return level(served, with, depth - 1); });
     } catch (const sennit::timed_out&) {
-        if (clock::now() < until) throw std::logic_error("too early, or not caught where it was thrown");
+        if (clock::now() < until)
+            throw std::logic_error("too early, or not caught where it was thrown");
         return false;
     }
 }

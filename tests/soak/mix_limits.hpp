@@ -25,7 +25,8 @@ inline void pause(dice& with) {
     for (int k = with.from(-2, 2); k > 0; --k) sennit::this_fiber::yield();
 }
 
-// Calls `body(i, dice)` in `count` strands at once: fibers, and now and then the first one is a plain thread.
+// Calls `body(i, dice)` in `count` strands at once: fibers, and now and then the first one is a
+// plain thread.
 template <class F>
 void strands(dice& with, int count, F body) {
     visitors all;

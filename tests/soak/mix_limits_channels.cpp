@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushes, pops, selects and waituntils that may be limited, closed or cancelled, just when they are served.
+// Pushes, pops, selects and waituntils that may be limited, closed or cancelled, just when they are
+// served.
 #include "mix_limits.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
-using item = std::unique_ptr<int>; // what is doubled is freed twice, what is lost is missed in the ledger
+using item =
+    std::unique_ptr<int>; // what is doubled is freed twice, what is lost is missed in the ledger
 using line = sennit::channel<item>;
 
 constexpr std::size_t capacities[] = {0, 0, 1, 2, 7, line::unbounded};
@@ -33,12 +35,14 @@ public:
         ++count;
     }
     bool each_once() const {
-        return std::all_of(seen_.begin(), seen_.end(), [](const std::atomic<int>& times) { return times == 1; });
+        return std::all_of(seen_.begin(), seen_.end(),
+                           [](const std::atomic<int>& times) { return times == 1; });
     }
     // As those that went in, and no other.
     bool as(const ledger& sent) const {
-        return std::equal(seen_.begin(), seen_.end(), sent.seen_.begin(),
-                          [](const auto& a, const auto& b) { return a.load() == b.load() && a.load() <= 1; });
+        return std::equal(
+            seen_.begin(), seen_.end(), sent.seen_.begin(),
+            [](const auto& a, const auto& b) { return a.load() == b.load() && a.load() <= 1; });
     }
     int times(int which) const { return seen_[static_cast<std::size_t>(which)]; }
     bool complete() const { return count == static_cast<int>(seen_.size()); }
@@ -67,23 +71,25 @@ sennit::channel_status limited_push(line& to, int which, dice& with) {
         how = to.try_push(std::move(one));
         break;
     case 3:
-        if (!in_time(soon(with), [&] { how = to.push(std::move(one)); })) how = sennit::channel_status::timeout;
+        if (!in_time(soon(with), [&] { how = to.push(std::move(one)); }))
+            how = sennit::channel_status::timeout;
         return how;
     case 4:
         if (!in_time(soon(with), [&] { how = to.push_for(std::move(one), soon(with)); }))
             how = sennit::channel_status::timeout;
         break;
     case 5: {
-        const std::size_t happened =
-            sennit::select(sennit::on_push(
-                               to, std::move(one), [] {}, [&] { how = sennit::channel_status::closed; }),
-                           sennit::after(soon(with), [] {}));
+        const std::size_t happened = sennit::select(
+            sennit::on_push(
+                to, std::move(one), [] {}, [&] { how = sennit::channel_status::closed; }),
+            sennit::after(soon(with), [] {}));
         return how == sennit::channel_status::closed ? how : pushed(happened == 0);
     }
     default:
         return to.push(std::move(one));
     }
-    if ((how == sennit::channel_status::success) != !one) throw std::logic_error("moved from, or not, by mistake");
+    if ((how == sennit::channel_status::success) != !one)
+        throw std::logic_error("moved from, or not, by mistake");
     return how;
 }
 
@@ -97,12 +103,13 @@ sennit::channel_status limited_pop(line& from, item& to, dice& with) {
     case 2:
         return from.try_pop(to);
     case 3:
-        return in_time(soon(with), [&] { how = from.pop(to); }) ? how : sennit::channel_status::timeout;
+        return in_time(soon(with), [&] { how = from.pop(to); }) ? how
+                                                                : sennit::channel_status::timeout;
     case 4: {
-        const std::size_t happened =
-            sennit::select(sennit::after(soon(with), [] {}), sennit::on_pop(
-                                                                 from, [&](item one) { to = std::move(one); },
-                                                                 [&] { how = sennit::channel_status::closed; }));
+        const std::size_t happened = sennit::select(
+            sennit::after(soon(with), [] {}), sennit::on_pop(
+                                                  from, [&](item one) { to = std::move(one); },
+                                                  [&] { how = sennit::channel_status::closed; }));
         return how == sennit::channel_status::closed ? how : pushed(happened == 1);
     }
     default:
@@ -115,7 +122,8 @@ void pop_all(line& from, ledger& into, dice& with) {
         item one;
         const sennit::channel_status how = limited_pop(from, one, with);
         if (how == sennit::channel_status::closed) return;
-        if ((how == sennit::channel_status::success) != (one != nullptr)) throw std::logic_error("a value or none");
+        if ((how == sennit::channel_status::success) != (one != nullptr))
+            throw std::logic_error("a value or none");
         if (one) into.came(one);
     }
 }
@@ -170,10 +178,12 @@ bool closed_in_the_middle(dice& with) {
     } catch (const std::runtime_error&) {
         ++errors;
     }
-    return seen.as(sent) && (errors > 0) == with_error && belt.try_push(item()) == sennit::channel_status::closed;
+    return seen.as(sent) && (errors > 0) == with_error &&
+           belt.try_push(item()) == sennit::channel_status::closed;
 }
 
-// Each selector gives away its own items and takes those of others, by the same selects, until all have come.
+// Each selector gives away its own items and takes those of others, by the same selects, until all
+// have come.
 class exchange {
 public:
     exchange(int selectors, int items, dice& with)
@@ -190,7 +200,8 @@ public:
                 break;
             case 1: {
                 sennit::nursery family;
-                family.start([&, its = dice(with.seed())]() mutable { once(next, next < end, gone, its); });
+                family.start(
+                    [&, its = dice(with.seed())]() mutable { once(next, next < end, gone, its); });
                 pause(with);
                 family.cancel();
                 family.join();
@@ -210,11 +221,12 @@ private:
         const auto sent = [&gone] { gone = true; };
         const auto take = [this](const item& one) { seen.came(one); };
         const bool limited = one_in(with, 3);
-        sennit::select(sennit::when(any, sennit::on_push(first_, std::make_unique<int>(next), sent)),
-                       sennit::on_pop(first_, take), sennit::on_pop(second_, take),
-                       sennit::when(any, sennit::on_push(second_, std::make_unique<int>(next), sent)),
-                       sennit::when(limited, sennit::after(soon(with), [] {})),
-                       sennit::on_stop(stop_.get_token(), [] {}), sennit::on_ready(done_, [] {}));
+        sennit::select(
+            sennit::when(any, sennit::on_push(first_, std::make_unique<int>(next), sent)),
+            sennit::on_pop(first_, take), sennit::on_pop(second_, take),
+            sennit::when(any, sennit::on_push(second_, std::make_unique<int>(next), sent)),
+            sennit::when(limited, sennit::after(soon(with), [] {})),
+            sennit::on_stop(stop_.get_token(), [] {}), sennit::on_ready(done_, [] {}));
     }
     void finish() {
         if (finishing_.exchange(true)) return;
@@ -232,7 +244,8 @@ private:
 bool exchanges(dice& with) {
     const int selectors = with.from(2, 6), each = with.from(1, 15);
     exchange market(selectors, each, with);
-    strands(with, selectors, [&](int i, dice& mine) { market.work(i * each, (i + 1) * each, mine); });
+    strands(with, selectors,
+            [&](int i, dice& mine) { market.work(i * each, (i + 1) * each, mine); });
     return market.seen.each_once();
 }
 
@@ -256,7 +269,8 @@ bool cancelled_pipeline(dice& with) {
             if (limited_pop(from, one, mine) != sennit::channel_status::success) continue;
             const int which = *one;
             try {
-                if (to.push_for(std::move(one), mine.from(0, 1) * 1h) != sennit::channel_status::success)
+                if (to.push_for(std::move(one), mine.from(0, 1) * 1h) !=
+                    sennit::channel_status::success)
                     held.came(std::make_unique<int>(which));
             } catch (const sennit::cancelled&) { // it is still ours
                 held.came(one);
@@ -265,14 +279,16 @@ bool cancelled_pipeline(dice& with) {
         }
     };
     sennit::nursery stages;
-    for (int i = 0; i < producers; ++i) stages.start([&, mine = dice(with.seed())] { produce(mine); });
+    for (int i = 0; i < producers; ++i)
+        stages.start([&, mine = dice(with.seed())] { produce(mine); });
     for (int i = 0; i < movers; ++i) stages.start([&, mine = dice(with.seed())] { move(mine); });
     const auto until = clock::now() + 10 * soon(with);
     item one;
     while (to.pop_until(one, until) == sennit::channel_status::success) seen.came(one);
     stages.cancel();
     stages.join();
-    while (to.try_pop(one) == sennit::channel_status::success || from.try_pop(one) == sennit::channel_status::success)
+    while (to.try_pop(one) == sennit::channel_status::success ||
+           from.try_pop(one) == sennit::channel_status::success)
         seen.came(one);
     for (int k = 0; k < items; ++k)
         if (sent.times(k) > 1 || sent.times(k) != seen.times(k) + held.times(k)) return false;
@@ -305,7 +321,8 @@ bool combinations(dice& with) {
             };
             const sennit::waited how = sennit::waituntil(
                 (sennit::on_pop(a, take(0)) and
-                 (sennit::on_pop(b, take(1)) or sennit::on_acquire(clerks, [&] { did[2] = acquired = true; }))) or
+                 (sennit::on_pop(b, take(1)) or
+                  sennit::on_acquire(clerks, [&] { did[2] = acquired = true; }))) or
                 sennit::after(soon(mine), [&] { did[3] = true; }));
             if (acquired) clerks.release();
             for (std::size_t k = 0; k < did.size(); ++k)

@@ -125,7 +125,8 @@ bool told_and_gone(dice& with) {
     return true;
 }
 
-// A limit, or a cancellation, is of who is in it and of the nurseries there; not of others that were made there.
+// A limit, or a cancellation, is of who is in it and of the nurseries there; not of others that
+// were made there.
 bool strangers(dice& with) {
     const int count = with.from(1, 4);
     std::atomic<int> wrong{0};
@@ -171,7 +172,8 @@ bool strangers(dice& with) {
     return wrong == 0;
 }
 
-// Those that are asked for the first answer end by themselves, also when nobody wants theirs any more.
+// Those that are asked for the first answer end by themselves, also when nobody wants theirs any
+// more.
 bool first_answers(dice& with) {
     const int count = with.from(1, 6);
     sennit::latch ended(count);
@@ -190,7 +192,8 @@ bool first_answers(dice& with) {
     int first = worst;
     bool failed = false;
     try {
-        (void)in_time(10 * soon(with), [&] { first = sennit::wait_first_success(std::move(answers)); });
+        (void)in_time(10 * soon(with),
+                      [&] { first = sennit::wait_first_success(std::move(answers)); });
     } catch (const sennit::exception_list& errors) {
         failed = errors.size() == static_cast<std::size_t>(count);
     }
@@ -198,7 +201,8 @@ bool first_answers(dice& with) {
     return first >= worst && (!failed || count <= worst);
 }
 
-// Clauses that happened before the limit ran out stay so: what was pushed is received, the rest is not.
+// Clauses that happened before the limit ran out stay so: what was pushed is received, the rest is
+// not.
 bool both_or_neither(dice& with) {
     const int count = with.from(1, 4), times = with.from(1, 15);
     sennit::channel<int> left(static_cast<std::size_t>(with.from(0, 2))),
@@ -228,8 +232,9 @@ bool both_or_neither(dice& with) {
 }
 
 constexpr program all_programs[] = {
-    {"last counts", &last_counts}, {"last locks", &last_locks},       {"told and gone", &told_and_gone},
-    {"strangers", &strangers},     {"first answers", &first_answers}, {"both or neither", &both_or_neither},
+    {"last counts", &last_counts},     {"last locks", &last_locks},
+    {"told and gone", &told_and_gone}, {"strangers", &strangers},
+    {"first answers", &first_answers}, {"both or neither", &both_or_neither},
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Futures, nurseries and fibers that are limited, stopped, broken or cancelled, just when they are done.
+// Futures, nurseries and fibers that are limited, stopped, broken or cancelled, just when they are
+// done.
 #include "mix_limits.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ enum class outcome { value, error, broken };
 
 void settle(std::optional<sennit::promise<int>>& given, outcome how) {
     if (how == outcome::value) given->set_value(7);
-    if (how == outcome::error) given->set_exception(std::make_exception_ptr(std::domain_error("no")));
+    if (how == outcome::error)
+        given->set_exception(std::make_exception_ptr(std::domain_error("no")));
     given.reset();
 }
 
@@ -48,7 +50,8 @@ outcome awaited(Future& of, dice& with) {
             if (of.wait_for(soon(with)) == sennit::future_status::ready) return outcome_of(of);
             break;
         case 1:
-            if (of.wait_until(std::chrono::system_clock::now() + soon(with)) == sennit::future_status::ready)
+            if (of.wait_until(std::chrono::system_clock::now() + soon(with)) ==
+                sennit::future_status::ready)
                 return outcome_of(of);
             break;
         case 2: {
@@ -145,7 +148,8 @@ bool each_as(std::vector<sennit::future<int>>& of, const std::vector<outcome>& h
 }
 
 bool gather(std::vector<sennit::future<int>> of, const std::vector<outcome>& how, dice& with) {
-    const auto values = static_cast<std::size_t>(std::count(how.begin(), how.end(), outcome::value));
+    const auto values =
+        static_cast<std::size_t>(std::count(how.begin(), how.end(), outcome::value));
     const auto limit = one_in(with, 2) ? soon(with) : std::chrono::microseconds(1h);
     bool right = true; // also when the time is over, and the futures are dropped
     switch (with.from(0, 3)) {
@@ -194,7 +198,8 @@ bool gathered(dice& with) {
     return right;
 }
 
-// What can happen in a family. All that begins has ended when the family has, and its first error is told.
+// What can happen in a family. All that begins has ended when the family has, and its first error
+// is told.
 class household {
 public:
     void family(dice& with, int depth) {
@@ -235,7 +240,8 @@ private:
         std::atomic<int>& count;
     };
 
-    void generation(dice& with, int depth, std::atomic<int>& errors, std::atomic<int>& inside, bool must_end) {
+    void generation(dice& with, int depth, std::atomic<int>& errors, std::atomic<int>& inside,
+                    bool must_end) {
         sennit::nursery children;
         for (int k = with.from(1, 4); k > 0; --k) child(children, with, depth, errors, inside);
         pause(with);
@@ -243,12 +249,14 @@ private:
         if (must_end) children.cancel();
         children.join();
     }
-    void child(sennit::nursery& of, dice& with, int depth, std::atomic<int>& errors, std::atomic<int>& inside) {
+    void child(sennit::nursery& of, dice& with, int depth, std::atomic<int>& errors,
+               std::atomic<int>& inside) {
         of.start({.policy = one_in(with, 4) ? sennit::launch::now : sennit::launch::enqueue},
                  [this, &of, &errors, &inside, mine = dice(with.seed()), depth]() mutable {
                      const presence here(inside);
                      try {
-                         if (depth > 0 && one_in(mine, 3)) child(of, mine, depth - 1, errors, inside);
+                         if (depth > 0 && one_in(mine, 3))
+                             child(of, mine, depth - 1, errors, inside);
                          live(mine, depth);
                      } catch (const family_error&) {
                          ++errors;
@@ -323,16 +331,21 @@ bool households(dice& with) {
 class errand {
 public:
     explicit errand(dice& with)
-        : runs_([this, mine = dice(with.seed())](std::stop_token stop) mutable { return work(stop, mine); }) {}
+        : runs_([this, mine = dice(with.seed())](std::stop_token stop) mutable {
+              return work(stop, mine);
+          }) {}
 
     bool end(dice& with) {
         std::atomic<int> firsts{0};
-        sennit::fiber other([&firsts, source = runs_.get_stop_source()]() mutable { firsts += source.request_stop(); });
+        sennit::fiber other([&firsts, source = runs_.get_stop_source()]() mutable {
+            firsts += source.request_stop();
+        });
         pause(with);
         firsts += runs_.request_stop();
         const int value = joined(with);
         other.join();
-        return firsts == 1 && value == 5 && told_ <= 1; // it may have left the list before it was its turn
+        return firsts == 1 && value == 5 &&
+               told_ <= 1; // it may have left the list before it was its turn
     }
 
 private:
@@ -348,7 +361,8 @@ private:
             sennit::select(sennit::on_stop(stop, [] {}), sennit::on_pop(nobody_, [](int) {}));
             break;
         default:
-            while (!stop.stop_requested()) (void)in_time(soon(with), [&] { sennit::this_fiber::sleep_for(1h); });
+            while (!stop.stop_requested())
+                (void)in_time(soon(with), [&] { sennit::this_fiber::sleep_for(1h); });
         }
         return stop.stop_requested() ? 5 : 0;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitors, conditions, waitfor, active objects. What the monitors guard are plain variables: ThreadSanitizer sees who
-// is inside without having the right.
+// Monitors, conditions, waitfor, active objects. What the monitors guard are plain variables:
+// ThreadSanitizer sees who is inside without having the right.
 #include "mix.hpp"
 #include "mix_visitors.hpp"
 
@@ -22,7 +22,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-// ---- scopes --------------------------------------------------------------------------------------------------------
+// ---- scopes
+// --------------------------------------------------------------------------------------------------------
 
 struct cell : sennit::monitor {
     long value = 0;
@@ -31,7 +32,8 @@ struct cell : sennit::monitor {
 
 // A stay in a cell that its monitor allows. Counts it, and restores what was there before.
 struct stay {
-    stay(cell& in, int who, std::atomic<int>& wrong) : of(in), me(who), before(in.owner), errors(wrong) {
+    stay(cell& in, int who, std::atomic<int>& wrong)
+        : of(in), me(who), before(in.owner), errors(wrong) {
         if (before != 0 && before != me) ++errors;
         of.owner = me;
         ++of.value;
@@ -115,7 +117,8 @@ bool monitor_sets(dice& with) {
     return wrong == 0 && list->size() == static_cast<std::size_t>(strands);
 }
 
-// ---- conditions ----------------------------------------------------------------------------------------------------
+// ---- conditions
+// ----------------------------------------------------------------------------------------------------
 
 // N monitors that are entered together, in either order.
 template <std::size_t N>
@@ -133,7 +136,8 @@ struct doors {
     sennit::condition condition() { return condition(std::make_index_sequence<N>()); }
 };
 
-// A condition whose signals are counted: each that has reached somebody is a wait that returns so. All inside.
+// A condition whose signals are counted: each that has reached somebody is a wait that returns so.
+// All inside.
 template <std::size_t N>
 struct counted_condition {
     explicit counted_condition(doors<N>& of) : is(of.condition()) {}
@@ -155,7 +159,8 @@ struct counted_condition {
         return true;
     }
     void signal(int how) {
-        const bool waits = unlimited > told - heard; // more than have been signalled and not gone on yet
+        const bool waits =
+            unlimited > told - heard; // more than have been signalled and not gone on yet
         if (how == 0 ? is.signal_block() : is.signal())
             ++told;
         else if (waits)
@@ -271,7 +276,8 @@ bool buffers(dice& with) {
                                   : buffers_of<5>(with);
 }
 
-// A turn that goes round. Nobody gets in between him who passes it on and him who has waited for it.
+// A turn that goes round. Nobody gets in between him who passes it on and him who has waited for
+// it.
 template <std::size_t N>
 struct ring {
     explicit ring(int strands) : count(strands) {
@@ -316,7 +322,8 @@ bool rings_of(dice& with) {
         visitors all;
         for (int i = 0; i < strands; ++i)
             all.either(with, [&, i, mine = dice(with.seed())]() mutable {
-                for (int k = 0; k < rounds;) k += limited(mine, [&] { circle.round(i, mine); }) ? 1 : 0;
+                for (int k = 0; k < rounds;)
+                    k += limited(mine, [&] { circle.round(i, mine); }) ? 1 : 0;
             });
         for (int i = with.from(0, 3); i > 0; --i)
             all.either(with, [&, mine = dice(with.seed())]() mutable {
@@ -329,17 +336,21 @@ bool rings_of(dice& with) {
 }
 
 bool rings(dice& with) {
-    return with.from(0, 1) == 0 ? rings_of<1>(with) : with.from(0, 1) == 0 ? rings_of<2>(with) : rings_of<3>(with);
+    return with.from(0, 1) == 0   ? rings_of<1>(with)
+           : with.from(0, 1) == 0 ? rings_of<2>(with)
+                                  : rings_of<3>(with);
 }
 
-// ---- signals that race with limits and cancellation ----------------------------------------------------------------
+// ---- signals that race with limits and cancellation
+// ----------------------------------------------------------------
 
 struct counts_out {
     long& count;
     ~counts_out() { ++count; }
 };
 
-// Waiters that nothing but a signal, their limit or a cancellation ends, and who signals until all have ended.
+// Waiters that nothing but a signal, their limit or a cancellation ends, and who signals until all
+// have ended.
 template <std::size_t N>
 bool races_of(dice& with) {
     doors<N> guard;
@@ -385,11 +396,15 @@ bool races_of(dice& with) {
 }
 
 bool races(dice& with) {
-    return with.from(0, 1) == 0 ? races_of<1>(with) : with.from(0, 1) == 0 ? races_of<2>(with) : races_of<4>(with);
+    return with.from(0, 1) == 0   ? races_of<1>(with)
+           : with.from(0, 1) == 0 ? races_of<2>(with)
+                                  : races_of<4>(with);
 }
 
-constexpr program some_programs[] = {
-    {"monitor sets", &monitor_sets}, {"buffers", &buffers}, {"rings", &rings}, {"signal races", &races}};
+constexpr program some_programs[] = {{"monitor sets", &monitor_sets},
+                                     {"buffers", &buffers},
+                                     {"rings", &rings},
+                                     {"signal races", &races}};
 
 } // namespace
 } // namespace mix_monitors

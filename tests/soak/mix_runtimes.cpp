@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtimes that change while they work: grown and shrunk, entered from one another, left by fibers for good, with an
-// order of their own; and fibers that yield in loops for each other, bound or not.
+// Runtimes that change while they work: grown and shrunk, entered from one another, left by fibers
+// for good, with an order of their own; and fibers that yield in loops for each other, bound or
+// not.
 #include "mix.hpp"
 #include "mix_visitors.hpp"
 
@@ -33,7 +34,8 @@ bool seldom(dice& with) {
     return with.from(0, 3) == 0;
 }
 
-// Plain variables behind each kind of lock, and places to wait in, for fibers of several runtimes and threads.
+// Plain variables behind each kind of lock, and places to wait in, for fibers of several runtimes
+// and threads.
 struct common {
     void visit(dice& with) {
         switch (with.from(0, 4)) {
@@ -74,7 +76,8 @@ struct common {
     std::atomic<int> wrong{0};
 };
 
-// ---- an order of one's own -----------------------------------------------------------------------------------------
+// ---- an order of one's own
+// -----------------------------------------------------------------------------------------
 
 // Takes one from either end, or the most urgent. What it gives away it has been given, each once.
 class odd_order final : public sennit::scheduling_order {
@@ -89,7 +92,8 @@ public:
     }
     sennit::ready_item* pop() noexcept override {
         sennit::ready_item* best = items_.front();
-        for (sennit::ready_item* at = best; at && ++turn_ % 5 != 0; at = sennit::ready_list::after(*at))
+        for (sennit::ready_item* at = best; at && ++turn_ % 5 != 0;
+             at = sennit::ready_list::after(*at))
             if (sennit::priority_of(*at) > sennit::priority_of(*best)) best = at;
         if (best) remove(*best);
         return best;
@@ -108,16 +112,17 @@ private:
 
 std::unique_ptr<sennit::runtime> make(dice& with, unsigned workers, unsigned most) {
     const int kind = with.from(0, 2);
-    return std::make_unique<sennit::runtime>(
-        sennit::runtime_options{.workers = workers,
-                                .stack_size = 256 << 10,
-                                .policy = kind == 0 ? sennit::scheduling::stealing : sennit::scheduling::sharing,
-                                .order = kind == 2 ? sennit::make_order<odd_order> : nullptr,
-                                .max_workers = most,
-                                .name = "brief"});
+    return std::make_unique<sennit::runtime>(sennit::runtime_options{
+        .workers = workers,
+        .stack_size = 256 << 10,
+        .policy = kind == 0 ? sennit::scheduling::stealing : sennit::scheduling::sharing,
+        .order = kind == 2 ? sennit::make_order<odd_order> : nullptr,
+        .max_workers = most,
+        .name = "brief"});
 }
 
-// ---- growing and shrinking -----------------------------------------------------------------------------------------
+// ---- growing and shrinking
+// -----------------------------------------------------------------------------------------
 
 // Looks inside while the others work.
 void look_at(const sennit::runtime& group, dice& with, std::atomic<int>& wrong) {
@@ -133,7 +138,8 @@ void look_at(const sennit::runtime& group, dice& with, std::atomic<int>& wrong) 
 bool resized(dice& with) {
     if (!seldom(with)) return true;
     common all;
-    const auto least = static_cast<unsigned>(with.from(1, 2)), most = least + static_cast<unsigned>(with.from(1, 3));
+    const auto least = static_cast<unsigned>(with.from(1, 2)),
+               most = least + static_cast<unsigned>(with.from(1, 3));
     const auto group = make(with, least, most);
     const int fibers = with.from(1, 24), times = with.from(1, 20);
     const auto size = [=](dice& by) {
@@ -151,7 +157,9 @@ bool resized(dice& with) {
                     all.visit(mine);
                     if (mine.from(0, 7) == 0) group->resize(size(mine));
                     if (mine.from(0, 7) == 0)
-                        sennit::fiber({.pinned = true}, [&] { sennit::this_fiber::yield(); }).join();
+                        sennit::fiber({.pinned = true}, [&] {
+                            sennit::this_fiber::yield();
+                        }).join();
                 }
                 ++ended;
             });
@@ -169,7 +177,8 @@ bool resized(dice& with) {
     return group->workers() == most && ended == fibers && all.right();
 }
 
-// ---- clusters ------------------------------------------------------------------------------------------------------
+// ---- clusters
+// ------------------------------------------------------------------------------------------------------
 
 struct clusters {
     explicit clusters(dice& with) {
@@ -195,7 +204,9 @@ struct clusters {
             } else {
                 sennit::this_fiber::migrate_to(to);
             }
-            if (sennit::sched::current_runtime() != &to.core() || sennit::this_fiber::get_id() != id) ++all.wrong;
+            if (sennit::sched::current_runtime() != &to.core() ||
+                sennit::this_fiber::get_id() != id)
+                ++all.wrong;
             all.visit(with);
             if (sennit::sched::current_runtime() != &to.core()) ++all.wrong;
         }
@@ -220,21 +231,23 @@ bool wanderers(dice& with) {
     {
         visitors hands;
         for (int i = 0; i < fibers; ++i)
-            hands.fiber(
-                {.name = "wanderer", .runtime = i % 2 == 0 ? doomed.get() : &here.any(with), .migratable = true},
-                [&, mine = dice(with.seed())]() mutable {
-                    if (mine.from(0, 1) == 0) sennit::this_fiber::yield();
-                    sennit::this_fiber::migrate_to(here.any(mine));
-                    away.count_down();
-                    here.wander(mine, times);
-                    if (sennit::this_fiber::name() == "wanderer") ++ended;
-                });
+            hands.fiber({.name = "wanderer",
+                         .runtime = i % 2 == 0 ? doomed.get() : &here.any(with),
+                         .migratable = true},
+                        [&, mine = dice(with.seed())]() mutable {
+                            if (mine.from(0, 1) == 0) sennit::this_fiber::yield();
+                            sennit::this_fiber::migrate_to(here.any(mine));
+                            away.count_down();
+                            here.wander(mine, times);
+                            if (sennit::this_fiber::name() == "wanderer") ++ended;
+                        });
         for (int i = with.from(0, 3); i > 0; --i)
             hands.either(with, [&, mine = dice(with.seed())]() mutable {
                 for (int k = 0; k < times; ++k) {
                     const int depth = mine.from(0, 5);
                     if (here.nest(mine, depth) != depth) ++here.all.wrong;
-                    if (mine.from(0, 9) == 0) here.any(mine).resize(static_cast<unsigned>(mine.from(2, 3)));
+                    if (mine.from(0, 9) == 0)
+                        here.any(mine).resize(static_cast<unsigned>(mine.from(2, 3)));
                     if (mine.from(0, 19) == 0) look_at(here.any(mine), mine, here.all.wrong);
                 }
             });
@@ -246,12 +259,14 @@ bool wanderers(dice& with) {
         away.wait();
         doomed.reset();
         for (int k = 0; k < times; ++k)
-            hands.fibers()[static_cast<std::size_t>(with.from(0, fibers - 1))].set_priority(with.from(-20, 20));
+            hands.fibers()[static_cast<std::size_t>(with.from(0, fibers - 1))].set_priority(
+                with.from(-20, 20));
     }
     return ended == fibers && here.all.right();
 }
 
-// ---- priorities ----------------------------------------------------------------------------------------------------
+// ---- priorities
+// ----------------------------------------------------------------------------------------------------
 
 bool orders(dice& with) {
     if (!seldom(with)) return true;
@@ -261,18 +276,21 @@ bool orders(dice& with) {
     {
         sennit::runtime group({.workers = static_cast<unsigned>(with.from(1, 3)),
                                .stack_size = 256 << 10,
-                               .order = with.from(0, 2) == 0 ? sennit::make_order<sennit::priority_order>
-                                                             : sennit::make_order<odd_order>});
+                               .order = with.from(0, 2) == 0
+                                            ? sennit::make_order<sennit::priority_order>
+                                            : sennit::make_order<odd_order>});
         visitors hands;
         for (int i = 0; i < fibers; ++i)
-            hands.fiber({.runtime = &group, .priority = with.from(-20, 20)}, [&, mine = dice(with.seed())]() mutable {
-                for (int k = 0; k < times; ++k) {
-                    all.visit(mine);
-                    if (mine.from(0, 3) == 0) sennit::this_fiber::set_priority(mine.from(-20, 20));
-                    sennit::this_fiber::yield();
-                }
-                ++ended;
-            });
+            hands.fiber({.runtime = &group, .priority = with.from(-20, 20)},
+                        [&, mine = dice(with.seed())]() mutable {
+                            for (int k = 0; k < times; ++k) {
+                                all.visit(mine);
+                                if (mine.from(0, 3) == 0)
+                                    sennit::this_fiber::set_priority(mine.from(-20, 20));
+                                sennit::this_fiber::yield();
+                            }
+                            ++ended;
+                        });
         for (int k = 0; k < 4 * times; ++k) {
             auto& one = hands.fibers()[static_cast<std::size_t>(with.from(0, fibers - 1))];
             one.set_priority(with.from(-20, 20));
@@ -283,11 +301,13 @@ bool orders(dice& with) {
     return ended == fibers && odd_order::lost == 0 && all.right();
 }
 
-// ---- nobody starves ------------------------------------------------------------------------------------------------
+// ---- nobody starves
+// ------------------------------------------------------------------------------------------------
 
 // Each in turn, and all the others yield meanwhile: made in any way, and none of them ever blocks.
 bool turns(dice& with) {
-    const int fibers = with.from(2, 5), rounds = with.from(1, 2); // where workers outnumber processors a turn takes ms
+    const int fibers = with.from(2, 5),
+              rounds = with.from(1, 2); // where workers outnumber processors a turn takes ms
     std::atomic<int> turn{0};
     const auto take_turns = [&turn, fibers, rounds](int me, auto&& yield) {
         for (int k = 0; k < rounds; ++k) {

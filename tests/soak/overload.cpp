@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overload: senders that are faster than the receiver, under each mailbox policy. Where a bound stands the mailbox
-// never holds more, what was dropped is counted as such, and resident memory is flat; without a bound it grows, and
-// falls behind by no message.
+// Overload: senders that are faster than the receiver, under each mailbox policy. Where a bound
+// stands the mailbox never holds more, what was dropped is counted as such, and resident memory is
+// flat; without a bound it grows, and falls behind by no message.
 //
 //     overload --messages N     each policy until its senders have sent N
 //     overload --seconds S      each policy for so long
@@ -29,7 +29,8 @@ constexpr unsigned senders = 4;
 constexpr std::uint64_t work = 200; // steps of a handler: slower than a sender is
 constexpr long slack_kib = 8 * 1024;
 
-// Messages that exist: the mailbox's, those on their way to it, and those that are being handled or dropped.
+// Messages that exist: the mailbox's, those on their way to it, and those that are being handled or
+// dropped.
 std::atomic<std::int64_t> alive{0}, most_alive{0};
 
 class load {
@@ -40,7 +41,8 @@ public:
         while (now > most && !most_alive.compare_exchange_weak(most, now)) {
         }
     }
-    load(load&& other) noexcept : seed_(other.seed_), counts_(std::exchange(other.counts_, false)) {}
+    load(load&& other) noexcept
+        : seed_(other.seed_), counts_(std::exchange(other.counts_, false)) {}
     ~load() {
         if (counts_) --alive;
     }
@@ -58,7 +60,8 @@ class slow : public sennit::actor<slow, load, done> {
 public:
     void on(load m) {
         std::uint64_t value = m.seed();
-        for (std::uint64_t i = 0; i < work; ++i) value = (value ^ value >> 33) * 6364136223846793005u + 1;
+        for (std::uint64_t i = 0; i < work; ++i)
+            value = (value ^ value >> 33) * 6364136223846793005u + 1;
         mixed_ = mixed_ + value;
         ++handled_;
     }
@@ -101,14 +104,16 @@ bool run(const policy& how, const limits& until) {
     long most = 0;
     const auto start = clock_type::now();
     const auto over = [&](std::uint64_t mine) {
-        return until.messages != 0 ? mine >= until.messages / senders : clock_type::now() - start >= until.time;
+        return until.messages != 0 ? mine >= until.messages / senders
+                                   : clock_type::now() - start >= until.time;
     };
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < senders; ++i)
         threads.emplace_back([&] {
             std::uint64_t mine = 0, taken = 0;
             for (; !over(mine); ++mine) {
-                // Without a bound the receiver falls behind by what memory there is: a million at most here.
+                // Without a bound the receiver falls behind by what memory there is: a million at
+                // most here.
                 while (how.room == 0 && alive.load() > 1'000'000) std::this_thread::yield();
                 const auto status = how.waits ? to.send(load(mine)) : to.try_tell(load(mine));
                 taken += status == sennit::send_status::sent;
@@ -135,16 +140,22 @@ bool run(const policy& how, const limits& until) {
     group.stop();
     group.join();
     const std::int64_t held = most_alive.load();
-    const std::int64_t bound = std::int64_t{how.room} * (how.overflow == sennit::overflow::drop_oldest ? 4 : 1);
-    const bool bounded = how.room == 0 || held <= bound + 2 * senders + 2; // each sender has one in hand, so has a turn
+    const std::int64_t bound =
+        std::int64_t{how.room} * (how.overflow == sennit::overflow::drop_oldest ? 4 : 1);
+    const bool bounded =
+        how.room == 0 ||
+        held <= bound + 2 * senders + 2; // each sender has one in hand, so has a turn
     const bool counted = how.tells_full ? handled == accepted : handled <= sent;
     const bool lossless = !(how.room == 0 || how.waits) || handled == sent;
-    const bool flat = how.room == 0 || memory_is_shadowed || until.messages != 0 || most <= slack_kib;
+    const bool flat =
+        how.room == 0 || memory_is_shadowed || until.messages != 0 || most <= slack_kib;
     const bool nothing_left = alive.load() == 0;
-    std::printf("%-12s sent %llu, handled %llu, dead letters %llu, at most %lld at once, %+ld KiB%s%s%s%s%s\n",
-                how.name, static_cast<unsigned long long>(sent.load()), static_cast<unsigned long long>(handled),
-                static_cast<unsigned long long>(dead), static_cast<long long>(held), most,
-                bounded ? "" : "; MORE THAN THE BOUND", counted ? "" : "; WRONGLY COUNTED", lossless ? "" : "; LOST",
+    std::printf("%-12s sent %llu, handled %llu, dead letters %llu, at most %lld at once, %+ld "
+                "KiB%s%s%s%s%s\n",
+                how.name, static_cast<unsigned long long>(sent.load()),
+                static_cast<unsigned long long>(handled), static_cast<unsigned long long>(dead),
+                static_cast<long long>(held), most, bounded ? "" : "; MORE THAN THE BOUND",
+                counted ? "" : "; WRONGLY COUNTED", lossless ? "" : "; LOST",
                 flat ? "" : "; MEMORY GROWS", nothing_left ? "" : "; LEFT ALIVE");
     std::fflush(stdout);
     return bounded && counted && lossless && flat && nothing_left;

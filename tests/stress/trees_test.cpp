@@ -42,7 +42,8 @@ long tree(unsigned seed, int depth) {
     }
     case 1: {
         long sum = 0;
-        for (long one : sennit::fork_each(3, [=](std::size_t i) { return below(static_cast<unsigned>(i)); }))
+        for (long one :
+             sennit::fork_each(3, [=](std::size_t i) { return below(static_cast<unsigned>(i)); }))
             sum += one;
         return sum;
     }
@@ -74,23 +75,24 @@ long tree(unsigned seed, int depth) {
         return a + b;
     }
     default: {
-        auto [a, b, c] = sennit::fork_join([p = probe{}, below] { return below(8); },
-                                           [=] {
-                                               sennit::sched::yield();
-                                               return below(9);
-                                           },
-                                           [p = probe{}, below]() -> long {
-                                               try {
-                                                   return below(3);
-                                               } catch (...) {
-                                                   sennit::sched::yield(); // suspends inside the handler
-                                                   try {
-                                                       throw;
-                                                   } catch (const std::runtime_error&) {
-                                                       return 0;
-                                                   }
-                                               }
-                                           });
+        auto [a, b, c] =
+            sennit::fork_join([p = probe{}, below] { return below(8); },
+                              [=] {
+                                  sennit::sched::yield();
+                                  return below(9);
+                              },
+                              [p = probe{}, below]() -> long {
+                                  try {
+                                      return below(3);
+                                  } catch (...) {
+                                      sennit::sched::yield(); // suspends inside the handler
+                                      try {
+                                          throw;
+                                      } catch (const std::runtime_error&) {
+                                          return 0;
+                                      }
+                                  }
+                              });
         return a + b + c;
     }
     }
@@ -98,7 +100,8 @@ long tree(unsigned seed, int depth) {
 
 TEST(stress, random_trees_lose_nothing) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
-    unsigned seed = static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
+    unsigned seed =
+        static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
     std::cout << "seed " << seed << '\n';
     long runs = 0, failures = 0;
     for (; std::chrono::steady_clock::now() < end; ++seed) {
@@ -106,7 +109,9 @@ TEST(stress, random_trees_lose_nothing) {
         sennit::runtime runtime({.workers = workers});
         for (unsigned k = 0; k < 20; ++k) try {
                 ++runs;
-                ASSERT_GT(runtime.run([=] { return tree(seed * 100 + k, static_cast<int>(2 + k % 5)); }), -1);
+                ASSERT_GT(
+                    runtime.run([=] { return tree(seed * 100 + k, static_cast<int>(2 + k % 5)); }),
+                    -1);
             } catch (const std::runtime_error&) {
                 ++failures;
             }

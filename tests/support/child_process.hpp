@@ -8,8 +8,8 @@
 
 #include <functional>
 
-// The exit status that `body` returns in a child process; -1 when the child ended otherwise. The calling process must
-// have no other threads that hold locks.
+// The exit status that `body` returns in a child process; -1 when the child ended otherwise. The
+// calling process must have no other threads that hold locks.
 inline int status_of_child(const std::function<int()>& body) {
     const pid_t child = ::fork();
     if (child < 0) return -1;
@@ -19,7 +19,8 @@ inline int status_of_child(const std::function<int()>& body) {
             status = body();
         } catch (...) { // reported by the status
         }
-        // Not _exit: ThreadSanitizer would look there for threads that only the parent has, and call them leaked.
+        // Not _exit: ThreadSanitizer would look there for threads that only the parent has, and
+        // call them leaked.
         ::syscall(SYS_exit_group, status);
     }
     int status = 0;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for an order of the calls of a history that a model of the object, used by one after the other, would also show
-// (Wing and Gong, 1993): each call takes effect at one moment between its beginning and its end.
+// Looks for an order of the calls of a history that a model of the object, used by one after the
+// other, would also show (Wing and Gong, 1993): each call takes effect at one moment between its
+// beginning and its end.
 //
 // A model has
 //   call             with `begin` and `end`, of one clock
 //   state            what the object holds; made empty; can be copied and ordered
-//   bool apply(const call&, state&) const           false: it would not have answered so, and the state means nothing
-//   bool together(const call&, const call&, state&) const    if it has that: two that take effect at one moment
+//   bool apply(const call&, state&) const           false: it would not have answered so, and the
+//   state means nothing bool together(const call&, const call&, state&) const    if it has that:
+//   two that take effect at one moment
 #pragma once
 
 #include <cstddef>
@@ -20,7 +22,8 @@ class linearization {
 public:
     using call = typename Model::call;
 
-    linearization(Model model, std::vector<call> history) : model_(std::move(model)), calls_(std::move(history)) {}
+    linearization(Model model, std::vector<call> history)
+        : model_(std::move(model)), calls_(std::move(history)) {}
     bool exists() { return search(0, {}); }
 
 private:
@@ -46,7 +49,9 @@ private:
                 for (std::size_t k = 0; k < calls_.size(); ++k) {
                     if (k == i || !may_be_next(done, k)) continue;
                     after = now;
-                    if (model_.together(calls_[i], calls_[k], after) && search(next | mask{1} << k, after)) return true;
+                    if (model_.together(calls_[i], calls_[k], after) &&
+                        search(next | mask{1} << k, after))
+                        return true;
                 }
         }
         return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exception that several threads share, as by a shared_future, is destroyed by the last of them. What orders the
-// others before it is an atomic count inside libstdc++, where ThreadSanitizer does not look: to it, one thread frees
-// what another one has just read. These stand before libstdc++'s functions and tell it.
+// An exception that several threads share, as by a shared_future, is destroyed by the last of them.
+// What orders the others before it is an atomic count inside libstdc++, where ThreadSanitizer does
+// not look: to it, one thread frees what another one has just read. These stand before libstdc++'s
+// functions and tell it.
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
 
@@ -36,7 +37,8 @@ void let_go(void* object) {
 } // namespace
 
 void std::__exception_ptr::exception_ptr::_M_release() noexcept {
-    static auto* const release = real<void(exception_ptr*)>("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
+    static auto* const release =
+        real<void(exception_ptr*)>("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
     let_go(object_of(*this));
     release(this);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tools' tests: two fibers that are blocked, a third that is so inside a coroutine, one more coroutine that is
-// suspended, a migratable fiber that is blocked and, but for `wait`, one that has not begun, and a fiber that stops the
-// program while they are.
+// For the tools' tests: two fibers that are blocked, a third that is so inside a coroutine, one
+// more coroutine that is suspended, a migratable fiber that is blocked and, but for `wait`, one
+// that has not begun, and a fiber that stops the program while they are.
 //     blocked        calls stop_here, where a debugger may look
 //     blocked abort  the same, and leaves a core file
 //     blocked wait   says `ready`, and waits for the end of its input
@@ -39,7 +39,8 @@ extern "C" [[gnu::noinline]] void stop_here() {
 
 int main(int argc, char** argv) {
     const std::string_view then = argc > 1 ? argv[1] : "";
-    sennit::runtime runtime({.workers = 1}); // then the others have blocked when this one runs again
+    sennit::runtime runtime(
+        {.workers = 1}); // then the others have blocked when this one runs again
     runtime.run([then] {
         sennit::event gate;
         sennit::mutex mutex;
@@ -54,10 +55,11 @@ int main(int argc, char** argv) {
             mutex.lock();
             mutex.unlock();
         });
-        sennit::coroutine<void, int> parser({.name = "parser", .stack_size = 64 << 10}, [](auto& self) {
-            yields_from_the_depth(self, 3);
-            return 0;
-        });
+        sennit::coroutine<void, int> parser({.name = "parser", .stack_size = 64 << 10},
+                                            [](auto& self) {
+                                                yields_from_the_depth(self, 3);
+                                                return 0;
+                                            });
         (void)parser.resume();
         bool inside = false;
         sennit::coroutine<> waits({.name = "waits inside"}, [&](auto&) {
@@ -75,7 +77,8 @@ int main(int argc, char** argv) {
         while (!begun || !locks || !inside || !moved_in) sennit::this_fiber::yield();
         (void)first.get_id();         // numbers
         sennit::fiber waits_to_begin; // not in a long call, which the watchdog helps out
-        if (then != "wait") waits_to_begin = sennit::fiber({.name = "to begin", .migratable = true}, [] {});
+        if (then != "wait")
+            waits_to_begin = sennit::fiber({.name = "to begin", .migratable = true}, [] {});
         stop_here();
         if (then == "abort") std::abort();
         if (then == "wait") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every actor has: an address, a group, and an end. For the library; programs derive from `actor`.
+// What every actor has: an address, a group, and an end. For the library; programs derive from
+// `actor`.
 #pragma once
 
 #include "sennit/actor/memory.hpp"
@@ -36,20 +37,22 @@ enum class overflow : unsigned char {
     suspend,     // `send` waits for room; `tell` and `try_tell` do not, and drop it
     fail,        // nothing waits: `send` drops it, too
     drop_newest, // it is dropped; nobody waits
-    drop_oldest, // it is taken, and the oldest one is dropped when its turn comes; with four times as many, it is
-                 // dropped
+    drop_oldest, // it is taken, and the oldest one is dropped when its turn comes; with four times
+                 // as many, it is dropped
 };
 
 struct spawn_options {
     std::string_view name{}; // for reports and actor_group::find
-    // Messages; at most 2^30 - 1; 0: no bound. One that came too late for an actor that has ended may count here until
-    // it is returned.
+    // Messages; at most 2^30 - 1; 0: no bound. One that came too late for an actor that has ended
+    // may count here until it is returned.
     std::uint32_t mailbox = 0;
     enum overflow overflow = overflow::suspend;
-    unsigned worker = any_worker;         // the only one that it shall run on
-    unsigned initial_worker = any_worker; // where it is at first; it moves when others have nothing to do
+    unsigned worker = any_worker; // the only one that it shall run on
+    unsigned initial_worker =
+        any_worker; // where it is at first; it moves when others have nothing to do
     static constexpr unsigned any_worker = ~0u;
-    address_of_actor watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody
+    address_of_actor
+        watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody
 };
 
 namespace detail {
@@ -61,7 +64,8 @@ struct actor_type {
     void (*give)(void* memory) noexcept;
     // Its hook, its destructor, its memory; returns what the hook threw.
     std::exception_ptr (*destroy)(actor_base& ended, exit_reason why) noexcept;
-    // By message_tag; null: not in the protocol. Null itself: it is an open_base, whose handlers come and go.
+    // By message_tag; null: not in the protocol. Null itself: it is an open_base, whose handlers
+    // come and go.
     sched::message_node::function (*find)(const void* message, bool asked);
 };
 
@@ -83,10 +87,12 @@ public:
     // For the library.
     const detail::actor_type* type_ = nullptr;
     bool ending_ = false;
-    mutable bool address_escaped_ = false; // its constructor watched somebody, or asked for its address
+    mutable bool address_escaped_ =
+        false; // its constructor watched somebody, or asked for its address
     exit_reason why_ = exit_reason::normal;
 
-    // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this` is gone then.
+    // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this`
+    // is gone then.
     void detail_handled() noexcept {
         if (ending_) [[unlikely]]
             end(nullptr);
@@ -104,8 +110,8 @@ protected:
     // For actor::watch.
     void watch_end(sched::address whom);
     void unwatch(sched::address whom) noexcept;
-    // Each ends when the other one ends with an error, unless `down` is in its protocol: then that comes instead.
-    // Throws std::bad_alloc.
+    // Each ends when the other one ends with an error, unless `down` is in its protocol: then that
+    // comes instead. Throws std::bad_alloc.
     void link(sched::address whom);
     void unlink(sched::address whom) noexcept;
 
@@ -134,8 +140,10 @@ std::exception_ptr destroy_actor(actor_base& ended, exit_reason why) noexcept {
 }
 
 template <class Self>
-constexpr actor_type type_of_actor(sched::message_node::function (*find)(const void* message, bool asked)) noexcept {
-    return {&typeid(Self), &take_memory_for<Self, Self>, &give_memory_for<Self, Self>, &destroy_actor<Self>, find};
+constexpr actor_type type_of_actor(sched::message_node::function (*find)(const void* message,
+                                                                         bool asked)) noexcept {
+    return {&typeid(Self), &take_memory_for<Self, Self>, &give_memory_for<Self, Self>,
+            &destroy_actor<Self>, find};
 }
 
 } // namespace detail

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // actor_metrics: what one actor has done, and what waits for it.
 //
-//     for (const auto& one : sennit::metrics_of(actors)) std::cout << one.name << ": " << one.handled << '\n';
+//     for (const auto& one : sennit::metrics_of(actors)) std::cout << one.name << ": " <<
+//     one.handled << '\n';
 //
-// How often a supervised one was restarted is child::restarts; what a runtime's workers did is runtime::metrics.
-// Guarantees. The numbers are of that actor, never of one that came after it. They may be outdated when they arrive.
-// Cost: nothing that the actor would not do anyway. Looking at one takes a lock for a moment; at a group, a look at
-// all actors of its runtime.
+// How often a supervised one was restarted is child::restarts; what a runtime's workers did is
+// runtime::metrics. Guarantees. The numbers are of that actor, never of one that came after it.
+// They may be outdated when they arrive. Cost: nothing that the actor would not do anyway. Looking
+// at one takes a lock for a moment; at a group, a look at all actors of its runtime.
 #pragma once
 
 #include "sennit/actor/actor_group.hpp"
@@ -19,15 +20,16 @@
 
 namespace sennit {
 
-// A bound for spawn_options::mailbox that is never reached, for actors whose mailbox's length shall be known.
+// A bound for spawn_options::mailbox that is never reached, for actors whose mailbox's length shall
+// be known.
 inline constexpr std::uint32_t counted_mailbox = (1u << 30) - 1;
 
 struct actor_metrics {
     sched::address who;
     std::string name;          // empty: none
     std::uint64_t handled = 0; // pieces of mail, of whatever kind, with the one in hand
-    // Messages that were sent and not begun. Counted only where the mailbox has a bound: an unbounded one costs its
-    // senders no count.
+    // Messages that were sent and not begun. Counted only where the mailbox has a bound: an
+    // unbounded one costs its senders no count.
     std::optional<std::uint32_t> waiting;
 };
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // actor_ref: how one refers to an actor, and everything that can be sent.
 //
-// A value of 8 bytes that keeps nothing alive: copying costs nothing, a reference to an actor that has ended reaches
-// nobody, never a new actor. `actor_ref<counter>` is for all of counter's protocol; `actor_ref<accepts<inc, get>>` for
-// any actor that has these messages, and is made from a reference to one.
-// Thread safety: everything, from any thread, also from one that is no worker. A reference may outlive its actor, its
-// group and its runtime; but nobody may use one to an actor that lives while its runtime is destroyed.
-// Order: messages from one sender to one receiver arrive in the order in which they were sent.
-// Cost: a `tell` and the handler's turn some 10 to 25 ns on the receiver's worker; see docs/performance.md.
+// A value of 8 bytes that keeps nothing alive: copying costs nothing, a reference to an actor that
+// has ended reaches nobody, never a new actor. `actor_ref<counter>` is for all of counter's
+// protocol; `actor_ref<accepts<inc, get>>` for any actor that has these messages, and is made from
+// a reference to one. Thread safety: everything, from any thread, also from one that is no worker.
+// A reference may outlive its actor, its group and its runtime; but nobody may use one to an actor
+// that lives while its runtime is destroyed. Order: messages from one sender to one receiver arrive
+// in the order in which they were sent. Cost: a `tell` and the handler's turn some 10 to 25 ns on
+// the receiver's worker; see docs/performance.md.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -48,7 +49,8 @@ struct accepts {
     static constexpr bool has = (std::is_same_v<M, Ms> || ...);
 };
 
-// The protocol of who may have a handler for anything: an open_actor, or an address of which one does not know more.
+// The protocol of who may have a handler for anything: an open_actor, or an address of which one
+// does not know more.
 struct anything {
     using protocol = anything;
     template <class M>
@@ -90,7 +92,8 @@ void destroy_message(Node& one) noexcept {
 }
 template <class Node, class... Args>
 Node* make_message(Args&&... args) {
-    return ::new (take_memory_for<typename carried<Node>::type, Node>()) Node(std::forward<Args>(args)...);
+    return ::new (take_memory_for<typename carried<Node>::type, Node>())
+        Node(std::forward<Args>(args)...);
 }
 
 template <class M>
@@ -123,7 +126,8 @@ auto nobody_asked() noexcept {
         return no_answer();
 }
 
-// Small messages are moved out first, so that what the handler sends goes into the same piece of memory.
+// Small messages are moved out first, so that what the handler sends goes into the same piece of
+// memory.
 inline constexpr std::size_t moved_out = 64; // bytes, at most
 
 template <class A, class M>
@@ -180,11 +184,11 @@ void handle_open(sched::message_node& raw, void* object) noexcept {
         reply_to<reply_of<M>> answer;
         if constexpr (Asked) answer = std::move(one.answer);
         const kept_duty<reply_of<M>> kept(answer, me.address());
-        error =
-            me.handle({&message_tag<M>,
-                       std::addressof(one.message),
-                       &answer,
-                       {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)}});
+        error = me.handle({&message_tag<M>,
+                           std::addressof(one.message),
+                           &answer,
+                           {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
+                            bytes_of(one.message)}});
     }
     destroy_message(one);
     if (error) return me.end(std::move(error));
@@ -208,7 +212,8 @@ void handle_found(sched::message_node& raw, void* object) noexcept {
     if (!me.type_->find) return handle_open<M, Asked>(raw, object);
     if (const auto handle = me.type_->find(&message_tag<M>, Asked)) return handle(raw, object);
     // An address that was given a wrong protocol.
-    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled, bytes_of(one.message)});
+    note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
+                        bytes_of(one.message)});
     destroy_message(one);
 }
 
@@ -224,7 +229,8 @@ consteval sched::message_node::function handler_of() {
         return &handle_told<A, M>;
 }
 
-std::optional<send_status> deliver_waiting(sched::address to, sched::message_node& one) noexcept; // nothing: cancelled
+std::optional<send_status> deliver_waiting(sched::address to,
+                                           sched::message_node& one) noexcept; // nothing: cancelled
 send_status deliver(sched::address to, sched::message_node& one) noexcept;
 
 // The running handler waits for `whom` while this lives and there is no answer.
@@ -264,7 +270,8 @@ public:
         return actor_ref<anything>(address_);
     }
 
-    // Sends and forgets. If the actor is gone, or has no room, the message is a dead letter. Throws std::bad_alloc.
+    // Sends and forgets. If the actor is gone, or has no room, the message is a dead letter. Throws
+    // std::bad_alloc.
     template <class M>
     void tell(M message) const {
         (void)detail::deliver(address_, *make_told(std::move(message)));
@@ -281,8 +288,8 @@ public:
     send_status try_tell(M message) const {
         return detail::deliver(address_, *make_told(std::move(message)));
     }
-    // Waits while the mailbox is full and its overflow is `suspend`. Blocks the caller, which may be a handler. Throws
-    // cancelled; then nothing was sent.
+    // Waits while the mailbox is full and its overflow is `suspend`. Blocks the caller, which may
+    // be a handler. Throws cancelled; then nothing was sent.
     template <class M>
     send_status send(M message) const {
         detail::told<M>* const one = make_told(std::move(message));
@@ -299,8 +306,8 @@ public:
         deliver_question(std::move(message), reply_to<reply_of<M>>(std::move(answer)));
         return wanted;
     }
-    // Asks and waits at most `limit`. Blocks the caller, which may be a handler: its actor handles nothing meanwhile.
-    // A late answer goes to nobody.
+    // Asks and waits at most `limit`. Blocks the caller, which may be a handler: its actor handles
+    // nothing meanwhile. A late answer goes to nobody.
     template <class M, class Rep, class Period>
     ask_result<reply_of<M>> ask(M message, const std::chrono::duration<Rep, Period>& limit) const {
         const auto answer = detail::make_state<detail::awaited_answer<reply_of<M>>>();
@@ -310,7 +317,8 @@ public:
         auto wanted = detail::future_access::make<reply_of<M>>(detail::state_ref(answer));
         deliver_question(std::move(message), reply_to<reply_of<M>>(detail::state_ref(answer)));
         try {
-            if (wanted.wait_for(limit) != future_status::ready) return result::none(ask_error::timed_out);
+            if (wanted.wait_for(limit) != future_status::ready)
+                return result::none(ask_error::timed_out);
             if constexpr (std::is_void_v<reply_of<M>>) {
                 wanted.get();
                 return std::monostate();
@@ -323,8 +331,8 @@ public:
             return result::none(ask_error::cancelled);
         }
     }
-    // Passes a question on, with the duty to answer it. If this actor waits, perhaps by others, for the asker, the
-    // answer is ask_error::cycle.
+    // Passes a question on, with the duty to answer it. If this actor waits, perhaps by others, for
+    // the asker, the answer is ask_error::cycle.
     template <class M>
     void forward(M message, reply_to<reply_of<M>> answer) const {
         if (!answer.passed_to(address_)) return answer.fail(detail::error_of(ask_error::cycle));
@@ -339,7 +347,8 @@ public:
     explicit operator bool() const noexcept { return static_cast<bool>(address_); } // not nobody
 
     friend bool operator==(const actor_ref&, const actor_ref&) noexcept = default;
-    friend auto operator<=>(const actor_ref&, const actor_ref&) noexcept = default; // some order, for maps
+    friend auto operator<=>(const actor_ref&,
+                            const actor_ref&) noexcept = default; // some order, for maps
 
     template <class M>
     static constexpr bool detail_accepts() {
@@ -349,16 +358,19 @@ public:
     template <class M>
     static detail::told<M>* make_told(M message) {
         check<M>();
-        return detail::make_message<detail::told<M>>(detail::handler_of<A, M, false>(), std::move(message));
+        return detail::make_message<detail::told<M>>(detail::handler_of<A, M, false>(),
+                                                     std::move(message));
     }
 
 private:
     template <class M>
     void deliver_question(M message, reply_to<reply_of<M>> answer) const {
         check<M>();
-        static_assert(detail::has_reply<M>, "sennit: only a message with a `reply` type can be asked");
-        (void)detail::deliver(address_, *detail::make_message<detail::asked<M>>(detail::handler_of<A, M, true>(),
-                                                                                std::move(message), std::move(answer)));
+        static_assert(detail::has_reply<M>,
+                      "sennit: only a message with a `reply` type can be asked");
+        (void)detail::deliver(
+            address_, *detail::make_message<detail::asked<M>>(
+                          detail::handler_of<A, M, true>(), std::move(message), std::move(answer)));
     }
     template <class M>
     static constexpr void check() {
@@ -370,7 +382,8 @@ private:
 
 static_assert(sizeof(actor_ref<accepts<>>) == 8);
 
-// The same as `to.tell(message)`, for code that is no handler: as if `from` had sent it. In a handler its actor did.
+// The same as `to.tell(message)`, for code that is no handler: as if `from` had sent it. In a
+// handler its actor did.
 template <class A, class M>
 void tell_from(any_ref from, const actor_ref<A>& to, M message) {
     auto* one = actor_ref<A>::make_told(std::move(message));

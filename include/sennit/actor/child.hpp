@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// child: how an actor of a supervisor is made, every time anew, and how one gets at the one that there is now.
+// child: how an actor of a supervisor is made, every time anew, and how one gets at the one that
+// there is now.
 //
-//     sennit::child<store> db({.restart = sennit::restart::permanent}, "file");     // nothing runs yet
-//     auto top = sennit::supervise(actors, {}, db);                                 // now it does
-//     db.tell(put{3});                                                              // to whichever lives
+//     sennit::child<store> db({.restart = sennit::restart::permanent}, "file");     // nothing runs
+//     yet auto top = sennit::supervise(actors, {}, db);                                 // now it
+//     does db.tell(put{3});                                                              // to
+//     whichever lives
 //
-// A handle: copies of it are the same child. It follows restarts; a reference that `ref` returned does not, and reaches
-// nobody once its actor has ended.
-// Guarantees. Between an end and the restart there is nobody: messages are dead letters, `ref` is null or refers to the
-// one that has ended. Thread safety: everything from any thread. Cost: as with a reference, and one load.
+// A handle: copies of it are the same child. It follows restarts; a reference that `ref` returned
+// does not, and reaches nobody once its actor has ended. Guarantees. Between an end and the restart
+// there is nobody: messages are dead letters, `ref` is null or refers to the one that has ended.
+// Thread safety: everything from any thread. Cost: as with a reference, and one load.
 #pragma once
 
 #include "sennit/actor/actor_group.hpp"
@@ -42,7 +44,9 @@ namespace detail {
 // What a supervisor knows of a child, and what its handles share.
 class child_cell {
 public:
-    explicit child_cell(const child_options& how) : name_(how.spawn.name), how_(how) { how_.spawn.name = name_; }
+    explicit child_cell(const child_options& how) : name_(how.spawn.name), how_(how) {
+        how_.spawn.name = name_;
+    }
     virtual ~child_cell() = default;
     child_cell(const child_cell&) = delete;
     child_cell& operator=(const child_cell&) = delete;
@@ -78,7 +82,8 @@ public:
 private:
     sched::address make(actor_group& where, const spawn_options& how) const override {
         const actor_ref<A> made = std::apply(
-            [&](const Args&... arguments) { return where.template spawn<A>(how, arguments...); }, arguments_);
+            [&](const Args&... arguments) { return where.template spawn<A>(how, arguments...); },
+            arguments_);
         if constexpr (requires { A::begin_as_child(made); }) A::begin_as_child(made);
         return made.address();
     }
@@ -96,18 +101,23 @@ private:
 template <class A>
 class child {
 public:
-    // The actor is made from copies of the arguments, each time. Throws std::bad_alloc, and what a copy throws.
+    // The actor is made from copies of the arguments, each time. Throws std::bad_alloc, and what a
+    // copy throws.
     template <class... Args>
     explicit child(const child_options& how, Args&&... args) {
-        static_assert((std::copy_constructible<std::decay_t<Args>> && ...),
-                      "sennit: a child is made from its arguments more than once, so they must be copyable");
-        static_assert(std::constructible_from<A, const std::decay_t<Args>&...>,
-                      "sennit: the child's class has no constructor for these arguments, as constants");
-        cell_ = std::make_shared<detail::child_of<A, std::decay_t<Args>...>>(how, std::forward<Args>(args)...);
+        static_assert(
+            (std::copy_constructible<std::decay_t<Args>> && ...),
+            "sennit: a child is made from its arguments more than once, so they must be copyable");
+        static_assert(
+            std::constructible_from<A, const std::decay_t<Args>&...>,
+            "sennit: the child's class has no constructor for these arguments, as constants");
+        cell_ = std::make_shared<detail::child_of<A, std::decay_t<Args>...>>(
+            how, std::forward<Args>(args)...);
     }
     child() : child(child_options{}) {}
 
-    // To the one that there is now, or the last one; null before the first start, and while a restart is awaited.
+    // To the one that there is now, or the last one; null before the first start, and while a
+    // restart is awaited.
     actor_ref<A> ref() const noexcept { return actor_ref<A>(cell_->current()); }
     // How often its actor was made anew.
     std::uint64_t restarts() const noexcept { return cell_->restarts(); }
@@ -136,7 +146,9 @@ public:
     }
 
     friend bool operator==(const child&, const child&) noexcept = default;
-    const std::shared_ptr<detail::child_cell>& cell() const noexcept { return cell_; } // for the library
+    const std::shared_ptr<detail::child_cell>& cell() const noexcept {
+        return cell_;
+    } // for the library
 
 private:
     std::shared_ptr<detail::child_cell> cell_;

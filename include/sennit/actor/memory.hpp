@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where messages and actors lie: in the lists of free pieces that each worker keeps, unless their class brings
-// allocation functions of its own.
+// Where messages and actors lie: in the lists of free pieces that each worker keeps, unless their
+// class brings allocation functions of its own.
 //
 //     struct line {
 //         char text[200];
-//         static void* operator new(std::size_t bytes) { return pool.take(bytes); }    // for the message and its mail
-//         static void operator delete(void* memory, std::size_t bytes) noexcept { pool.give(memory, bytes); }
+//         static void* operator new(std::size_t bytes) { return pool.take(bytes); }    // for the
+//         message and its mail static void operator delete(void* memory, std::size_t bytes)
+//         noexcept { pool.give(memory, bytes); }
 //     };
 //
-// They may be called on any thread. For a message `bytes` is more than sizeof(line): what carries it is in front. A
-// class that is aligned to more than 16 bytes brings the forms with std::align_val_t, if it brings any.
+// They may be called on any thread. For a message `bytes` is more than sizeof(line): what carries
+// it is in front. A class that is aligned to more than 16 bytes brings the forms with
+// std::align_val_t, if it brings any.
 #pragma once
 
 #include "sennit/detail/core/slab_cache.hpp"
@@ -28,12 +30,14 @@ template <class T>
 concept has_own_aligned_new =
     requires(std::size_t bytes, std::align_val_t alignment) { T::operator new(bytes, alignment); };
 
-// For a `Whole` that is or carries a T, whose class decides where. Throws what that throws, or std::bad_alloc.
+// For a `Whole` that is or carries a T, whose class decides where. Throws what that throws, or
+// std::bad_alloc.
 template <class T, class Whole>
 void* take_memory_for() {
     constexpr bool over_aligned = alignof(Whole) > common_alignment;
     static_assert(!over_aligned || !has_own_new<T> || has_own_aligned_new<T>,
-                  "sennit: a class that is over-aligned and has an operator new needs the one with std::align_val_t");
+                  "sennit: a class that is over-aligned and has an operator new needs the one with "
+                  "std::align_val_t");
     if constexpr (over_aligned && has_own_aligned_new<T>)
         return T::operator new(sizeof(Whole), std::align_val_t(alignof(Whole)));
     else if constexpr (over_aligned)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may be sent to an actor, and what it answers.
 //
-// A message is a value: a struct, moved from the sender to the receiver, that refers to nothing of the sender's. If it
-// is a question it says what the answer is, a value, too: `struct get { using reply = int; };`
+// A message is a value: a struct, moved from the sender to the receiver, that refers to nothing of
+// the sender's. If it is a question it says what the answer is, a value, too: `struct get { using
+// reply = int; };`
 #pragma once
 
 #include <algorithm>
@@ -48,8 +49,9 @@ inline constexpr bool is_reference_wrapper = false;
 template <class T>
 inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
 
-// What refers to memory that the sender may change or free. Looks at the fields of plain structs of up to six, and at
-// theirs, at arrays and what the standard library composes; not inside of what has a base, a union or a container.
+// What refers to memory that the sender may change or free. Looks at the fields of plain structs of
+// up to six, and at theirs, at arrays and what the standard library composes; not inside of what
+// has a base, a union or a container.
 template <class T>
 consteval bool refers();
 
@@ -80,9 +82,11 @@ using any_field_at = any_field;
 template <class T, class Before, class Nested, class Behind>
 inline constexpr bool made_with_nested = false;
 template <class T, std::size_t... Before, std::size_t... Nested, std::size_t... Behind>
-inline constexpr bool made_with_nested<T, std::index_sequence<Before...>, std::index_sequence<Nested...>,
-                                       std::index_sequence<Behind...>> =
-    requires { T{any_field_at<Before>()..., {any_field_at<Nested>()...}, any_field_at<Behind>()...}; };
+inline constexpr bool
+    made_with_nested<T, std::index_sequence<Before...>, std::index_sequence<Nested...>,
+                     std::index_sequence<Behind...>> = requires {
+        T{any_field_at<Before>()..., {any_field_at<Nested>()...}, any_field_at<Behind>()...};
+    };
 template <class T, std::size_t before, std::size_t nested, std::size_t behind>
 consteval bool nests() {
     return made_with_nested<T, std::make_index_sequence<before>, std::make_index_sequence<nested>,
@@ -90,7 +94,8 @@ consteval bool nests() {
 }
 
 inline constexpr std::size_t most_fields = 6;
-inline constexpr std::size_t most_initializers = 24; // braces inside of T's may be left out, so arrays take several
+inline constexpr std::size_t most_initializers =
+    24; // braces inside of T's may be left out, so arrays take several
 
 template <class T, class... Fields>
 consteval std::size_t initializer_count() {
@@ -99,8 +104,9 @@ consteval std::size_t initializer_count() {
     else
         return sizeof...(Fields);
 }
-// Of `all` initializers the field with the first behind `before` takes so many. It is an array if it takes all of a
-// list of its own, so that one more behind that would be too many; what is made of one value is also made of a list.
+// Of `all` initializers the field with the first behind `before` takes so many. It is an array if
+// it takes all of a list of its own, so that one more behind that would be too many; what is made
+// of one value is also made of a list.
 template <class T, std::size_t before, std::size_t all, std::size_t nested = all - before>
 consteval std::size_t taken_by_field() {
     if constexpr (nested <= 1)
@@ -113,11 +119,13 @@ consteval std::size_t taken_by_field() {
 }
 template <class T, std::size_t... before>
 consteval bool union_at(std::index_sequence<before...>) {
-    return made_of<T, any_field_at<before>..., any_union> && !made_of<T, any_field_at<before>..., no_field>;
+    return made_of<T, any_field_at<before>..., any_union> &&
+           !made_of<T, any_field_at<before>..., no_field>;
 }
 template <class T, std::size_t all, std::size_t before = 0>
 consteval std::size_t fields_from() {
-    if constexpr (union_at<T>(std::make_index_sequence<before>())) // also one behind: g++ counts none without a name
+    if constexpr (union_at<T>(std::make_index_sequence<before>())) // also one behind: g++ counts
+                                                                   // none without a name
         return most_fields + 1;
     else if constexpr (before >= all)
         return 0;
@@ -165,7 +173,8 @@ auto fields_of(T& value) {
         return field_types<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e)>();
     } else if constexpr (count == 6) {
         auto& [a, b, c, d, e, f] = value;
-        return field_types<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e), decltype(f)>();
+        return field_types<decltype(a), decltype(b), decltype(c), decltype(d), decltype(e),
+                           decltype(f)>();
     } else {
         return field_types<>();
     }
@@ -174,7 +183,8 @@ auto fields_of(T& value) {
 template <class T>
 concept plain_struct = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_empty_v<T>;
 
-inline constexpr std::size_t most_elements = 16; // what has more is an array, whose elements are alike
+inline constexpr std::size_t most_elements =
+    16; // what has more is an array, whose elements are alike
 template <class T, std::size_t... i>
 consteval bool element_refers(std::index_sequence<i...>) {
     return (refers<std::tuple_element_t<i, T>>() || ...);
@@ -195,7 +205,9 @@ consteval bool struct_refers() {
         return part_refers(static_cast<const M*>(nullptr));
     else if constexpr (!plain_struct<M>)
         return false;
-    else if constexpr (requires { std::tuple_size<M>::value; }) // as an array, which names take apart in its own way
+    else if constexpr (requires {
+                           std::tuple_size<M>::value;
+                       }) // as an array, which names take apart in its own way
         return element_refers<M>(
             std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, most_elements)>());
     else
@@ -208,7 +220,8 @@ consteval bool refers() {
         return refers<std::remove_all_extents_t<T>>();
     else if constexpr (allow_share<std::remove_cv_t<T>>)
         return false;
-    else if constexpr (std::is_reference_v<T> || std::is_pointer_v<T> || is_view<std::remove_cv_t<T>>)
+    else if constexpr (std::is_reference_v<T> || std::is_pointer_v<T> ||
+                       is_view<std::remove_cv_t<T>>)
         return true;
     else
         return struct_refers<std::remove_cv_t<T>>();
@@ -224,21 +237,26 @@ struct reply_type {
 template <has_reply M>
 struct reply_type<M> {
     using type = typename M::reply;
-    static_assert(!std::is_reference_v<type>, "sennit: an answer is given by value: `reply` is no reference");
+    static_assert(!std::is_reference_v<type>,
+                  "sennit: an answer is given by value: `reply` is no reference");
 };
 
 template <class M>
 consteval void check_sendable() {
-    static_assert(!std::is_reference_v<M> && !std::is_const_v<M>, "sennit: a message is sent by value");
+    static_assert(!std::is_reference_v<M> && !std::is_const_v<M>,
+                  "sennit: a message is sent by value");
     static_assert(!std::is_pointer_v<M> || allow_share<M>,
                   "sennit: a raw pointer is no message; allow it by name with sennit::allow_share");
-    static_assert(!is_view<M> || allow_share<M>,
-                  "sennit: a view is no message, it refers to the sender's memory; send the string or the vector");
-    static_assert(std::is_nothrow_move_constructible_v<M>, "sennit: a message must be movable without exceptions");
-    static_assert(!struct_refers<M>(), "sennit: a field of the message is a reference, a view or a raw pointer; send "
-                                       "what it refers to, or allow the field's type by name with sennit::allow_share");
+    static_assert(!is_view<M> || allow_share<M>, "sennit: a view is no message, it refers to the "
+                                                 "sender's memory; send the string or the vector");
+    static_assert(std::is_nothrow_move_constructible_v<M>,
+                  "sennit: a message must be movable without exceptions");
+    static_assert(!struct_refers<M>(),
+                  "sennit: a field of the message is a reference, a view or a raw pointer; send "
+                  "what it refers to, or allow the field's type by name with sennit::allow_share");
     static_assert(!refers<typename reply_type<M>::type>(),
-                  "sennit: the message's `reply` is a view or a raw pointer, or a field of it is; answer with what it "
+                  "sennit: the message's `reply` is a view or a raw pointer, or a field of it is; "
+                  "answer with what it "
                   "refers to, or allow its type by name with sennit::allow_share");
 }
 

@@ -5,12 +5,12 @@
 //     names.put("stats", actors.spawn<counter>());
 //     if (auto stats = names.find<counter>("stats")) stats->tell(add{1});
 //
-// Use it where those that talk to each other are not made by the same hand, or where an actor is replaced by another
-// one in the same role: let each one put itself, in its constructor. A reference passed along is cheaper. It needs no
-// group and no runtime; who shares it keeps it alive as long as it is used.
-// Guarantees. A name has one actor at a time. It is free from the moment at which that has ended: whoever was told of
-// the end by `down` finds it free.
-// Thread safety: all members. Blocking: for a moment, where others are inside. Cost: a lock and a look into a hash
+// Use it where those that talk to each other are not made by the same hand, or where an actor is
+// replaced by another one in the same role: let each one put itself, in its constructor. A
+// reference passed along is cheaper. It needs no group and no runtime; who shares it keeps it alive
+// as long as it is used. Guarantees. A name has one actor at a time. It is free from the moment at
+// which that has ended: whoever was told of the end by `down` finds it free. Thread safety: all
+// members. Blocking: for a moment, where others are inside. Cost: a lock and a look into a hash
 // table; now and then `put` clears away what has ended.
 #pragma once
 
@@ -41,8 +41,8 @@ public:
     name_registry(const name_registry&) = delete;
     name_registry& operator=(const name_registry&) = delete;
 
-    // Gives it that name, one of perhaps several. Throws name_taken when another living one has it, std::bad_alloc.
-    // Nothing happens when the actor has ended.
+    // Gives it that name, one of perhaps several. Throws name_taken when another living one has it,
+    // std::bad_alloc. Nothing happens when the actor has ended.
     template <class A>
     void put(std::string_view name, const actor_ref<A>& whom) {
         if (!put(name, {whom.address(), &typeid(A)})) throw name_taken(std::string(name));
@@ -66,7 +66,9 @@ private:
     };
     struct hash {
         using is_transparent = void;
-        std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
+        std::size_t operator()(std::string_view name) const noexcept {
+            return std::hash<std::string_view>()(name);
+        }
     };
     bool put(std::string_view name, const holder& whom);
     holder find(std::string_view name) const;

@@ -11,15 +11,16 @@
 //     sennit::actor_ref<door> d = actors.spawn<door>();
 //     d.tell(knocked{});
 //
-// Use it where the set of messages is not known when the class is written, or changes: plug-ins, adapters, programs
-// that come from Theron. Prefer `actor`: there the compiler finds the message that nobody handles, here a run does (a
-// dead letter, see dead_letter.hpp).
-// Handlers. Any number for one type of messages: all run, in the order of registration, one that was registered twice
-// twice. A handler takes the message M as `const M&`, `M` or `M&&` (the last one gets the message itself, the others a
-// copy) and, if it wants, one more: `any_ref`, who sent it, or `reply_to<M::reply>`. What it returns is the answer; the
-// first answer counts, and if there is none the asker learns `actor_down`. Types match exactly, not by base classes.
-// Changes may be made in the constructor and in handlers, and take effect before the next message.
-// Guarantees, thread safety: as `actor`; its members are for its own handlers only. Cost: a handler's registration is
+// Use it where the set of messages is not known when the class is written, or changes: plug-ins,
+// adapters, programs that come from Theron. Prefer `actor`: there the compiler finds the message
+// that nobody handles, here a run does (a dead letter, see dead_letter.hpp). Handlers. Any number
+// for one type of messages: all run, in the order of registration, one that was registered twice
+// twice. A handler takes the message M as `const M&`, `M` or `M&&` (the last one gets the message
+// itself, the others a copy) and, if it wants, one more: `any_ref`, who sent it, or
+// `reply_to<M::reply>`. What it returns is the answer; the first answer counts, and if there is
+// none the asker learns `actor_down`. Types match exactly, not by base classes. Changes may be made
+// in the constructor and in handlers, and take effect before the next message. Guarantees, thread
+// safety: as `actor`; its members are for its own handlers only. Cost: a handler's registration is
 // an allocation, a message looks at all registrations.
 #pragma once
 
@@ -66,7 +67,8 @@ struct message_said<F> {
 
 // Runs `call` with the message as M&&, const M& or a copy, and with what else it wants.
 template <class M, class Call, class Given>
-decltype(auto) call_handler(Call& call, Given&& message, reply_to<reply_of<M>>& answer, any_ref from) {
+decltype(auto) call_handler(Call& call, Given&& message, reply_to<reply_of<M>>& answer,
+                            any_ref from) {
     if constexpr (std::invocable<Call&, Given>)
         return call(std::forward<Given>(message));
     else if constexpr (std::invocable<Call&, Given, any_ref>)
@@ -76,45 +78,53 @@ decltype(auto) call_handler(Call& call, Given&& message, reply_to<reply_of<M>>& 
 }
 
 template <class Call, class M, class Given>
-inline constexpr bool handles_given = std::invocable<Call&, Given> || std::invocable<Call&, Given, any_ref> ||
-                                      (has_reply<M> && std::invocable<Call&, Given, reply_to<reply_of<M>>>);
+inline constexpr bool handles_given =
+    std::invocable<Call&, Given> || std::invocable<Call&, Given, any_ref> ||
+    (has_reply<M> && std::invocable<Call&, Given, reply_to<reply_of<M>>>);
 
 template <class M, class Call, class Given>
 void answer_with(Call& call, Given&& message, reply_to<reply_of<M>>& answer, any_ref from) {
     using result = decltype(call_handler<M>(call, std::forward<Given>(message), answer, from));
     if constexpr (!has_reply<M>) {
-        static_assert(std::is_void_v<result>,
-                      "sennit: a handler returns an answer, but the message has no `using reply = …`");
+        static_assert(
+            std::is_void_v<result>,
+            "sennit: a handler returns an answer, but the message has no `using reply = …`");
         call_handler<M>(call, std::forward<Given>(message), answer, from);
     } else if constexpr (std::is_void_v<result>) {
         call_handler<M>(call, std::forward<Given>(message), answer, from);
-        if constexpr (std::is_void_v<reply_of<M>>) answer.set(); // to nobody, if the handler has taken the duty
+        if constexpr (std::is_void_v<reply_of<M>>)
+            answer.set(); // to nobody, if the handler has taken the duty
     } else {
         static_assert(std::is_convertible_v<result, reply_of<M>>,
                       "sennit: the handler's answer is not the message's `reply`");
-        answer.set(static_cast<reply_of<M>>(call_handler<M>(call, std::forward<Given>(message), answer, from)));
+        answer.set(static_cast<reply_of<M>>(
+            call_handler<M>(call, std::forward<Given>(message), answer, from)));
     }
 }
 
 // A handler of M: `F` is a callable, or a pointer to a member function of `Self`.
 template <class Self, class M, class F>
 struct open_handler_of final : open_handler {
-    explicit open_handler_of(F given) : open_handler(&message_tag<M>, !repeatable), function(std::move(given)) {}
+    explicit open_handler_of(F given)
+        : open_handler(&message_tag<M>, !repeatable), function(std::move(given)) {}
 
     static auto bound(open_base& me, F& f) {
         if constexpr (std::is_member_function_pointer_v<F>)
             return [&me, &f]<class... Args>(
-                       Args&&... args) -> decltype(std::invoke(f, std::declval<Self&>(), std::forward<Args>(args)...)) {
+                       Args&&... args) -> decltype(std::invoke(f, std::declval<Self&>(),
+                                                               std::forward<Args>(args)...)) {
                 return std::invoke(f, static_cast<Self&>(me), std::forward<Args>(args)...);
             };
         else
             return std::ref(f);
     }
     using call = decltype(bound(std::declval<open_base&>(), std::declval<F&>()));
-    static constexpr bool repeatable = std::is_copy_constructible_v<M> || handles_given<call, M, const M&>;
-    static_assert(handles_given<call, M, M&&>,
-                  "sennit: a handler takes the message as `const M&`, `M` or `M&&`, and after it nothing, "
-                  "sennit::any_ref or, for a question, sennit::reply_to<M::reply>");
+    static constexpr bool repeatable =
+        std::is_copy_constructible_v<M> || handles_given<call, M, const M&>;
+    static_assert(
+        handles_given<call, M, M&&>,
+        "sennit: a handler takes the message as `const M&`, `M` or `M&&`, and after it nothing, "
+        "sennit::any_ref or, for a question, sennit::reply_to<M::reply>");
 
     void run(open_base& me, const arrival& what, bool last) override {
         M& message = *static_cast<M*>(what.message);
@@ -144,8 +154,9 @@ template <class Self, class M, class F>
 std::unique_ptr<open_handler> make_handler(F&& f) {
     using function = std::decay_t<F>;
     using message = std::conditional_t<std::is_void_v<M>, typename message_said<function>::type, M>;
-    static_assert(!std::is_void_v<message>,
-                  "sennit: this handler does not say what it handles; write add_handler<message>(handler)");
+    static_assert(
+        !std::is_void_v<message>,
+        "sennit: this handler does not say what it handles; write add_handler<message>(handler)");
     if constexpr (!std::is_void_v<message>) {
         check_sendable<message>();
         return std::make_unique<open_handler_of<Self, message, function>>(std::forward<F>(f));
@@ -164,9 +175,9 @@ public:
     actor_ref<Self> self() const noexcept { return actor_ref<Self>(address()); }
 
 protected:
-    // `f`: a member function of Self, a lambda, a function. M is to be written only where f does not say it (`auto`
-    // parameters, std::function). Throws std::bad_alloc, and std::logic_error where two handlers want a message that
-    // can only be moved, and one of them takes it.
+    // `f`: a member function of Self, a lambda, a function. M is to be written only where f does
+    // not say it (`auto` parameters, std::function). Throws std::bad_alloc, and std::logic_error
+    // where two handlers want a message that can only be moved, and one of them takes it.
     template <class M = void, class F>
     handler_id add_handler(F&& f) {
         return register_handler(detail::make_handler<Self, M>(std::forward<F>(f)));
@@ -189,8 +200,8 @@ protected:
         return has_handler_for(&detail::message_tag<M>);
     }
 
-    // What gets the messages for which there is no handler: `void f(const dead_letter&)`, or a member function.
-    // Without one (null) they are dead letters.
+    // What gets the messages for which there is no handler: `void f(const dead_letter&)`, or a
+    // member function. Without one (null) they are dead letters.
     void set_default_handler(std::nullptr_t) noexcept { replace_default(nullptr); }
     template <class F>
         requires(!std::is_member_function_pointer_v<std::decay_t<F>>)
@@ -200,7 +211,8 @@ protected:
         replace_default(std::forward<F>(f));
     }
     void set_default_handler(void (Self::*f)(const dead_letter&)) {
-        replace_default([this, f](const dead_letter& what) { (static_cast<Self&>(*this).*f)(what); });
+        replace_default(
+            [this, f](const dead_letter& what) { (static_cast<Self&>(*this).*f)(what); });
     }
 
     // A `down` comes once `whom` has ended, also if it has already. Throws std::bad_alloc.
@@ -208,7 +220,8 @@ protected:
 
 private:
     friend class actor_group;
-    static constexpr sched::message_node::function (*detail_find)(const void* message, bool asked) = nullptr;
+    static constexpr sched::message_node::function (*detail_find)(const void* message,
+                                                                  bool asked) = nullptr;
 };
 
 } // namespace sennit

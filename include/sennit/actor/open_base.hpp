@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an open_actor and a receiver have: handlers that come and go. For the library; programs derive from open_actor.
+// What an open_actor and a receiver have: handlers that come and go. For the library; programs
+// derive from open_actor.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -31,7 +32,8 @@ struct arrival {
 
 // One registration.
 struct open_handler {
-    explicit open_handler(const void* message, bool takes) noexcept : tag(message), takes_away(takes) {}
+    explicit open_handler(const void* message, bool takes) noexcept
+        : tag(message), takes_away(takes) {}
     virtual ~open_handler() = default;
     open_handler(const open_handler&) = delete;
     open_handler& operator=(const open_handler&) = delete;
@@ -77,7 +79,8 @@ private:
     void update() noexcept;
     bool run_handlers(const detail::arrival& what);
 
-    list in_use_; // in the order of registration; a message goes by these from its beginning to its end
+    list in_use_; // in the order of registration; a message goes by these from its beginning to its
+                  // end
     list added_;  // meanwhile
     default_handler default_, next_default_;
     bool changed_ = false;

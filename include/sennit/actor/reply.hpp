@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers: the duty to give one, and what the asker gets.
 //
-// reply_to<R> is that duty, a value that can be kept, moved into another message and passed on. If it dies without an
-// answer, the asker learns that at once. Thread safety: as a value. set() never blocks.
+// reply_to<R> is that duty, a value that can be kept, moved into another message and passed on. If
+// it dies without an answer, the asker learns that at once. Thread safety: as a value. set() never
+// blocks.
 #pragma once
 
 #include "sennit/detail/core/message_node.hpp"
@@ -42,15 +43,17 @@ namespace detail {
 
 std::exception_ptr error_of(ask_error why) noexcept; // an ask_failed
 
-// What an answer knows of the actor that waits for it: from the answer on, not only when it runs again, that waits for
-// nobody.
+// What an answer knows of the actor that waits for it: from the answer on, not only when it runs
+// again, that waits for nobody.
 struct awaits {
     std::uint32_t slot = 0; // set before the question is sent; 0: it is no actor that waits
     bool still = false;     // guarded by the lock of that slot
     void answered() noexcept;
-    // It waits for `whom` now. False: that waits, perhaps by others, for it; then nothing has changed.
+    // It waits for `whom` now. False: that waits, perhaps by others, for it; then nothing has
+    // changed.
     bool passed_to(sched::address whom) noexcept;
-    // The handler of `who` has returned, and may have left the duty to whomever: it waits for nobody that is known.
+    // The handler of `who` has returned, and may have left the duty to whomever: it waits for
+    // nobody that is known.
     void left_by(sched::address who) noexcept;
 };
 template <class R>
@@ -71,7 +74,8 @@ public:
     explicit reply_to(detail::state_ref<detail::awaited_answer<R>> whom) noexcept // for the library
         : promise_(std::move(whom)), owed_(true), awaited_(true) {}
     reply_to(reply_to&& other) noexcept
-        : promise_(std::move(other.promise_)), owed_(std::exchange(other.owed_, false)), awaited_(other.awaited_) {}
+        : promise_(std::move(other.promise_)), owed_(std::exchange(other.owed_, false)),
+          awaited_(other.awaited_) {}
     reply_to& operator=(reply_to&& other) noexcept {
         reply_to(std::move(other)).swap(*this);
         return *this;
@@ -104,7 +108,9 @@ public:
     explicit operator bool() const noexcept { return owed_; }
 
     // For the library: who has the duty from now on. False: a circle.
-    bool passed_to(sched::address whom) noexcept { return !owed_ || !awaited_ || asker().passed_to(whom); }
+    bool passed_to(sched::address whom) noexcept {
+        return !owed_ || !awaited_ || asker().passed_to(whom);
+    }
 
 private:
     friend class detail::kept_duty<R>;
@@ -117,7 +123,9 @@ private:
     void before_answer() noexcept {
         if (awaited_) asker().answered();
     }
-    detail::awaits& asker() const noexcept { return static_cast<detail::awaited_answer<R>&>(*promise_.state()).asker; }
+    detail::awaits& asker() const noexcept {
+        return static_cast<detail::awaited_answer<R>&>(*promise_.state()).asker;
+    }
     maybe_promise promise_;
     bool owed_ = false;
     bool awaited_ = false; // its state is an awaited_answer
@@ -125,8 +133,8 @@ private:
 
 namespace detail {
 
-// Round a handler that is given the duty and may keep it, or leave it to others: until it returns, its actor is whom
-// the asker waits for.
+// Round a handler that is given the duty and may keep it, or leave it to others: until it returns,
+// its actor is whom the asker waits for.
 template <class R>
 class kept_duty {
 public:

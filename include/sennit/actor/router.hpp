@@ -7,13 +7,14 @@
 //     pool.tell_for(customer, order{3});          // always to the same one
 //     pool.broadcast(flush{});                    // to all
 //
-// Use it for pools of workers and for state that is divided among several. It is no actor: who sends chooses, so it is
-// no bottleneck and a message makes no detour.
-// Guarantees. A member that has ended is dropped. A `child` stays: while it is restarted others get what is not bound
-// to a key, and its keys' messages are dead letters. When a member comes or goes only its own keys move
-// (rendezvous hashing: Thaler and Ravishankar, 1998); routers to which as many were added in the same order agree.
-// Thread safety: all members; who shares a router keeps it alive as long as it is used. Blocking: for a moment, where
-// others are inside. Cost: a lock, and time that grows with the members for least_full, keys and broadcast.
+// Use it for pools of workers and for state that is divided among several. It is no actor: who
+// sends chooses, so it is no bottleneck and a message makes no detour. Guarantees. A member that
+// has ended is dropped. A `child` stays: while it is restarted others get what is not bound to a
+// key, and its keys' messages are dead letters. When a member comes or goes only its own keys move
+// (rendezvous hashing: Thaler and Ravishankar, 1998); routers to which as many were added in the
+// same order agree. Thread safety: all members; who shares a router keeps it alive as long as it is
+// used. Blocking: for a moment, where others are inside. Cost: a lock, and time that grows with the
+// members for least_full, keys and broadcast.
 #pragma once
 
 #include "sennit/actor/actor_metrics.hpp"
@@ -38,7 +39,8 @@ namespace sennit {
 enum class routing : unsigned char {
     round_robin, // one after the other
     random,
-    least_full, // where the fewest messages wait; mailboxes without a bound count as empty (see actor_metrics)
+    least_full, // where the fewest messages wait; mailboxes without a bound count as empty (see
+                // actor_metrics)
 };
 
 namespace detail {
@@ -116,10 +118,12 @@ public:
     future<reply_of<M>> ask_for(const Key& key, M message) {
         return pick_for(key).ask(std::move(message));
     }
-    // A copy to each; returns to how many. Throws std::bad_alloc, and what a copy throws: some have it then.
+    // A copy to each; returns to how many. Throws std::bad_alloc, and what a copy throws: some have
+    // it then.
     template <class M>
     std::size_t broadcast(const M& message) {
-        static_assert(std::copy_constructible<M>, "sennit: each member gets a copy, so the message must be copyable");
+        static_assert(std::copy_constructible<M>,
+                      "sennit: each member gets a copy, so the message must be copyable");
         const auto all = members_.all();
         for (const sched::address one : all) actor_ref<A>(one).tell(M(message));
         return all.size();

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// stashing_actor: one that may put a message aside and get it back later. state_machine: one whose handlers depend on
-// its state, and that puts aside what the present state does not want.
+// stashing_actor: one that may put a message aside and get it back later. state_machine: one whose
+// handlers depend on its state, and that puts aside what the present state does not want.
 //
 //     struct closed {};
-//     struct open { int line; using postpones = sennit::accepts<connect>; };       // `connect` waits for another state
-//     class phone : public sennit::state_machine<phone, sennit::states<closed, open>, connect, hang_up> {
-//     public:
+//     struct open { int line; using postpones = sennit::accepts<connect>; };       // `connect`
+//     waits for another state class phone : public sennit::state_machine<phone,
+//     sennit::states<closed, open>, connect, hang_up> { public:
 //         void on(closed&, connect m) { become(open{m.line}); }
 //         void on(closed&, hang_up) {}
-//         void on(open&, hang_up) { become(closed{}); }                            // the next `connect` comes now
+//         void on(open&, hang_up) { become(closed{}); }                            // the next
+//         `connect` comes now
 //     };
 //
-// Use them where an answer of somebody else, or an event, must come before the next message can be handled. Where the
-// handler can wait for it in place, `ask(…).get()` is simpler; then nothing is handled meanwhile.
-// Guarantees. What was put aside comes back in the order in which it came, before all that came after it. Where the
-// stash is full, `stash` throws stash_full: the actor ends, unless it catches that. When the actor ends, what it holds
-// are dead letters, and who asked learns that.
-// Thread safety: inside handlers only. Cost: the memory of a message, and of what brings it back.
+// Use them where an answer of somebody else, or an event, must come before the next message can be
+// handled. Where the handler can wait for it in place, `ask(…).get()` is simpler; then nothing is
+// handled meanwhile. Guarantees. What was put aside comes back in the order in which it came,
+// before all that came after it. Where the stash is full, `stash` throws stash_full: the actor
+// ends, unless it catches that. When the actor ends, what it holds are dead letters, and who asked
+// learns that. Thread safety: inside handlers only. Cost: the memory of a message, and of what
+// brings it back.
 #pragma once
 
 #include "sennit/actor.hpp"
@@ -38,7 +40,8 @@ namespace sennit {
 class stash_full : public std::runtime_error {
 public:
     explicit stash_full(std::size_t most)
-        : std::runtime_error("sennit: [SNT-510] an actor's stash is full: " + std::to_string(most) + " messages") {}
+        : std::runtime_error("sennit: [SNT-510] an actor's stash is full: " + std::to_string(most) +
+                             " messages") {}
 };
 
 namespace detail {
@@ -77,21 +80,22 @@ protected:
     // `most`: messages that it holds at a time.
     explicit stashing_actor(std::size_t most = detail::stash_size) noexcept : stash_(most) {}
 
-    // Puts the message in hand aside; a question with the duty to answer it. Throws stash_full, std::bad_alloc; the
-    // message is lost then.
+    // Puts the message in hand aside; a question with the duty to answer it. Throws stash_full,
+    // std::bad_alloc; the message is lost then.
     template <class M>
     void stash(M message) {
         check<M>();
-        static_assert(!detail::has_reply<M>, "sennit: a question is put aside with the duty to answer it: take "
-                                             "`reply_to` in the handler, and give it to `stash`");
+        static_assert(!detail::has_reply<M>,
+                      "sennit: a question is put aside with the duty to answer it: take "
+                      "`reply_to` in the handler, and give it to `stash`");
         keep(actor_ref<Self>::make_told(std::move(message)));
     }
     template <class M>
     void stash(M message, reply_to<reply_of<M>> answer) {
         check<M>();
         if (answer || !detail::has_reply<M>)
-            keep(detail::make_message<detail::asked<M>>(&detail::handle_asked<Self, M>, std::move(message),
-                                                        std::move(answer)));
+            keep(detail::make_message<detail::asked<M>>(&detail::handle_asked<Self, M>,
+                                                        std::move(message), std::move(answer)));
         else
             keep(actor_ref<Self>::make_told(std::move(message))); // it was told, not asked
     }
@@ -101,7 +105,9 @@ protected:
     std::size_t stashed() const noexcept { return stash_.kept.size(); }
 
 private:
-    void keep(sched::message_node* one) { stash_.keep(*one, static_cast<const actor_base&>(*this).address()); }
+    void keep(sched::message_node* one) {
+        stash_.keep(*one, static_cast<const actor_base&>(*this).address());
+    }
     template <class M>
     static constexpr void check() {
         static_assert(actor<Self, Ms...>::protocol::template has<M>,
@@ -129,9 +135,10 @@ template <class Self, class States, class... Ms>
 class state_machine;
 
 // For each message and each state one of
-//     R on(State&, M)          void on(State&, M, reply_to<M::reply>)          M in State::postpones
-// or, for all states that have none of these, a handler without a state, as in `actor`. A state is a movable struct;
-// the first one, made without arguments, is what it begins with.
+//     R on(State&, M)          void on(State&, M, reply_to<M::reply>)          M in
+//     State::postpones
+// or, for all states that have none of these, a handler without a state, as in `actor`. A state is
+// a movable struct; the first one, made without arguments, is what it begins with.
 template <class Self, class... Ss, class... Ms>
 class state_machine<Self, states<Ss...>, Ms...> : public stashing_actor<Self, Ms...> {
 public:
@@ -139,18 +146,23 @@ public:
     template <class M>
     static void detail_invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
         me.enter_next(); // which the constructor may have set
-        std::visit([&](auto& state) { me.dispatch(me, state, std::move(message), std::move(answer)); }, me.state_);
+        std::visit(
+            [&](auto& state) { me.dispatch(me, state, std::move(message), std::move(answer)); },
+            me.state_);
         if (me.enter_next()) me.unstash_all();
     }
 
 protected:
-    explicit state_machine(std::size_t most = detail::stash_size) : stashing_actor<Self, Ms...>(most) {}
+    explicit state_machine(std::size_t most = detail::stash_size)
+        : stashing_actor<Self, Ms...>(most) {}
 
     // The state from the end of this handler on; then all that was put aside comes back.
     template <class State>
     void become(State next) {
-        static_assert((std::same_as<State, Ss> || ...), "sennit: this is none of the state machine's states");
-        static_assert(std::is_nothrow_move_assignable_v<State> && std::is_nothrow_move_constructible_v<State>,
+        static_assert((std::same_as<State, Ss> || ...),
+                      "sennit: this is none of the state machine's states");
+        static_assert(std::is_nothrow_move_assignable_v<State> &&
+                          std::is_nothrow_move_constructible_v<State>,
                       "sennit: a state must be movable without exceptions");
         next_.emplace(std::move(next));
     }
@@ -170,17 +182,20 @@ private:
     static void dispatch(Self& me, State& state, M&& message, reply_to<reply_of<M>> answer) {
         constexpr bool deferred = requires { me.on(state, std::move(message), std::move(answer)); };
         constexpr bool plain = requires { me.on(state, std::move(message)); };
-        constexpr bool any =
-            requires { me.on(std::move(message)); } || requires { me.on(std::move(message), std::move(answer)); };
+        constexpr bool any = requires { me.on(std::move(message)); } ||
+                             requires { me.on(std::move(message), std::move(answer)); };
         constexpr bool later = detail::postpones<State, M>();
         static_assert(deferred || plain || any || later,
-                      "sennit: a state has no handler for a message of the protocol: write `on(State&, M)`, or name "
+                      "sennit: a state has no handler for a message of the protocol: write "
+                      "`on(State&, M)`, or name "
                       "the message in the state's `postpones`");
-        static_assert(!later || !(deferred || plain), "sennit: a state both handles and postpones a message");
+        static_assert(!later || !(deferred || plain),
+                      "sennit: a state both handles and postpones a message");
         if constexpr (deferred && detail::has_reply<M>)
             me.on(state, std::move(message), std::move(answer));
         else if constexpr (plain)
-            answer_with<M>([&]() -> decltype(auto) { return me.on(state, std::move(message)); }, std::move(answer));
+            answer_with<M>([&]() -> decltype(auto) { return me.on(state, std::move(message)); },
+                           std::move(answer));
         else if constexpr (later)
             me.stash(std::move(message), std::move(answer));
         else
@@ -190,7 +205,8 @@ private:
     static void answer_with(F handle, reply_to<reply_of<M>> answer) {
         using result = decltype(handle());
         if constexpr (!detail::has_reply<M> || std::is_void_v<reply_of<M>>) {
-            static_assert(std::is_void_v<result>, "sennit: the handler's answer is not the message's `reply`");
+            static_assert(std::is_void_v<result>,
+                          "sennit: the handler's answer is not the message's `reply`");
             handle();
             answer.set();
         } else {

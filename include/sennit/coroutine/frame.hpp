@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coroutines of all types have in common: the control block, and the moves between resumer and body.
+// What coroutines of all types have in common: the control block, and the moves between resumer and
+// body.
 //
-// Who writes what: the resumer before it enters and after it is back, the body between; never both at once. Nothing
-// here is shared while a coroutine runs; handing one to another thread needs what handing any object over needs.
+// Who writes what: the resumer before it enters and after it is back, the body between; never both
+// at once. Nothing here is shared while a coroutine runs; handing one to another thread needs what
+// handing any object over needs.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -24,13 +26,13 @@ struct coroutine_visit {
     coroutine_visit() noexcept {} // no answer
     explicit coroutine_visit(void* answer) noexcept : out(answer) {}
     void* out; // where the answer goes, if there is one
-    // Null as long as control can only come back by a suspension of the one that was resumed, whose handle is where it
-    // was. Else the one that runs in this turn, or the one that has ended it.
+    // Null as long as control can only come back by a suspension of the one that was resumed, whose
+    // handle is where it was. Else the one that runs in this turn, or the one that has ended it.
     coroutine_frame* diverted_to = nullptr;
 };
 
-// What unwinds the stack of a coroutine that is destroyed while it is suspended. No std::exception, so that a handler
-// of those lets it pass.
+// What unwinds the stack of a coroutine that is destroyed while it is suspended. No std::exception,
+// so that a handler of those lets it pass.
 struct coroutine_unwind {};
 
 // What the coroutines of one body's type have in common.
@@ -48,14 +50,16 @@ struct coroutine_settings {
 
 class coroutine_frame {
 public:
-    explicit coroutine_frame(const coroutine_type& type, const coroutine_settings* settings = nullptr) noexcept
+    explicit coroutine_frame(const coroutine_type& type,
+                             const coroutine_settings* settings = nullptr) noexcept
         : type_(type), settings_(settings) {}
     coroutine_frame(const coroutine_frame&) = delete;
 
     bool ended() const noexcept { return phase_ == phase::ended; }
 
-    // The resumer's. Returns when the coroutine is suspended or has ended, or one to which it passed control. `inside`,
-    // in the handle, is where the body stands if that is known, and else null: see suspend.
+    // The resumer's. Returns when the coroutine is suspended or has ended, or one to which it
+    // passed control. `inside`, in the handle, is where the body stands if that is known, and else
+    // null: see suspend.
     [[gnu::always_inline]] void resume(coroutine_visit& visit, void*& inside) {
         become_running(visit);
         void* there = std::exchange(inside, nullptr);
@@ -69,8 +73,9 @@ public:
     }
     void raise(coroutine_visit& visit, void*& inside, std::exception_ptr what);
 
-    // The body's, which knows its stack, and `outside`, where the resumer stands: each pointer that would have to be
-    // followed to find it would wait for the jump before. That it is suspended is noted when the resumer is back.
+    // The body's, which knows its stack, and `outside`, where the resumer stands: each pointer that
+    // would have to be followed to find it would wait for the jump before. That it is suspended is
+    // noted when the resumer is back.
     [[gnu::always_inline]] void suspend(sched::coroutine_stack& stack, void*& outside) {
         outside = stack.leave(outside);
         if (!outside) [[unlikely]] {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // condition: waiting inside monitors, and being let go on by who makes true what was waited for.
 //
-// Bound to one monitor or several when it is made. `wait` leaves exactly these, however often they were entered, and
-// has them all again when it returns; it stays inside others, and comes back out of order then, as a scope inside
-// another one's enters. A signalled one goes on before anybody can enter: when the signaller leaves (or waits), each
-// monitor passes to it, and it runs when it has the last. So what the signaller established still holds, if the
-// signaller leaves it so: wait with `if`. Calls that the signaller accepts by `waitfor` before it leaves come first;
-// who accepts in a loop and never leaves lets the other go on by `signal_block`.
-// All members are called inside all monitors of the condition, which is checked.
-// Included by sennit/monitor.hpp.
+// Bound to one monitor or several when it is made. `wait` leaves exactly these, however often they
+// were entered, and has them all again when it returns; it stays inside others, and comes back out
+// of order then, as a scope inside another one's enters. A signalled one goes on before anybody can
+// enter: when the signaller leaves (or waits), each monitor passes to it, and it runs when it has
+// the last. So what the signaller established still holds, if the signaller leaves it so: wait with
+// `if`. Calls that the signaller accepts by `waitfor` before it leaves come first; who accepts in a
+// loop and never leaves lets the other go on by `signal_block`. All members are called inside all
+// monitors of the condition, which is checked. Included by sennit/monitor.hpp.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -46,12 +46,12 @@ public:
     bool signal();
     // All of them, in the order in which they came.
     void signal_all();
-    // The one that waits longest goes on now; the caller goes on, before all others, when that has left or waits.
-    // False: nobody waits. No point of cancellation.
+    // The one that waits longest goes on now; the caller goes on, before all others, when that has
+    // left or waits. False: nobody waits. No point of cancellation.
     bool signal_block();
 
-    // Whose wait has ended by its time or by cancellation does not count. But where some waits have limits, that may
-    // happen at any moment: what `signal` returns is sure.
+    // Whose wait has ended by its time or by cancellation does not count. But where some waits have
+    // limits, that may happen at any moment: what `signal` returns is sure.
     bool empty() const;
     // What the one that waits longest gave to `wait`. Somebody must wait.
     std::uintptr_t front() const;

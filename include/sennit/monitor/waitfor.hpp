@@ -41,7 +41,8 @@ struct clause_with : accept_clause {
     }
 };
 
-// Whether the first parameters of a function, after the object of a member function, are these monitors.
+// Whether the first parameters of a function, after the object of a member function, are these
+// monitors.
 template <class F, class... M>
 inline constexpr bool is_call_on = false;
 template <class Parameters, class... M>
@@ -72,11 +73,14 @@ template <class R, class C, class... P, class First, class... M>
 inline constexpr bool is_call_on<R (C::*)(P...) const noexcept, First, M...> =
     std::derived_from<First, C> && begin_with<parameters<P...>, M...>;
 template <class R, class C, class... P, class First, class... M>
-inline constexpr bool is_call_on<R (C::*)(P...)&, First, M...> = is_call_on<R (C::*)(P...), First, M...>;
+inline constexpr bool is_call_on<R (C::*)(P...)&, First, M...> =
+    is_call_on<R (C::*)(P...), First, M...>;
 template <class R, class C, class... P, class First, class... M>
-inline constexpr bool is_call_on<R (C::*)(P...) const&, First, M...> = is_call_on<R (C::*)(P...), First, M...>;
+inline constexpr bool is_call_on<R (C::*)(P...) const&, First, M...> =
+    is_call_on<R (C::*)(P...), First, M...>;
 template <class R, class C, class... P, class First, class... M>
-inline constexpr bool is_call_on<R (C::*)(P...) & noexcept, First, M...> = is_call_on<R (C::*)(P...), First, M...>;
+inline constexpr bool is_call_on<R (C::*)(P...) & noexcept, First, M...> =
+    is_call_on<R (C::*)(P...), First, M...>;
 template <class R, class C, class... P, class First, class... M>
 inline constexpr bool is_call_on<R (C::*)(P...) const & noexcept, First, M...> =
     is_call_on<R (C::*)(P...), First, M...>;

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // par::for_each: the same callable for each element of a random-access range, in parallel.
 //
-// Use it for any loop whose iterations do not depend on each other, cheap elements included: nobody has to choose
-// chunks. Do not use it to spawn things that wait for each other; elements of one piece run one after the other.
+// Use it for any loop whose iterations do not depend on each other, cheap elements included: nobody
+// has to choose chunks. Do not use it to spawn things that wait for each other; elements of one
+// piece run one after the other.
 //
 //     sennit::par::for_each(pixels, [](pixel& p) { p = tone_map(p); });
 //     sennit::par::for_each(rows.begin(), rows.end(), solve, sennit::par::grain{4});
 //
-// Guarantees. Each element is visited exactly once; neighbours in one piece are visited in order. All calls have ended
-// at return. `f` is called by several workers at once; it is copied if it is trivially copyable and at most 64 bytes.
-// A call of `f` may wait in any call of Sennit, fork, or run a loop of its own; a system call blocks its worker. Called
-// from a thread that is no worker, the loop runs on the default runtime and blocks the thread.
-// Exceptions: the one of the first element, in order, that throws; pieces behind it that have not started are dropped.
-// The loop sizes a piece by the time that the elements before it took. If elements suddenly become a thousand times
-// more expensive, one worker finishes the piece under way: at most a sixteenth of the rest of the range, or 2.5 us of
-// the cheap elements. A grain cannot shorten a piece, because it is a lower bound. `fork_each` has no pieces: a free
-// worker can take every element that has not started.
-// Cost without help of another worker: the time of the plain loop and about 30 ns for each piece, which is 30 ns for
-// one element and 60 to 160 ns for up to 10,000 cheap elements (g++ 12 -O3, AMD EPYC). No allocation.
+// Guarantees. Each element is visited exactly once; neighbours in one piece are visited in order.
+// All calls have ended at return. `f` is called by several workers at once; it is copied if it is
+// trivially copyable and at most 64 bytes. A call of `f` may wait in any call of Sennit, fork, or
+// run a loop of its own; a system call blocks its worker. Called from a thread that is no worker,
+// the loop runs on the default runtime and blocks the thread. Exceptions: the one of the first
+// element, in order, that throws; pieces behind it that have not started are dropped. The loop
+// sizes a piece by the time that the elements before it took. If elements suddenly become a
+// thousand times more expensive, one worker finishes the piece under way: at most a sixteenth of
+// the rest of the range, or 2.5 us of the cheap elements. A grain cannot shorten a piece, because
+// it is a lower bound. `fork_each` has no pieces: a free worker can take every element that has not
+// started. Cost without help of another worker: the time of the plain loop and about 30 ns for each
+// piece, which is 30 ns for one element and 60 to 160 ns for up to 10,000 cheap elements (g++ 12
+// -O3, AMD EPYC). No allocation.
 #pragma once
 
 #include "sennit/par/detail/lazy_loop.hpp"
@@ -52,12 +55,14 @@ template <class Iterator, class F>
 struct visit_elements {
     using value_type = no_value;
     static constexpr bool never_throws =
-        never_throws_going<Iterator> && std::is_nothrow_invocable_v<F&, std::iter_reference_t<Iterator>>;
+        never_throws_going<Iterator> &&
+        std::is_nothrow_invocable_v<F&, std::iter_reference_t<Iterator>>;
 
     Iterator begin;
     own_copy<F> function;
 
-    [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first, std::size_t last) const {
+    [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first,
+                                    std::size_t last) const {
         own_copy<F> f = function;
         Iterator at = advanced(begin, first);
         for (std::size_t left = last - first; left != 0; --left, (void)++at) std::invoke(f, *at);
@@ -75,11 +80,13 @@ void for_each(Iterator first, Sentinel last, F&& f, grain smallest = {}) {
 }
 
 template <std::ranges::random_access_range Range, class F>
-    requires std::ranges::sized_range<Range> && std::invocable<F&, std::ranges::range_reference_t<Range>>
+    requires std::ranges::sized_range<Range> &&
+             std::invocable<F&, std::ranges::range_reference_t<Range>>
 void for_each(Range&& range, F&& f, grain smallest = {}) {
     const auto first = std::ranges::begin(range);
     using work = detail::visit_elements<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;
-    detail::run_loop(work{first, f}, {}, static_cast<std::size_t>(std::ranges::size(range)), smallest);
+    detail::run_loop(work{first, f}, {}, static_cast<std::size_t>(std::ranges::size(range)),
+                     smallest);
 }
 
 } // namespace sennit::par

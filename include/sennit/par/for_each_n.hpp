@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::for_each_n: the same callable for each of n indices, or for the n elements from an iterator on, in parallel.
+// par::for_each_n: the same callable for each of n indices, or for the n elements from an iterator
+// on, in parallel.
 //
 //     sennit::par::for_each_n(n, [=](std::size_t i) { y[i] += a * x[i]; });
 //     sennit::par::for_each_n(rows.begin(), 100, solve);
 //
-// Guarantees, exceptions and cost as for `par::for_each`. Capture pointers or spans by value in cheap loops: what lies
-// behind a reference may be changed by the stores of the loop, as far as the compiler knows, and is then loaded afresh
-// for each element, as in a plain loop.
+// Guarantees, exceptions and cost as for `par::for_each`. Capture pointers or spans by value in
+// cheap loops: what lies behind a reference may be changed by the stores of the loop, as far as the
+// compiler knows, and is then loaded afresh for each element, as in a plain loop.
 #pragma once
 
 #include "sennit/par/for_each.hpp"
@@ -23,7 +24,8 @@ struct visit_indices {
 
     own_copy<F> function;
 
-    [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first, std::size_t last) const {
+    [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first,
+                                    std::size_t last) const {
         own_copy<F> f = function;
         for (std::size_t i = first; i < last; ++i) std::invoke(f, i);
     }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // grain: the smallest number of elements that a parallel loop hands out or runs as one piece.
 //
-// Leave it out in most loops: the loop then sizes its pieces by the time that the elements take. Give a grain where
-// neighbouring elements share a set-up, or a cache line that both write. A grain is a lower bound: it makes no piece
-// shorter, and cheap elements still run in longer pieces.
+// Leave it out in most loops: the loop then sizes its pieces by the time that the elements take.
+// Give a grain where neighbouring elements share a set-up, or a cache line that both write. A grain
+// is a lower bound: it makes no piece shorter, and cheap elements still run in longer pieces.
 #pragma once
 
 #include <cstddef>
 
 namespace sennit::par {
 
-// Pieces begin at multiples of `elements`, counted from the first element of the loop. 0 means automatic.
+// Pieces begin at multiples of `elements`, counted from the first element of the loop. 0 means
+// automatic.
 struct grain {
     std::size_t elements = 0;
 };

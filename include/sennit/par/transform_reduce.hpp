@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::transform_reduce: transforms each element of a random-access range and reduces the results to one, in parallel.
+// par::transform_reduce: transforms each element of a random-access range and reduces the results
+// to one, in parallel.
 //
-//     double norm = sennit::par::transform_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v; });
-//     double same = sennit::par::transform_reduce(sennit::par::deterministic, x, 0.0, std::plus<>(), square);
+//     double norm = sennit::par::transform_reduce(x, 0.0, std::plus<>(), [](double v) { return v *
+//     v; }); double same = sennit::par::transform_reduce(sennit::par::deterministic, x, 0.0,
+//     std::plus<>(), square);
 //
-// Guarantees as for `par::for_each`. `reduce` must be associative; it need not be commutative: values meet in the order
-// of their elements, `init` first. `T`, the type of `init`, must be move-constructible and assignable, and both
-// callables return what converts to it; `reduce` is called with two `T&&`. Fast form: values are grouped as the work
-// was divided, so the last bits of floating-point results may differ from run to run; on one worker the grouping is
-// that of std::accumulate. Deterministic form: values are grouped by a tree that depends on the number of elements and
-// the grain only, so the bits are the same for any number of workers and in each run (of the same machine code).
-// Without a grain its leaves are blocks of n/256 elements, at least 1 and at most 4096; they are not divided further.
-// Exceptions and cost as for `par::for_each`; a block of the deterministic form costs about 3 ns.
+// Guarantees as for `par::for_each`. `reduce` must be associative; it need not be commutative:
+// values meet in the order of their elements, `init` first. `T`, the type of `init`, must be
+// move-constructible and assignable, and both callables return what converts to it; `reduce` is
+// called with two `T&&`. Fast form: values are grouped as the work was divided, so the last bits of
+// floating-point results may differ from run to run; on one worker the grouping is that of
+// std::accumulate. Deterministic form: values are grouped by a tree that depends on the number of
+// elements and the grain only, so the bits are the same for any number of workers and in each run
+// (of the same machine code). Without a grain its leaves are blocks of n/256 elements, at least 1
+// and at most 4096; they are not divided further. Exceptions and cost as for `par::for_each`; a
+// block of the deterministic form costs about 3 ns.
 #pragma once
 
 #include "sennit/par/for_each.hpp"
@@ -38,7 +42,8 @@ struct fold_elements {
     own_copy<Reduce> reduce;
     own_copy<Transform> transform;
 
-    [[gnu::always_inline]] void run(std::optional<T>& value, std::size_t first, std::size_t last) const {
+    [[gnu::always_inline]] void run(std::optional<T>& value, std::size_t first,
+                                    std::size_t last) const {
         own_copy<Transform> change = transform;
         own_copy<Reduce> add = reduce;
         Iterator at = advanced(begin, first);
@@ -50,7 +55,8 @@ struct fold_elements {
         }
         T sum = std::move(*value); // a local: it can live in a register
         for (; left != 0; --left, (void)++at)
-            sum = static_cast<T>(std::invoke(add, std::move(sum), static_cast<T>(std::invoke(change, *at))));
+            sum = static_cast<T>(
+                std::invoke(add, std::move(sum), static_cast<T>(std::invoke(change, *at))));
         *value = std::move(sum);
     }
     T join(T low, T high) const {
@@ -61,11 +67,12 @@ struct fold_elements {
 
 // The deterministic tree over the blocks [first, last), at least one.
 template <class Work>
-typename Work::value_type fold_blocks(const Work& work, std::size_t block, std::size_t count, std::size_t first,
-                                      std::size_t last) {
+typename Work::value_type fold_blocks(const Work& work, std::size_t block, std::size_t count,
+                                      std::size_t first, std::size_t last) {
     if (last - first == 1) {
         partial<Work> value;
-        run_chunk<Work>(work, value, first * block, std::min(count - first * block, block) + first * block);
+        run_chunk<Work>(work, value, first * block,
+                        std::min(count - first * block, block) + first * block);
         return std::move(*value);
     }
     const std::size_t half = first + (last - first) / 2;
@@ -81,62 +88,75 @@ inline std::size_t block_size(std::size_t count, grain wanted) noexcept {
 }
 
 template <class Work>
-typename Work::value_type fold_in_blocks(const Work& work, typename Work::value_type init, std::size_t count,
-                                         grain wanted) {
+typename Work::value_type fold_in_blocks(const Work& work, typename Work::value_type init,
+                                         std::size_t count, grain wanted) {
     if (count == 0) return init;
     const std::size_t block = block_size(count, wanted);
     const std::size_t blocks = count / block + (count % block != 0);
-    auto all = [&] { return work.join(std::move(init), fold_blocks(work, block, count, 0, blocks)); };
+    auto all = [&] {
+        return work.join(std::move(init), fold_blocks(work, block, count, 0, blocks));
+    };
     if (sched::free_slot()) [[likely]]
         return all();
     return default_runtime().run(all);
 }
 
 template <class T, class F, class Iterator>
-concept transform_for = std::invocable<F&, std::iter_reference_t<Iterator>> &&
-                        std::convertible_to<std::invoke_result_t<F&, std::iter_reference_t<Iterator>>, T>;
+concept transform_for =
+    std::invocable<F&, std::iter_reference_t<Iterator>> &&
+    std::convertible_to<std::invoke_result_t<F&, std::iter_reference_t<Iterator>>, T>;
 template <class T, class F>
-concept reduction_of = std::invocable<F&, T, T> && std::convertible_to<std::invoke_result_t<F&, T, T>, T>;
+concept reduction_of =
+    std::invocable<F&, T, T> && std::convertible_to<std::invoke_result_t<F&, T, T>, T>;
 
 template <class T, class Iterator, class Reduce, class Transform>
-using fold_for = fold_elements<T, Iterator, std::remove_reference_t<Reduce>, std::remove_reference_t<Transform>>;
+using fold_for =
+    fold_elements<T, Iterator, std::remove_reference_t<Reduce>, std::remove_reference_t<Transform>>;
 
 } // namespace detail
 
-template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel, std::movable T,
-          class Reduce, class Transform>
+template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel,
+          std::movable T, class Reduce, class Transform>
     requires detail::reduction_of<T, Reduce> && detail::transform_for<T, Transform, Iterator>
-T transform_reduce(Iterator first, Sentinel last, T init, Reduce&& reduce, Transform&& transform, grain smallest = {}) {
+T transform_reduce(Iterator first, Sentinel last, T init, Reduce&& reduce, Transform&& transform,
+                   grain smallest = {}) {
     const detail::fold_for<T, Iterator, Reduce, Transform> work{first, reduce, transform};
-    return std::move(
-        *detail::run_loop(work, std::optional<T>(std::move(init)), static_cast<std::size_t>(last - first), smallest));
+    return std::move(*detail::run_loop(work, std::optional<T>(std::move(init)),
+                                       static_cast<std::size_t>(last - first), smallest));
 }
 
 template <std::ranges::random_access_range Range, std::movable T, class Reduce, class Transform>
     requires std::ranges::sized_range<Range> && detail::reduction_of<T, Reduce> &&
              detail::transform_for<T, Transform, std::ranges::iterator_t<Range>>
-T transform_reduce(Range&& range, T init, Reduce&& reduce, Transform&& transform, grain smallest = {}) {
+T transform_reduce(Range&& range, T init, Reduce&& reduce, Transform&& transform,
+                   grain smallest = {}) {
     const auto first = std::ranges::begin(range);
-    const auto count = static_cast<std::ranges::range_difference_t<Range>>(std::ranges::size(range));
-    return par::transform_reduce(first, first + count, std::move(init), reduce, transform, smallest);
+    const auto count =
+        static_cast<std::ranges::range_difference_t<Range>>(std::ranges::size(range));
+    return par::transform_reduce(first, first + count, std::move(init), reduce, transform,
+                                 smallest);
 }
 
-template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel, std::movable T,
-          class Reduce, class Transform>
+template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel,
+          std::movable T, class Reduce, class Transform>
     requires detail::reduction_of<T, Reduce> && detail::transform_for<T, Transform, Iterator>
-T transform_reduce(deterministic_t, Iterator first, Sentinel last, T init, Reduce&& reduce, Transform&& transform,
+T transform_reduce(deterministic_t, Iterator first, Sentinel last, T init, Reduce&& reduce,
+                   Transform&& transform, grain block = {}) {
+    const detail::fold_for<T, Iterator, Reduce, Transform> work{first, reduce, transform};
+    return detail::fold_in_blocks(work, std::move(init), static_cast<std::size_t>(last - first),
+                                  block);
+}
+
+template <std::ranges::random_access_range Range, std::movable T, class Reduce, class Transform>
+    requires std::ranges::sized_range<Range> && detail::reduction_of<T, Reduce> &&
+             detail::transform_for<T, Transform, std::ranges::iterator_t<Range>>
+T transform_reduce(deterministic_t, Range&& range, T init, Reduce&& reduce, Transform&& transform,
                    grain block = {}) {
-    const detail::fold_for<T, Iterator, Reduce, Transform> work{first, reduce, transform};
-    return detail::fold_in_blocks(work, std::move(init), static_cast<std::size_t>(last - first), block);
-}
-
-template <std::ranges::random_access_range Range, std::movable T, class Reduce, class Transform>
-    requires std::ranges::sized_range<Range> && detail::reduction_of<T, Reduce> &&
-             detail::transform_for<T, Transform, std::ranges::iterator_t<Range>>
-T transform_reduce(deterministic_t, Range&& range, T init, Reduce&& reduce, Transform&& transform, grain block = {}) {
     const auto first = std::ranges::begin(range);
-    const auto count = static_cast<std::ranges::range_difference_t<Range>>(std::ranges::size(range));
-    return par::transform_reduce(deterministic, first, first + count, std::move(init), reduce, transform, block);
+    const auto count =
+        static_cast<std::ranges::range_difference_t<Range>>(std::ranges::size(range));
+    return par::transform_reduce(deterministic, first, first + count, std::move(init), reduce,
+                                 transform, block);
 }
 
 } // namespace sennit::par

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Context: fcontext by its class `fiber`, with a stack of the default size. What stands for a fiber is one of
-// these and a queue: who yields goes to its end and jumps to the first. There are no channels, locks or timers.
+// Boost.Context: fcontext by its class `fiber`, with a stack of the default size. What stands for a
+// fiber is one of these and a queue: who yields goes to its end and jumps to the first. There are
+// no channels, locks or timers.
 #include "control/main.hpp"
 #include "fibers/main.hpp"
 
@@ -91,5 +92,6 @@ private:
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::control<with_boost_context>, lab::fibers<fibers_of_boost_context>>(argc, argv);
+    return lab::program<lab::control<with_boost_context>, lab::fibers<fibers_of_boost_context>>(
+        argc, argv);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Fiber: scheduler work_stealing (with one thread, where that one cannot run, the default, round_robin), or what
-// LAB_BOOST_SCHEDULING says: round_robin (then fibers stay on the thread that makes them, which is the first, and the
-// others have nothing to do), or shared_work. New fibers start at once (`dispatch`), as in the library's own benchmark.
-// Stacks of the smallest power of two with which every workload finishes (one page, for which that benchmark asks,
-// overflows); without guard pages, which would run into the kernel's limit on mappings.
+// Boost.Fiber: scheduler work_stealing (with one thread, where that one cannot run, the default,
+// round_robin), or what LAB_BOOST_SCHEDULING says: round_robin (then fibers stay on the thread that
+// makes them, which is the first, and the others have nothing to do), or shared_work. New fibers
+// start at once (`dispatch`), as in the library's own benchmark. Stacks of the smallest power of
+// two with which every workload finishes (one page, for which that benchmark asks, overflows);
+// without guard pages, which would run into the kernel's limit on mappings.
 //
-// Workloads of forks: a fiber for each child but the last; stacks of 16 KiB; threads without work spin. Workloads of
-// fibers: stacks of 8 KiB; threads without work sleep (where they spin, they slow each message down many times).
+// Workloads of forks: a fiber for each child but the last; stacks of 16 KiB; threads without work
+// spin. Workloads of fibers: stacks of 8 KiB; threads without work sleep (where they spin, they
+// slow each message down many times).
 #include "main.hpp"
 
 #include "actors/fiber_servants.hpp"
@@ -30,13 +32,15 @@ inline algorithm algorithm_for(unsigned threads) {
     if (wanted == "shared_work") return algorithm::shared_work;
     if (wanted == "round_robin") return algorithm::round_robin;
     if (wanted != "work_stealing")
-        throw std::invalid_argument("LAB_BOOST_SCHEDULING must be round_robin, shared_work or work_stealing");
+        throw std::invalid_argument(
+            "LAB_BOOST_SCHEDULING must be round_robin, shared_work or work_stealing");
     return threads > 1 ? algorithm::work_stealing : algorithm::round_robin;
 }
 
 // For the calling thread, one of so many. `sleep`: while it has nothing to do.
 inline void use(algorithm which, unsigned threads, bool sleep) {
-    if (which == algorithm::shared_work) fibers::use_scheduling_algorithm<fibers::algo::shared_work>(sleep);
+    if (which == algorithm::shared_work)
+        fibers::use_scheduling_algorithm<fibers::algo::shared_work>(sleep);
     if (which == algorithm::work_stealing)
         fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(threads, sleep);
 }
@@ -73,8 +77,8 @@ struct boost_threads {
     }
     template <class F>
     static fibers::fiber fork(F f) {
-        return fibers::fiber(fibers::launch::dispatch, std::allocator_arg, fibers::fixedsize_stack(stack_size),
-                             std::move(f));
+        return fibers::fiber(fibers::launch::dispatch, std::allocator_arg,
+                             fibers::fixedsize_stack(stack_size), std::move(f));
     }
 };
 
@@ -100,7 +104,8 @@ struct with_boost_fiber : boost_threads<16 * 1024> {
         if (count == 0) return 0;
         std::vector<std::int64_t> results(count);
         std::vector<fibers::fiber> children;
-        for (std::size_t i = 0; i + 1 < count; ++i) children.push_back(fork([&, i] { results[i] = f(i); }));
+        for (std::size_t i = 0; i + 1 < count; ++i)
+            children.push_back(fork([&, i] { results[i] = f(i); }));
         results[count - 1] = f(count - 1);
         for (auto& child : children) child.join();
         std::int64_t result = 0;
@@ -149,7 +154,8 @@ struct fibers_of_boost : boost_threads<8 * 1024> {
     };
     template <class T>
     struct buffered : fibers::buffered_channel<T> { // of a power of two, less one
-        explicit buffered(std::size_t capacity) : fibers::buffered_channel<T>(std::bit_ceil(capacity)) {}
+        explicit buffered(std::size_t capacity)
+            : fibers::buffered_channel<T>(std::bit_ceil(capacity)) {}
         T pop() { return this->value_pop(); }
     };
 };

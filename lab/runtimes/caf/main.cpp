@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CAF, the C++ Actor Framework: event-based actors with behaviours that are lambdas, messages of plain numbers. Its
-// mailboxes have no bound, so a sender of many sends 64, then tells itself to go on, as Sennit's does.
+// CAF, the C++ Actor Framework: event-based actors with behaviours that are lambdas, messages of
+// plain numbers. Its mailboxes have no bound, so a sender of many sends 64, then tells itself to go
+// on, as Sennit's does.
 #include "actors/sizes.hpp"
 #include "savina.hpp"
 #include "servants.hpp"
@@ -39,8 +40,10 @@ caf::behavior passing_on(ring_node* self, std::int64_t number, caf_finish* whole
 
 std::vector<caf::actor> make_ring(caf::actor_system& system, caf_finish& whole) {
     std::vector<caf::actor> nodes;
-    for (std::int64_t i = 1; i <= lab::ring_actors; ++i) nodes.push_back(system.spawn(passing_on, i, &whole));
-    for (std::size_t i = 0; i < nodes.size(); ++i) caf::anon_send(nodes[i], nodes[(i + 1) % nodes.size()]);
+    for (std::int64_t i = 1; i <= lab::ring_actors; ++i)
+        nodes.push_back(system.spawn(passing_on, i, &whole));
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        caf::anon_send(nodes[i], nodes[(i + 1) % nodes.size()]);
     return nodes;
 }
 
@@ -77,7 +80,8 @@ struct ring_work : lab::ring_work_size {
         const auto nodes = make_ring(runtime.system, whole);
         const auto tokens = static_cast<std::size_t>(lab::work_tokens);
         for (std::size_t i = 0; i < tokens; ++i)
-            caf::anon_send(nodes[i * nodes.size() / tokens], hops(), static_cast<std::uint64_t>(i + 1));
+            caf::anon_send(nodes[i * nodes.size() / tokens], hops(),
+                           static_cast<std::uint64_t>(i + 1));
         whole.wait();
         end(runtime.system, nodes);
         return whole.answer == lab::work_tokens ? expected() : -1;
@@ -121,8 +125,10 @@ struct ping_pong : actor_workload {
 struct source_state {
     std::int64_t next = 0;
 };
-// Sends the numbers from 0 to below `end`, then, where `last` says so, the message that asks for the result.
-caf::behavior sending(caf::stateful_actor<source_state>* self, const caf::actor& to, std::int64_t end, bool last) {
+// Sends the numbers from 0 to below `end`, then, where `last` says so, the message that asks for
+// the result.
+caf::behavior sending(caf::stateful_actor<source_state>* self, const caf::actor& to,
+                      std::int64_t end, bool last) {
     return {
         [=](caf::unit_t) {
             auto& next = self->state.next;
@@ -138,7 +144,8 @@ struct gatherer_state {
     std::int64_t seen = 0, sum = 0;
 };
 // Ends after so many numbers, or, where they are 0, when it is asked for the sum.
-caf::behavior gathering(caf::stateful_actor<gatherer_state>* self, std::int64_t expected, caf_finish* whole) {
+caf::behavior gathering(caf::stateful_actor<gatherer_state>* self, std::int64_t expected,
+                        caf_finish* whole) {
     return {
         [=](std::int64_t number) {
             self->state.sum += number;
@@ -244,13 +251,16 @@ struct skynet_actor : lab::skynet_actor_size {
 };
 
 struct actors {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
         using lab::measure;
         if (name == "thread-ring") return measure<with_caf>(thread_ring(size), threads);
-        if (name == "parallel-thread-ring") return measure<with_caf>(parallel_thread_ring(size), threads);
+        if (name == "parallel-thread-ring")
+            return measure<with_caf>(parallel_thread_ring(size), threads);
         if (name == "ping-pong") return measure<with_caf>(ping_pong(size), threads);
         if (name == "counting-actor") return measure<with_caf>(counting_actor(size), threads);
-        if (name == "producer-consumer") return measure<with_caf>(lab::producer_consumer(size), threads);
+        if (name == "producer-consumer")
+            return measure<with_caf>(lab::producer_consumer(size), threads);
         if (name == "prime-factors") return measure<with_caf>(lab::prime_factors(size), threads);
         if (name == "mixed-scenario") return measure<with_caf>(lab::mixed_scenario(size), threads);
         if (name == "skynet-actor") return measure<with_caf>(skynet_actor(size), threads);
@@ -258,7 +268,8 @@ struct actors {
         if (name == "spawn-storm") return measure<with_caf>(spawn_storm(size), threads);
         if (name == "ring-work") return measure<with_caf>(ring_work(size), threads);
         if (name == "savina-fib") return measure<with_caf>(lab::savina_fib(size), threads);
-        if (name == "savina-chameneos") return measure<with_caf>(lab::savina_chameneos(size), threads);
+        if (name == "savina-chameneos")
+            return measure<with_caf>(lab::savina_chameneos(size), threads);
         return std::nullopt;
     }
 };

@@ -80,8 +80,8 @@ struct creature_state {
     std::int64_t meetings = 0;
     bool begun = false;
 };
-inline caf::behavior creature(caf::stateful_actor<creature_state>* self, std::int32_t colour, const caf::actor& where,
-                              caf_finish* whole) {
+inline caf::behavior creature(caf::stateful_actor<creature_state>* self, std::int32_t colour,
+                              const caf::actor& where, caf_finish* whole) {
     self->state.colour = colour;
     const auto ask = [=] { self->send(where, self->state.colour, caf::actor(self)); };
     const auto met = [=] {
@@ -113,7 +113,9 @@ struct savina_chameneos : savina::chameneos_size {
         whole.left = savina::creatures;
         const auto where = runtime.system.spawn(mall, n);
         for (std::int64_t i = 0; i < savina::creatures; ++i)
-            caf::anon_send(runtime.system.spawn(creature, static_cast<std::int32_t>(i % 3), where, &whole), caf::unit);
+            caf::anon_send(
+                runtime.system.spawn(creature, static_cast<std::int32_t>(i % 3), where, &whole),
+                caf::unit);
         whole.wait();
         runtime.system.await_all_actors_done();
         return whole.answer;

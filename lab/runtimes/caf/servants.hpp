@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actors that work for each other with CAF: a bounded buffer, a pool, rings with a worker beside each.
+// Actors that work for each other with CAF: a bounded buffer, a pool, rings with a worker beside
+// each.
 #pragma once
 
 #include "actors/sizes.hpp"
@@ -12,7 +13,8 @@
 
 namespace lab {
 
-// ---- producer-consumer: a producer with a number is an offer, a consumer alone wants one; a unit is room
+// ---- producer-consumer: a producer with a number is an offer, a consumer alone wants one; a unit
+// is room
 
 struct buffer_state {
     std::deque<std::int64_t> items;
@@ -50,13 +52,15 @@ inline caf::behavior buffering(buffer_actor* self) {
 struct producer_state {
     std::int64_t left = 0;
 };
-inline caf::behavior producing(caf::stateful_actor<producer_state>* self, const caf::actor& to, std::int64_t count) {
+inline caf::behavior producing(caf::stateful_actor<producer_state>* self, const caf::actor& to,
+                               std::int64_t count) {
     self->state.left = count;
     return {[=](caf::unit_t) {
         if (self->state.left-- > 0) self->send(to, caf::actor(self), self->state.left);
     }};
 }
-inline caf::behavior consuming(caf::event_based_actor* self, const caf::actor& from, caf_finish* whole) {
+inline caf::behavior consuming(caf::event_based_actor* self, const caf::actor& from,
+                               caf_finish* whole) {
     return {
         [=](caf::unit_t) { self->send(from, caf::actor(self)); },
         [=](std::int64_t) {
@@ -74,7 +78,8 @@ struct producer_consumer : actor_workload {
         const caf::actor buffer = actors.front();
         for (std::int64_t i = 0; i < producers; ++i)
             actors.push_back(runtime.system.spawn(producing, buffer, share_of(n, producers, i)));
-        for (std::int64_t i = 0; i < consumers; ++i) actors.push_back(runtime.system.spawn(consuming, buffer, &whole));
+        for (std::int64_t i = 0; i < consumers; ++i)
+            actors.push_back(runtime.system.spawn(consuming, buffer, &whole));
         for (std::size_t i = 1; i < actors.size(); ++i) caf::anon_send(actors[i], caf::unit);
         whole.wait();
         end(runtime.system, actors);
@@ -82,7 +87,8 @@ struct producer_consumer : actor_workload {
     }
 };
 
-// ---- prime-factors: a number is a lent buffer; a message is copied where it is shared, which a buffer must not be
+// ---- prime-factors: a number is a lent buffer; a message is copied where it is shared, which a
+// buffer must not be
 
 struct lender_state {
     std::vector<std::int64_t> free;
@@ -108,7 +114,8 @@ inline caf::behavior lending(caf::stateful_actor<lender_state>* self) {
 struct dispatcher_state {
     std::int64_t left = 0;
 };
-inline caf::behavior dispatching(caf::stateful_actor<dispatcher_state>* self, std::int64_t queries, caf_finish* whole) {
+inline caf::behavior dispatching(caf::stateful_actor<dispatcher_state>* self, std::int64_t queries,
+                                 caf_finish* whole) {
     self->state.left = queries;
     const auto ask = [=](const caf::actor& idle) {
         if (self->state.left-- > 0) self->send(idle, caf::unit);
@@ -121,7 +128,8 @@ inline caf::behavior dispatching(caf::stateful_actor<dispatcher_state>* self, st
         },
     };
 }
-inline caf::behavior solving(caf::event_based_actor* self, const caf::actor& client, const caf::actor& server) {
+inline caf::behavior solving(caf::event_based_actor* self, const caf::actor& client,
+                             const caf::actor& server) {
     return {
         [=](caf::unit_t) { self->send(server, caf::actor(self)); },
         [=](std::int64_t buffer) {
@@ -156,8 +164,10 @@ struct mixed_state {
     caf::actor next, worker; // the worker is the first one's only
     std::int64_t hops = 0;
 };
-// `rings` ends with the last token and the last factor, `counts` is told the hops when a unit asks for them.
-inline caf::behavior mixing(caf::stateful_actor<mixed_state>* self, caf_finish* rings, caf_finish* counts) {
+// `rings` ends with the last token and the last factor, `counts` is told the hops when a unit asks
+// for them.
+inline caf::behavior mixing(caf::stateful_actor<mixed_state>* self, caf_finish* rings,
+                            caf_finish* counts) {
     return {
         [=](const caf::actor& next) { self->state.next = next; },
         [=](const caf::actor& next, const caf::actor& worker) {
@@ -178,8 +188,9 @@ inline caf::behavior mixing(caf::stateful_actor<mixed_state>* self, caf_finish* 
     };
 }
 inline caf::behavior factorising(caf::event_based_actor*, caf_finish* rings) {
-    return {
-        [=](caf::unit_t) { rings->one_more(smallest_factor_of(composite) != smallest_factor); }}; // how many are wrong
+    return {[=](caf::unit_t) {
+        rings->one_more(smallest_factor_of(composite) != smallest_factor);
+    }}; // how many are wrong
 }
 struct mixed_scenario : mixed_size {
     using mixed_size::mixed_size;
@@ -194,7 +205,8 @@ struct mixed_scenario : mixed_size {
                 nodes.push_back(runtime.system.spawn(mixing, &rings, &counts));
             workers.push_back(runtime.system.spawn(factorising, &rings));
             caf::anon_send(nodes.front(), nodes[1], workers.back());
-            for (std::size_t i = 1; i < nodes.size(); ++i) caf::anon_send(nodes[i], nodes[(i + 1) % nodes.size()]);
+            for (std::size_t i = 1; i < nodes.size(); ++i)
+                caf::anon_send(nodes[i], nodes[(i + 1) % nodes.size()]);
             caf::anon_send(nodes.front(), hops());
             all.insert(all.end(), nodes.begin(), nodes.end());
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CAF's scheduler, with as many threads as asked for, and what its actors tell the program that waits for them.
+// CAF's scheduler, with as many threads as asked for, and what its actors tell the program that
+// waits for them.
 #pragma once
 
 #include "actors/finish.hpp"

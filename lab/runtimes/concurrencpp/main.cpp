@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// concurrencpp: parallel coroutines on its thread_pool_executor, awaited in turn; the last child is a lazy one, awaited
-// at once.
+// concurrencpp: parallel coroutines on its thread_pool_executor, awaited in turn; the last child is
+// a lazy one, awaited at once.
 #include "main.hpp"
 
 #include <concurrencpp/concurrencpp.h>
@@ -14,8 +14,8 @@ using concurrencpp::thread_pool_executor;
 using lab::uts_node;
 using lab::uts_tree;
 
-// Each coroutine comes in two forms, `forked<T>(executor_tag(), pool, ...)`, which begins on the pool, and
-// `here<T>(pool, ...)`.
+// Each coroutine comes in two forms, `forked<T>(executor_tag(), pool, ...)`, which begins on the
+// pool, and `here<T>(pool, ...)`.
 template <class T, class... Tag>
 struct form {
     using type = result<T>;
@@ -36,12 +36,14 @@ form_t<std::int64_t, Tag...> fib(Tag..., thread_pool_executor& pool, int n) {
 }
 
 template <class... Tag>
-form_t<std::int64_t, Tag...> skynet(Tag..., thread_pool_executor& pool, std::int64_t first, std::int64_t count) {
+form_t<std::int64_t, Tag...> skynet(Tag..., thread_pool_executor& pool, std::int64_t first,
+                                    std::int64_t count) {
     if (count == 1) co_return first;
     const std::int64_t part = count / 10;
     std::array<result<std::int64_t>, 9> forked;
     for (std::size_t i = 0; i < 9; ++i)
-        forked[i] = skynet<executor_tag>({}, pool, first + static_cast<std::int64_t>(i) * part, part);
+        forked[i] =
+            skynet<executor_tag>({}, pool, first + static_cast<std::int64_t>(i) * part, part);
     std::int64_t sum = co_await skynet<>(pool, first + 9 * part, part);
     for (auto& one : forked) sum += co_await one;
     co_return sum;
@@ -50,7 +52,8 @@ form_t<std::int64_t, Tag...> skynet(Tag..., thread_pool_executor& pool, std::int
 using queens = lab::nqueens<void>;
 
 template <std::size_t N, class... Tag>
-form_t<std::int64_t, Tag...> nqueens(Tag..., thread_pool_executor& pool, int column, queens::board<N> board) {
+form_t<std::int64_t, Tag...> nqueens(Tag..., thread_pool_executor& pool, int column,
+                                     queens::board<N> board) {
     if (column == static_cast<int>(N)) co_return 1;
     std::array<char, N> moves;
     const std::size_t count = queens::moves_at<N>(column, board, moves);
@@ -67,7 +70,8 @@ form_t<std::int64_t, Tag...> nqueens(Tag..., thread_pool_executor& pool, int col
 }
 
 template <class... Tag>
-form_t<void, Tag...> matmul(Tag..., thread_pool_executor& pool, const int* a, const int* b, int* c, int n, int stride) {
+form_t<void, Tag...> matmul(Tag..., thread_pool_executor& pool, const int* a, const int* b, int* c,
+                            int n, int stride) {
     if (n <= lab::matmul<void>::leaf) {
         lab::matmul<void>::multiply_leaf(a, b, c, n, stride);
         co_return;
@@ -93,12 +97,14 @@ form_t<void, Tag...> matmul(Tag..., thread_pool_executor& pool, const int* a, co
 }
 
 template <class... Tag>
-form_t<std::int64_t, Tag...> uts(Tag..., thread_pool_executor& pool, const uts_tree& tree, uts_node node) {
+form_t<std::int64_t, Tag...> uts(Tag..., thread_pool_executor& pool, const uts_tree& tree,
+                                 uts_node node) {
     const std::size_t count = node.children(tree);
     if (count == 0) co_return 1;
     std::vector<result<std::int64_t>> forked;
     forked.reserve(count - 1);
-    for (std::size_t i = 0; i + 1 < count; ++i) forked.push_back(uts<executor_tag>({}, pool, tree, node.child(i)));
+    for (std::size_t i = 0; i + 1 < count; ++i)
+        forked.push_back(uts<executor_tag>({}, pool, tree, node.child(i)));
     std::int64_t sum = 1 + co_await uts<>(pool, tree, node.child(count - 1));
     for (auto& one : forked) sum += co_await one;
     co_return sum;
@@ -136,7 +142,9 @@ template <std::size_t... N>
 std::int64_t lab::nqueens<with_concurrencpp>::dispatch(int n, std::index_sequence<N...>) {
     std::int64_t result = -1;
     ((static_cast<int>(N) + 1 == n
-          ? void(result = ::nqueens<N + 1, executor_tag>({}, *with_concurrencpp::pool, 0, queens::board<N + 1>{}).get())
+          ? void(result = ::nqueens<N + 1, executor_tag>({}, *with_concurrencpp::pool, 0,
+                                                         queens::board<N + 1>{})
+                              .get())
           : void()),
      ...);
     return result;

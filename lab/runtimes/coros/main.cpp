@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// coros: wait_tasks, which puts all children into the worker's own deque and goes on with the parent after the last of
-// them.
+// coros: wait_tasks, which puts all children into the worker's own deque and goes on with the
+// parent after the last of them.
 #include "main.hpp"
 
 #include <start_tasks.h>
@@ -25,7 +25,8 @@ Task<std::int64_t> skynet(std::int64_t first, std::int64_t count) {
     if (count == 1) co_return first;
     const std::int64_t part = count / 10;
     std::array<Task<std::int64_t>, 10> t;
-    for (std::size_t i = 0; i < 10; ++i) t[i] = skynet(first + static_cast<std::int64_t>(i) * part, part);
+    for (std::size_t i = 0; i < 10; ++i)
+        t[i] = skynet(first + static_cast<std::int64_t>(i) * part, part);
     co_await coros::wait_tasks(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9]);
     std::int64_t sum = 0;
     for (auto& one : t) sum += *one;
@@ -62,7 +63,8 @@ Task<void> matmul(const int* a, const int* b, int* c, int n, int stride) {
     co_await coros::wait_tasks(matmul(a, b, c, k, stride), matmul(a, b + k, c + k, k, stride),
                                matmul(a + down, b, c + down, k, stride),
                                matmul(a + down, b + k, c + down + k, k, stride));
-    co_await coros::wait_tasks(matmul(a + k, b + down, c, k, stride), matmul(a + k, b + down + k, c + k, k, stride),
+    co_await coros::wait_tasks(matmul(a + k, b + down, c, k, stride),
+                               matmul(a + k, b + down + k, c + k, k, stride),
                                matmul(a + down + k, b + down, c + down, k, stride),
                                matmul(a + down + k, b + down + k, c + down + k, k, stride));
 }
@@ -108,8 +110,9 @@ template <>
 template <std::size_t... N>
 std::int64_t lab::nqueens<with_coros>::dispatch(int n, std::index_sequence<N...>) {
     std::int64_t result = -1;
-    ((static_cast<int>(N) + 1 == n ? void(result = with_coros::wait(::nqueens<N + 1>(0, queens::board<N + 1>{})))
-                                   : void()),
+    ((static_cast<int>(N) + 1 == n
+          ? void(result = with_coros::wait(::nqueens<N + 1>(0, queens::board<N + 1>{})))
+          : void()),
      ...);
     return result;
 }

@@ -14,8 +14,12 @@ struct library {
     template <class T>
     using task = cppcoro::task<T>; // schedule_on would cost a second coroutine
     using pool = cppcoro::static_thread_pool;
-    static auto when_all(auto&&... tasks) { return cppcoro::when_all(std::forward<decltype(tasks)>(tasks)...); }
-    static auto all_of(auto&& tasks) { return cppcoro::when_all_ready(std::forward<decltype(tasks)>(tasks)); }
+    static auto when_all(auto&&... tasks) {
+        return cppcoro::when_all(std::forward<decltype(tasks)>(tasks)...);
+    }
+    static auto all_of(auto&& tasks) {
+        return cppcoro::when_all_ready(std::forward<decltype(tasks)>(tasks));
+    }
     static std::int64_t value(std::int64_t one) { return one; }
     static std::int64_t value(auto& done) { return done.result(); }
 };
@@ -40,27 +44,29 @@ std::int64_t lab::fib<with_cppcoro>::run() const {
 }
 template <>
 std::int64_t lab::skynet<with_cppcoro>::run() const {
-    return cppcoro::sync_wait(shapes::skynet(*with_cppcoro::pool, shapes::start::on_pool, 0, leaves(depth)));
+    return cppcoro::sync_wait(
+        shapes::skynet(*with_cppcoro::pool, shapes::start::on_pool, 0, leaves(depth)));
 }
 template <>
 template <std::size_t... N>
 std::int64_t lab::nqueens<with_cppcoro>::dispatch(int n, std::index_sequence<N...>) {
     std::int64_t result = -1;
-    ((static_cast<int>(N) + 1 == n
-          ? void(result = cppcoro::sync_wait(shapes::nqueens<N + 1>(*with_cppcoro::pool, shapes::start::on_pool, 0,
-                                                                    lab::nqueens<void>::board<N + 1>{})))
-          : void()),
+    ((static_cast<int>(N) + 1 == n ? void(result = cppcoro::sync_wait(shapes::nqueens<N + 1>(
+                                              *with_cppcoro::pool, shapes::start::on_pool, 0,
+                                              lab::nqueens<void>::board<N + 1>{})))
+                                   : void()),
      ...);
     return result;
 }
 template <>
 void lab::matmul<with_cppcoro>::node(const int* a, const int* b, int* c, int n, int stride) {
-    cppcoro::sync_wait(shapes::matmul(*with_cppcoro::pool, shapes::start::on_pool, a, b, c, n, stride));
+    cppcoro::sync_wait(
+        shapes::matmul(*with_cppcoro::pool, shapes::start::on_pool, a, b, c, n, stride));
 }
 template <>
 std::int64_t lab::uts<with_cppcoro>::run() const {
-    return cppcoro::sync_wait(
-        shapes::uts(*with_cppcoro::pool, shapes::start::on_pool, tree, lab::uts_node::root(tree.seed)));
+    return cppcoro::sync_wait(shapes::uts(*with_cppcoro::pool, shapes::start::on_pool, tree,
+                                          lab::uts_node::root(tree.seed)));
 }
 
 int main(int argc, char** argv) {

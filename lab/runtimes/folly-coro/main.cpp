@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// folly::coro: collectAllTry of its tasks (collectAll would make a source of cancellation for each fork) on its
-// CPUThreadPoolExecutor, which takes the oldest first and so walks trees in breadth.
+// folly::coro: collectAllTry of its tasks (collectAll would make a source of cancellation for each
+// fork) on its CPUThreadPoolExecutor, which takes the oldest first and so walks trees in breadth.
 #include "when_all.hpp"
 
 #include <folly/coro/Collect.h>
@@ -22,7 +22,9 @@ struct library {
     static auto when_all(auto&&... tasks) {
         return folly::coro::collectAllTry(std::forward<decltype(tasks)>(tasks)...);
     }
-    static auto all_of(auto&& tasks) { return folly::coro::collectAllTryRange(std::forward<decltype(tasks)>(tasks)); }
+    static auto all_of(auto&& tasks) {
+        return folly::coro::collectAllTryRange(std::forward<decltype(tasks)>(tasks));
+    }
     static std::int64_t value(auto& done) { return *done; }
 };
 
@@ -32,7 +34,8 @@ struct with_folly_coro {
     static inline folly::CPUThreadPoolExecutor* executor = nullptr;
     static inline current_executor pool;
     folly::CPUThreadPoolExecutor own;
-    explicit with_folly_coro(unsigned threads) : own(std::pair<std::size_t, std::size_t>(threads, threads)) {
+    explicit with_folly_coro(unsigned threads)
+        : own(std::pair<std::size_t, std::size_t>(threads, threads)) {
         executor = &own;
     }
     template <class F>
@@ -50,27 +53,29 @@ std::int64_t lab::fib<with_folly_coro>::run() const {
 }
 template <>
 std::int64_t lab::skynet<with_folly_coro>::run() const {
-    return with_folly_coro::wait_for(shapes::skynet(with_folly_coro::pool, shapes::start::here, 0, leaves(depth)));
+    return with_folly_coro::wait_for(
+        shapes::skynet(with_folly_coro::pool, shapes::start::here, 0, leaves(depth)));
 }
 template <>
 template <std::size_t... N>
 std::int64_t lab::nqueens<with_folly_coro>::dispatch(int n, std::index_sequence<N...>) {
     std::int64_t result = -1;
-    ((static_cast<int>(N) + 1 == n
-          ? void(result = with_folly_coro::wait_for(shapes::nqueens<N + 1>(with_folly_coro::pool, shapes::start::here,
-                                                                           0, lab::nqueens<void>::board<N + 1>{})))
-          : void()),
+    ((static_cast<int>(N) + 1 == n ? void(result = with_folly_coro::wait_for(shapes::nqueens<N + 1>(
+                                              with_folly_coro::pool, shapes::start::here, 0,
+                                              lab::nqueens<void>::board<N + 1>{})))
+                                   : void()),
      ...);
     return result;
 }
 template <>
 void lab::matmul<with_folly_coro>::node(const int* a, const int* b, int* c, int n, int stride) {
-    with_folly_coro::wait_for(shapes::matmul(with_folly_coro::pool, shapes::start::here, a, b, c, n, stride));
+    with_folly_coro::wait_for(
+        shapes::matmul(with_folly_coro::pool, shapes::start::here, a, b, c, n, stride));
 }
 template <>
 std::int64_t lab::uts<with_folly_coro>::run() const {
-    return with_folly_coro::wait_for(
-        shapes::uts(with_folly_coro::pool, shapes::start::here, tree, lab::uts_node::root(tree.seed)));
+    return with_folly_coro::wait_for(shapes::uts(with_folly_coro::pool, shapes::start::here, tree,
+                                                 lab::uts_node::root(tree.seed)));
 }
 
 int main(int argc, char** argv) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // folly::fibers: a FiberManager for each thread, with stacks of the library's own 16 KiB.
 //
-// A fiber stays on the manager that it was given to. With several threads the workload's fiber and those that it starts
-// give each new one to the thread with the fewest; what starts further down stays at home, so that a tree is dealt out
-// near its root. Where a fiber need not be dealt out it is run at once (addTaskEager), so that a tree is walked depth
-// first, and often has ended before it is joined.
+// A fiber stays on the manager that it was given to. With several threads the workload's fiber and
+// those that it starts give each new one to the thread with the fewest; what starts further down
+// stays at home, so that a tree is dealt out near its root. Where a fiber need not be dealt out it
+// is run at once (addTaskEager), so that a tree is walked depth first, and often has ended before
+// it is joined.
 //
-// Threads look for work all the time, and make way to other programs now and then: one that slept on its EventBase
-// would have to be woken through the kernel for each fiber that another thread makes ready. Only where fibers sleep are
-// there EventBases, whose timers are of whole milliseconds; those of the other loop are of ten.
+// Threads look for work all the time, and make way to other programs now and then: one that slept
+// on its EventBase would have to be woken through the kernel for each fiber that another thread
+// makes ready. Only where fibers sleep are there EventBases, whose timers are of whole
+// milliseconds; those of the other loop are of ten.
 #include "fibers/main.hpp"
 
 #include <folly/IntrusiveList.h>
@@ -34,7 +36,8 @@ namespace {
 // How far below the workload's fiber; a new fiber inherits it.
 struct depth {
     int value = 0;
-    static constexpr int dealt_out = 2; // the workload's fiber starts those of depth 1, and they those of depth 2
+    static constexpr int dealt_out =
+        2; // the workload's fiber starts those of depth 1, and they those of depth 2
 };
 
 enum class driver { polling, event_base };
@@ -53,7 +56,9 @@ public:
     explicit home(driver by) : manager(folly::fibers::LocalType<depth>(), controller(by)) {
         if (by == driver::polling) return;
         using std::chrono::milliseconds;
-        events_.emplace(folly::EventBase::Options().setSkipTimeMeasurement(true).setTimerTickInterval(milliseconds(1)));
+        events_.emplace(
+            folly::EventBase::Options().setSkipTimeMeasurement(true).setTimerTickInterval(
+                milliseconds(1)));
         static_cast<event_base_controller&>(manager.loopController()).attachEventBase(*events_);
     }
     void drive() {
@@ -76,7 +81,9 @@ private:
         if (by == driver::polling) return std::make_unique<polling_controller>();
         return std::make_unique<event_base_controller>();
     }
-    polling_controller& polling() { return static_cast<polling_controller&>(manager.loopController()); }
+    polling_controller& polling() {
+        return static_cast<polling_controller&>(manager.loopController());
+    }
 };
 
 class homes {
@@ -139,7 +146,8 @@ struct fibers_of_folly {
     struct fiber {
         std::unique_ptr<baton> over;
         void join() const {
-            if (!over->try_wait()) over->wait(); // wait() would make way even to a fiber that has ended
+            if (!over->try_wait())
+                over->wait(); // wait() would make way even to a fiber that has ended
         }
     };
     template <class F>
@@ -179,7 +187,8 @@ struct fibers_of_folly {
 
     using mutex = folly::fibers::TimedMutex;
 
-    // The library has none: a list of who waits, each with a baton. Like it, the mutex must be held to notify.
+    // The library has none: a list of who waits, each with a baton. Like it, the mutex must be held
+    // to notify.
     class condition_variable {
     public:
         template <class Ready>
@@ -216,7 +225,8 @@ struct fibers_of_folly {
         folly::fibers::Semaphore tokens_{0};
     };
 
-    // More tokens than anybody will take; a promise for those who wait with a limit, which only futures have.
+    // More tokens than anybody will take; a promise for those who wait with a limit, which only
+    // futures have.
     class event {
     public:
         void wait() { tokens_.wait(1); }
@@ -304,7 +314,8 @@ struct driven : fibers_of_folly {
 };
 
 struct by_name {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
         if (name == "sleepers" || name == "timer-lateness" || name == "timers-cancelled")
             return lab::fibers<driven<driver::event_base>>::run(name, size, threads);
         return lab::fibers<driven<driver::polling>>::run(name, size, threads);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPX: its threads, which are fibers, as tasks that return futures; its default scheduler, on threads that are not
-// bound to processors. Threads without work spin, and after 200,000 rounds sleep for 1 ms, then 2, up to a second,
-// unless something is scheduled meanwhile.
+// HPX: its threads, which are fibers, as tasks that return futures; its default scheduler, on
+// threads that are not bound to processors. Threads without work spin, and after 200,000 rounds
+// sleep for 1 ms, then 2, up to a second, unless something is scheduled meanwhile.
 //
-// Workloads of forks: a task for each child but the last, with the hint to run as a child: a task that nobody has begun
-// when its parent waits for it is run there, on the parent's stack if that has room. The queues take the oldest first,
-// so that tasks without the hint walk a tree in breadth; with `launch::fork`, with `task_group` and as coroutines they
-// need several times as much memory and time. Tasks that were run so remain in their queue until somebody takes them
-// out, so the largest trees do not fit into memory all the same.
+// Workloads of forks: a task for each child but the last, with the hint to run as a child: a task
+// that nobody has begun when its parent waits for it is run there, on the parent's stack if that
+// has room. The queues take the oldest first, so that tasks without the hint walk a tree in
+// breadth; with `launch::fork`, with `task_group` and as coroutines they need several times as much
+// memory and time. Tasks that were run so remain in their queue until somebody takes them out, so
+// the largest trees do not fit into memory all the same.
 //
-// Workloads of fibers: tasks without that hint, each on its own stack. Stacks of the default size, 64 KiB; without
-// guard pages, which would run into the kernel's limit on mappings where the library takes stacks from it.
+// Workloads of fibers: tasks without that hint, each on its own stack. Stacks of the default size,
+// 64 KiB; without guard pages, which would run into the kernel's limit on mappings where the
+// library takes stacks from it.
 #include "main.hpp"
 
 #include "fibers/main.hpp"
@@ -34,9 +36,11 @@ namespace {
 struct hpx_threads {
     explicit hpx_threads(unsigned threads) {
         hpx::local::init_params wanted;
-        wanted.cfg = {"hpx.os_threads!=" + std::to_string(threads), "hpx.bind!=none", "hpx.stacks.use_guard_pages!=0"};
+        wanted.cfg = {"hpx.os_threads!=" + std::to_string(threads), "hpx.bind!=none",
+                      "hpx.stacks.use_guard_pages!=0"};
         wanted.rp_mode = hpx::resource::partitioner_mode::allow_oversubscription;
-        if (!hpx::local::start(nullptr, 0, nullptr, wanted)) throw std::runtime_error("HPX does not start");
+        if (!hpx::local::start(nullptr, 0, nullptr, wanted))
+            throw std::runtime_error("HPX does not start");
     }
     ~hpx_threads() {
         hpx::post([] { hpx::local::finalize(); });
@@ -163,8 +167,9 @@ struct fibers_of_hpx : hpx_threads {
     };
 };
 
-// Waiting for either of two is `when_any` of two futures, which only the library's unbounded channel has. A sender
-// waits until its value has been taken; the future of the channel that was not chosen is kept for the next time.
+// Waiting for either of two is `when_any` of two futures, which only the library's unbounded
+// channel has. A sender waits until its value has been taken; the future of the channel that was
+// not chosen is kept for the next time.
 struct selecting_in_hpx : hpx_threads {
     using hpx_threads::hpx_threads;
     using fiber = fibers_of_hpx::fiber;
@@ -198,7 +203,8 @@ struct selecting_in_hpx : hpx_threads {
 };
 
 struct select_two {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
         if (name != "select-two") return std::nullopt;
         return lab::measure<selecting_in_hpx>(lab::select_two<selecting_in_hpx>(size), threads);
     }

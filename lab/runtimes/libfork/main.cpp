@@ -18,7 +18,8 @@ inline constexpr auto fib = [](auto self, int n) -> lf::task<std::int64_t> {
     co_return a + b;
 };
 
-inline constexpr auto skynet = [](auto self, std::int64_t first, std::int64_t count) -> lf::task<std::int64_t> {
+inline constexpr auto skynet = [](auto self, std::int64_t first,
+                                  std::int64_t count) -> lf::task<std::int64_t> {
     if (count == 1) co_return first;
     const std::int64_t part = count / 10;
     std::array<std::int64_t, 10> results;
@@ -34,7 +35,8 @@ inline constexpr auto skynet = [](auto self, std::int64_t first, std::int64_t co
 using queens = lab::nqueens<void>;
 
 template <std::size_t N>
-inline constexpr auto nqueens = [](auto self, int column, queens::board<N> board) -> lf::task<std::int64_t> {
+inline constexpr auto nqueens =
+    [](auto self, int column, queens::board<N> board) -> lf::task<std::int64_t> {
     if (column == static_cast<int>(N)) co_return 1;
     std::array<char, N> moves;
     const std::size_t count = queens::moves_at<N>(column, board, moves);
@@ -45,7 +47,8 @@ inline constexpr auto nqueens = [](auto self, int column, queens::board<N> board
     }
     if (count == 0) co_return 0;
     std::array<std::int64_t, N> results;
-    for (std::size_t i = 0; i + 1 < count; ++i) co_await lf::fork(&results[i], self)(column + 1, next[i]);
+    for (std::size_t i = 0; i + 1 < count; ++i)
+        co_await lf::fork(&results[i], self)(column + 1, next[i]);
     co_await lf::call(&results[count - 1], self)(column + 1, next[count - 1]);
     co_await lf::join;
     std::int64_t sum = 0;
@@ -53,7 +56,8 @@ inline constexpr auto nqueens = [](auto self, int column, queens::board<N> board
     co_return sum;
 };
 
-inline constexpr auto matmul = [](auto self, const int* a, const int* b, int* c, int n, int stride) -> lf::task<void> {
+inline constexpr auto matmul = [](auto self, const int* a, const int* b, int* c, int n,
+                                  int stride) -> lf::task<void> {
     if (n <= lab::matmul<void>::leaf) {
         lab::matmul<void>::multiply_leaf(a, b, c, n, stride);
         co_return;
@@ -72,11 +76,13 @@ inline constexpr auto matmul = [](auto self, const int* a, const int* b, int* c,
     co_await lf::join;
 };
 
-inline constexpr auto uts = [](auto self, const uts_tree* tree, uts_node at) -> lf::task<std::int64_t> {
+inline constexpr auto uts = [](auto self, const uts_tree* tree,
+                               uts_node at) -> lf::task<std::int64_t> {
     const std::size_t count = at.children(*tree);
     if (count == 0) co_return 1;
     std::vector<std::int64_t> results(count);
-    for (std::size_t i = 0; i + 1 < count; ++i) co_await lf::fork(&results[i], self)(tree, at.child(i));
+    for (std::size_t i = 0; i + 1 < count; ++i)
+        co_await lf::fork(&results[i], self)(tree, at.child(i));
     co_await lf::call(&results[count - 1], self)(tree, at.child(count - 1));
     co_await lf::join;
     std::int64_t sum = 1;
@@ -111,7 +117,8 @@ template <std::size_t... N>
 std::int64_t lab::nqueens<with_libfork>::dispatch(int n, std::index_sequence<N...>) {
     std::int64_t result = -1;
     ((static_cast<int>(N) + 1 == n
-          ? void(result = lf::sync_wait(*with_libfork::current, ::nqueens<N + 1>, 0, queens::board<N + 1>{}))
+          ? void(result = lf::sync_wait(*with_libfork::current, ::nqueens<N + 1>, 0,
+                                        queens::board<N + 1>{}))
           : void()),
      ...);
     return result;

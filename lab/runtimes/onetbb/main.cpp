@@ -12,7 +12,8 @@ struct with_tbb {
     tbb::global_control control;
     tbb::task_arena arena;
     explicit with_tbb(unsigned threads)
-        : control(tbb::global_control::max_allowed_parallelism, threads), arena(static_cast<int>(threads)) {}
+        : control(tbb::global_control::max_allowed_parallelism, threads),
+          arena(static_cast<int>(threads)) {}
     template <class F>
     auto run(F f) {
         return arena.execute(f);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Photon (PhotonLibOS): its threads, which are fibers, on one vcpu a thread; without an event engine, since nothing
-// here waits for files. Of the 16 KiB of a stack a page is the guard, and up to another is left out, for the caches'
-// sake.
+// Photon (PhotonLibOS): its threads, which are fibers, on one vcpu a thread; without an event
+// engine, since nothing here waits for files. Of the 16 KiB of a stack a page is the guard, and up
+// to another is left out, for the caches' sake.
 //
-// The library moves no thread by itself unless it is told to steal, with which waits do not end here, or crash. So with
-// several vcpus a new thread goes to the one with the fewest that can run, and stays there. If it stays at home, as all
-// do with one vcpu, it is run at once (`thread_yield_to`, as the library's own work pool does it): then it often has
-// ended before it is joined, and a tree is walked depth first.
+// The library moves no thread by itself unless it is told to steal, with which waits do not end
+// here, or crash. So with several vcpus a new thread goes to the one with the fewest that can run,
+// and stays there. If it stays at home, as all do with one vcpu, it is run at once
+// (`thread_yield_to`, as the library's own work pool does it): then it often has ended before it is
+// joined, and a tree is walked depth first.
 #include "fibers/main.hpp"
 
 #include <photon/common/alog.h>
@@ -26,8 +27,9 @@ namespace {
 
 // A guard page more for each stack runs into the kernel's limit on mappings.
 inline void use_stacks_without_guard_pages() {
-    photon::set_photon_thread_stack_allocator({[](void*, std::size_t size) { return std::malloc(size); }, nullptr},
-                                              {[](void*, void* stack, std::size_t) { std::free(stack); }, nullptr});
+    photon::set_photon_thread_stack_allocator(
+        {[](void*, std::size_t size) { return std::malloc(size); }, nullptr},
+        {[](void*, void* stack, std::size_t) { std::free(stack); }, nullptr});
 }
 
 class vcpus {
@@ -54,7 +56,8 @@ public:
         if (all_.size() == 1) return found;
         std::uint64_t fewest = runnable(found) - 1;
         for (photon::vcpu_base* one : all_)
-            if (const std::uint64_t there = runnable(one); there < fewest) found = one, fewest = there;
+            if (const std::uint64_t there = runnable(one); there < fewest)
+                found = one, fewest = there;
         return found;
     }
 
@@ -118,7 +121,8 @@ struct fibers_of_photon {
     static constexpr bool nothing_interrupts = true; // no transfer
     static void yield() { photon::thread_yield(); }
 
-    // The library counts from its own clock, which may be half a millisecond late, and in whole microseconds.
+    // The library counts from its own clock, which may be half a millisecond late, and in whole
+    // microseconds.
     template <class D>
     static void sleep_for(D duration) {
         photon::__update_now();
@@ -189,7 +193,8 @@ struct fibers_of_photon {
 private:
     template <class D>
     static std::uint64_t microseconds(D duration) {
-        return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::microseconds>(duration).count());
+        return static_cast<std::uint64_t>(
+            std::chrono::ceil<std::chrono::microseconds>(duration).count());
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_create with the smallest stack that the system allows. What threads block on is as in std-thread.
+// pthread_create with the smallest stack that the system allows. What threads block on is as in
+// std-thread.
 #include "control/main.hpp"
 #include "fibers/main.hpp"
 #include "fibers/threads.hpp"
@@ -32,7 +33,8 @@ struct with_pthreads : lab::threads_base {
         small_stack() {
             pthread_attr_init(&attributes);
             const long least = sysconf(_SC_THREAD_STACK_MIN);
-            if (const int error = pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(least)))
+            if (const int error =
+                    pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(least)))
                 refused(std::strerror(error));
         }
     };

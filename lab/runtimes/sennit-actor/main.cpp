@@ -5,11 +5,13 @@
 #include "servants.hpp"
 
 struct actors {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
         using runtime = with_runtime;
         using namespace lab;
         if (name == "thread-ring") return measure<runtime>(thread_ring(size), threads);
-        if (name == "parallel-thread-ring") return measure<runtime>(parallel_thread_ring(size, threads), threads);
+        if (name == "parallel-thread-ring")
+            return measure<runtime>(parallel_thread_ring(size, threads), threads);
         if (name == "ping-pong") return measure<runtime>(ping_pong(size), threads);
         if (name == "counting-actor") return measure<runtime>(counting_actor(size), threads);
         if (name == "producer-consumer") return measure<runtime>(producer_consumer(size), threads);

@@ -41,14 +41,16 @@ private:
 
 // In as many parts as there are workers: neighbours are on one, as a rule.
 template <class Node, class Next, class... Args>
-std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers, std::int64_t count,
-                                               Args&... args) {
+std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers,
+                                               std::int64_t count, Args&... args) {
     std::vector<sennit::actor_ref<Node>> nodes;
     for (std::int64_t i = 1; i <= count; ++i) {
-        const auto part = static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);
+        const auto part =
+            static_cast<unsigned>((i - 1) * static_cast<std::int64_t>(workers) / count);
         nodes.push_back(actors.spawn<Node>({.initial_worker = part}, i, args...));
     }
-    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].tell(Next{nodes[(i + 1) % nodes.size()]});
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        nodes[i].tell(Next{nodes[(i + 1) % nodes.size()]});
     return nodes;
 }
 
@@ -62,10 +64,12 @@ struct thread_ring : thread_ring_size {
     }
 };
 
-// Each token's answer is the number of its last actor; the sum over all tokens of a full ring is known.
+// Each token's answer is the number of its last actor; the sum over all tokens of a full ring is
+// known.
 struct parallel_thread_ring : parallel_ring_size {
     unsigned threads;
-    parallel_thread_ring(const std::string& size, unsigned workers) : parallel_ring_size(size), threads(workers) {}
+    parallel_thread_ring(const std::string& size, unsigned workers)
+        : parallel_ring_size(size), threads(workers) {}
     std::int64_t run() const {
         finish whole;
         whole.left = ring_actors;

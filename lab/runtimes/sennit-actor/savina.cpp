@@ -8,14 +8,16 @@
 
 namespace lab {
 
-std::optional<int> savina_actors::run(const std::string& name, const std::string& size, unsigned threads) {
+std::optional<int> savina_actors::run(const std::string& name, const std::string& size,
+                                      unsigned threads) {
     using runtime = with_runtime;
     if (name == "savina-throughput") return measure<runtime>(savina::throughput(size), threads);
     if (name == "savina-create") return measure<runtime>(savina::create_many(size), threads);
     if (name == "savina-fib") return measure<runtime>(savina::fib(size), threads);
     if (name == "savina-chameneos") return measure<runtime>(savina::chameneos(size), threads);
     if (name == "savina-big") return measure<runtime>(savina::big(size), threads);
-    if (name == "savina-dictionary") return measure<runtime>(savina::concurrent_dictionary(size), threads);
+    if (name == "savina-dictionary")
+        return measure<runtime>(savina::concurrent_dictionary(size), threads);
     if (name == "savina-list") return measure<runtime>(savina::concurrent_list(size), threads);
     if (name == "savina-buffer") return measure<runtime>(savina::bounded(size), threads);
     if (name == "savina-philosophers") return measure<runtime>(savina::philosophers(size), threads);

@@ -8,7 +8,8 @@
 namespace lab {
 
 struct savina_actors {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads);
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads);
 };
 
 } // namespace lab

@@ -36,7 +36,8 @@ struct sorted_value {
 using stage_ref = sennit::actor_ref<sennit::accepts<sorted_value>>;
 class radix_stage : public sennit::actor<radix_stage, sorted_value> {
 public:
-    radix_stage(stage_ref next, std::int64_t bit, std::int64_t count) : next_(next), bit_(bit), left_(count) {}
+    radix_stage(stage_ref next, std::int64_t bit, std::int64_t count)
+        : next_(next), bit_(bit), left_(count) {}
     void on(sorted_value m) {
         if ((m.value & bit_) == 0)
             next_.tell(m);
@@ -54,7 +55,8 @@ private:
 };
 class radix_end : public sennit::actor<radix_end, sorted_value> {
 public:
-    radix_end(finish& whole, std::int64_t count) : whole_(whole), count_(static_cast<std::size_t>(count)) {}
+    radix_end(finish& whole, std::int64_t count)
+        : whole_(whole), count_(static_cast<std::size_t>(count)) {}
     void on(sorted_value m) {
         values_.push_back(m.value);
         if (values_.size() == count_) whole_.one_more(sum_if_sorted(values_));
@@ -111,7 +113,8 @@ public:
         group().spawn<sorter>(sort_caller(self()), false).tell(std::move(above));
     }
     void on(sorted_part&& m) {
-        sorted_.insert(m.lower ? sorted_.begin() : sorted_.end(), m.numbers.begin(), m.numbers.end());
+        sorted_.insert(m.lower ? sorted_.begin() : sorted_.end(), m.numbers.begin(),
+                       m.numbers.end());
         if (++parts_ == 2) answer(std::move(sorted_));
     }
 
@@ -216,7 +219,8 @@ private:
 class integrator : public sennit::actor<integrator, part_of> {
 public:
     integrator(sennit::actor_ref<summer> to, std::int64_t pieces)
-        : to_(to), width_((trapezoid_size::high - trapezoid_size::low) / static_cast<double>(pieces)) {}
+        : to_(to),
+          width_((trapezoid_size::high - trapezoid_size::low) / static_cast<double>(pieces)) {}
     void on(part_of m) {
         double sum = (at(m.first) + at(m.end)) / 2;
         for (std::int64_t i = m.first + 1; i < m.end; ++i) sum += at(i);
@@ -295,7 +299,8 @@ class queens_worker : public sennit::actor<queens_worker, try_board> {
 public:
     queens_worker(sennit::actor_ref<queens_master> to, std::int64_t n) : to_(to), n_(n) {}
     void on(try_board m) {
-        if (m.what.rows >= queens_size::threshold) return to_.tell(solved_boards{solutions_of(m.what, n_)});
+        if (m.what.rows >= queens_size::threshold)
+            return to_.tell(solved_boards{solutions_of(m.what, n_)});
         for (std::int64_t column = 0; column < n_; ++column)
             if (free_for_next(m.what, column)) to_.tell(try_board{with_queen(m.what, column)});
         to_.tell(solved_boards{m.what.rows == n_});
@@ -327,7 +332,8 @@ struct queens : queens_size {
 // ---- savina-matmul
 
 struct matrices {
-    explicit matrices(std::int64_t side) : n(static_cast<std::size_t>(side)), a(n * n), b(n * n), c(n * n) {
+    explicit matrices(std::int64_t side)
+        : n(static_cast<std::size_t>(side)), a(n * n), b(n * n), c(n * n) {
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t j = 0; j < n; ++j) {
                 a[i * n + j] = static_cast<double>(i);
@@ -365,7 +371,8 @@ public:
         if (m.side > static_cast<std::size_t>(matmul_size::leaf)) {
             const std::size_t half = m.side / 2;
             for (const std::size_t row : {m.row, m.row + half})
-                for (const std::size_t column : {m.column, m.column + half}) to_.tell(quadrant{row, column, half});
+                for (const std::size_t column : {m.column, m.column + half})
+                    to_.tell(quadrant{row, column, half});
         } else {
             for (std::size_t k = 0; k < all_.n; k += m.side) add_product(m, k);
         }
@@ -386,7 +393,8 @@ private:
     matrices& all_;
 };
 inline void multiplication::on(begin_all) {
-    for (std::int64_t i = 0; i < matmul_size::workers; ++i) workers_.push_back(group().spawn<multiplier>(self(), all_));
+    for (std::int64_t i = 0; i < matmul_size::workers; ++i)
+        workers_.push_back(group().spawn<multiplier>(self(), all_));
     on(quadrant{0, 0, all_.n});
 }
 inline void multiplication::on(quadrant m) {
@@ -419,12 +427,14 @@ struct round_of {
     std::int64_t round, number; // of which block
     std::shared_ptr<const block_of_paths> block;
 };
-// In round k it needs those of its row and column in block column and row k / block, as they were after round k - 1.
+// In round k it needs those of its row and column in block column and row k / block, as they were
+// after round k - 1.
 class path_block : public sennit::actor<path_block, begin_paths, round_of> {
 public:
     path_block(finish& whole, std::int64_t number, std::int64_t blocks, block_of_paths own)
         : whole_(whole), blocks_(blocks), row_(number / blocks), column_(number % blocks),
-          rounds_(blocks * paths_size::block), own_(std::make_shared<block_of_paths>(std::move(own))) {}
+          rounds_(blocks * paths_size::block),
+          own_(std::make_shared<block_of_paths>(std::move(own))) {}
     void on(const begin_paths& m) {
         all_ = m.all;
         tell_others();
@@ -437,10 +447,13 @@ public:
 
 private:
     static constexpr std::int64_t side = paths_size::block;
-    static std::size_t at(std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * side + j); }
+    static std::size_t at(std::int64_t i, std::int64_t j) {
+        return static_cast<std::size_t>(i * side + j);
+    }
     std::int64_t pivot() const { return round_ / side; }
 
-    // Who is in the row or column of this round's pivot is needed by the others of its column or row.
+    // Who is in the row or column of this round's pivot is needed by the others of its column or
+    // row.
     void tell_others() {
         const bool in_row = row_ == pivot(), in_column = column_ == pivot();
         for (std::int64_t i = 0; i < blocks_; ++i) {
@@ -449,7 +462,8 @@ private:
         }
     }
     void tell(std::int64_t number) {
-        (*all_)[static_cast<std::size_t>(number)].tell(round_of{round_, row_ * blocks_ + column_, own_});
+        (*all_)[static_cast<std::size_t>(number)].tell(
+            round_of{round_, row_ * blocks_ + column_, own_});
     }
     std::shared_ptr<const block_of_paths> of_this_round(std::int64_t number) const {
         if (number == row_ * blocks_ + column_) return own_;
@@ -459,7 +473,8 @@ private:
     }
     void go_on() {
         while (round_ < rounds_) {
-            const auto from = of_this_round(row_ * blocks_ + pivot()), to = of_this_round(pivot() * blocks_ + column_);
+            const auto from = of_this_round(row_ * blocks_ + pivot()),
+                       to = of_this_round(pivot() * blocks_ + column_);
             if (!from || !to) return;
             relax(*from, *to);
             std::erase_if(waiting_, [this](const round_of& one) { return one.round == round_; });
@@ -496,8 +511,8 @@ struct paths : paths_size {
         for (std::int64_t number = 0; number < blocks() * blocks(); ++number) {
             block_of_paths own;
             for (std::int64_t i = 0; i < block; ++i) {
-                const auto* from =
-                    &edges[static_cast<std::size_t>((number / blocks() * block + i) * n + number % blocks() * block)];
+                const auto* from = &edges[static_cast<std::size_t>(
+                    (number / blocks() * block + i) * n + number % blocks() * block)];
                 own.insert(own.end(), from, from + block);
             }
             all->push_back(group.spawn<path_block>(whole, number, blocks(), std::move(own)));

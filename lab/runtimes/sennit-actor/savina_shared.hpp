@@ -45,7 +45,8 @@ private:
 };
 class reader : public sennit::actor<reader, begin, found_value> {
 public:
-    reader(finish& whole, sennit::actor_ref<dictionary> of, std::int64_t number, std::int64_t questions)
+    reader(finish& whole, sennit::actor_ref<dictionary> of, std::int64_t number,
+           std::int64_t questions)
         : whole_(whole), of_(of), left_(questions), numbers_(number + questions) {}
     void on(begin) { ask_next(); }
     void on(found_value m) {
@@ -87,7 +88,8 @@ struct concurrent_dictionary : dictionary_size {
         {
             sennit::actor_group group;
             const auto all = group.spawn<dictionary>(size);
-            for (std::int64_t i = 0; i < actors; ++i) group.spawn<reader>(whole, all, i, n).tell(begin{});
+            for (std::int64_t i = 0; i < actors; ++i)
+                group.spawn<reader>(whole, all, i, n).tell(begin{});
             whole.wait();
         }
         return size == dictionary_keys ? whole.answer.load() : -1;
@@ -127,7 +129,8 @@ private:
 };
 class list_user : public sennit::actor<list_user, begin, found_value> {
 public:
-    list_user(finish& whole, sennit::actor_ref<sorted_list> of, random numbers, std::int64_t questions)
+    list_user(finish& whole, sennit::actor_ref<sorted_list> of, random numbers,
+              std::int64_t questions)
         : whole_(whole), of_(of), left_(questions), numbers_(numbers) {}
     void on(begin) { ask_next(); }
     void on(found_value) {
@@ -140,7 +143,8 @@ public:
 private:
     void ask_next() {
         const auto what = list_size::next(numbers_);
-        of_.tell(list_question{what, what == list_size::question::length ? 0 : numbers_.next(), self()});
+        of_.tell(
+            list_question{what, what == list_size::question::length ? 0 : numbers_.next(), self()});
     }
     finish& whole_;
     sennit::actor_ref<sorted_list> of_;
@@ -150,7 +154,8 @@ private:
 inline void sorted_list::on(list_question m) {
     if (m.what == list_size::question::length) return m.who.tell(found_value{count_});
     auto& place = place_of(m.number);
-    if (m.what == list_size::question::contains) return m.who.tell(found_value{place && place->number == m.number});
+    if (m.what == list_size::question::contains)
+        return m.who.tell(found_value{place && place->number == m.number});
     place = std::make_unique<node>(node{m.number, std::move(place)});
     m.who.tell(found_value{++count_});
 }
@@ -272,12 +277,15 @@ public:
 
 private:
     bool& left(std::int64_t seat) { return used_[static_cast<std::size_t>(seat)]; }
-    bool& right(std::int64_t seat) { return used_[static_cast<std::size_t>((seat + 1) % philosophers_size::actors)]; }
+    bool& right(std::int64_t seat) {
+        return used_[static_cast<std::size_t>((seat + 1) % philosophers_size::actors)];
+    }
     std::array<bool, static_cast<std::size_t>(philosophers_size::actors)> used_{};
 };
 class philosopher : public sennit::actor<philosopher, begin, denied, eat> {
 public:
-    philosopher(finish& whole, sennit::actor_ref<arbitrator> of, std::int64_t seat, std::int64_t meals)
+    philosopher(finish& whole, sennit::actor_ref<arbitrator> of, std::int64_t seat,
+                std::int64_t meals)
         : whole_(whole), of_(of), seat_(seat), left_(meals) {}
     void on(begin) { of_.tell(hungry{seat_, self()}); }
     void on(denied) { of_.tell(hungry{seat_, self()}); }
@@ -307,7 +315,8 @@ struct philosophers : philosophers_size {
         whole.left = actors;
         sennit::actor_group group;
         const auto forks = group.spawn<arbitrator>();
-        for (std::int64_t i = 0; i < actors; ++i) group.spawn<philosopher>(whole, forks, i, n).tell(begin{});
+        for (std::int64_t i = 0; i < actors; ++i)
+            group.spawn<philosopher>(whole, forks, i, n).tell(begin{});
         return whole.wait();
     }
 };
@@ -405,9 +414,11 @@ private:
 };
 class arbiter : public sennit::actor<arbiter, begin, started> {
 public:
-    arbiter(finish& whole, std::int64_t rounds) : whole_(whole), left_(rounds), numbers_(rounds * smokers) {}
+    arbiter(finish& whole, std::int64_t rounds)
+        : whole_(whole), left_(rounds), numbers_(rounds * smokers) {}
     void on(begin) {
-        for (std::int64_t i = 0; i < smokers; ++i) all_.push_back(group().spawn<smoker>(whole_, self()));
+        for (std::int64_t i = 0; i < smokers; ++i)
+            all_.push_back(group().spawn<smoker>(whole_, self()));
         on(started{});
     }
     void on(started) {
@@ -515,13 +526,16 @@ struct bank : actor_workload {
         {
             sennit::actor_group group;
             std::vector<sennit::actor_ref<account>> all;
-            for (std::int64_t i = 0; i < accounts; ++i) all.push_back(group.spawn<account>(whole, sum));
+            for (std::int64_t i = 0; i < accounts; ++i)
+                all.push_back(group.spawn<account>(whole, sum));
             random numbers(123'456);
-            for (std::int64_t i = 0; i < n; ++i) { // from lower to higher ones, so that no circle waits
+            for (std::int64_t i = 0; i < n;
+                 ++i) { // from lower to higher ones, so that no circle waits
                 const std::int64_t from = numbers.below(accounts / 10 * 8);
                 const std::int64_t to = from + 1 + numbers.below(accounts - from - 1);
                 const std::int64_t amount = numbers.below(most_transfer);
-                all[static_cast<std::size_t>(from)].tell(gives{amount, all[static_cast<std::size_t>(to)]});
+                all[static_cast<std::size_t>(from)].tell(
+                    gives{amount, all[static_cast<std::size_t>(to)]});
             }
             whole.wait();
         }

@@ -132,7 +132,8 @@ private:
 };
 class creature : public sennit::actor<creature, wants_to_meet, changed_to, go_home> {
 public:
-    creature(finish& whole, sennit::actor_ref<mall> where, colour own) : whole_(whole), where_(where), colour_(own) {}
+    creature(finish& whole, sennit::actor_ref<mall> where, colour own)
+        : whole_(whole), where_(where), colour_(own) {}
     void on(go_home) { // first; then it comes from the mall
         if (std::exchange(begun_, true)) return whole_.one_more(meetings_);
         where_.tell(wants_to_meet{colour_, self()});

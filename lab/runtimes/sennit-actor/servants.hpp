@@ -86,7 +86,8 @@ struct fan_in : fan_in_size {
         finish whole;
         sennit::actor_group actors;
         auto all = actors.spawn<gatherer>(whole, expected());
-        for (std::int64_t i = 0; i < fan_senders; ++i) actors.spawn<fan_sender>(all, each()).tell(more{});
+        for (std::int64_t i = 0; i < fan_senders; ++i)
+            actors.spawn<fan_sender>(all, each()).tell(more{});
         return whole.wait();
     }
 };
@@ -172,7 +173,8 @@ struct producer_consumer : actor_workload {
         auto buffer = actors.spawn<bounded_buffer>();
         for (std::int64_t i = 0; i < producers; ++i)
             actors.spawn<producer>(buffer, share_of(n, producers, i)).tell(room{});
-        for (std::int64_t i = 0; i < consumers; ++i) actors.spawn<consumer>(buffer, whole).tell(room{});
+        for (std::int64_t i = 0; i < consumers; ++i)
+            actors.spawn<consumer>(buffer, whole).tell(room{});
         return whole.wait();
     }
 };
@@ -190,7 +192,8 @@ struct query {};
 class lender : public sennit::actor<lender, need, lend> {
 public:
     lender() {
-        for (std::int64_t i = 0; i < prime_buffers; ++i) free_.push_back({std::make_unique<std::array<char, 64>>()});
+        for (std::int64_t i = 0; i < prime_buffers; ++i)
+            free_.push_back({std::make_unique<std::array<char, 64>>()});
     }
     void on(need m);
     void on(lend m);
@@ -258,7 +261,8 @@ struct prime_factors : prime_factors_size {
         auto server = actors.spawn<lender>();
         auto client = actors.spawn<dispatcher>(whole, n);
         std::vector<sennit::actor_ref<prime_worker>> workers;
-        for (std::int64_t i = 0; i < prime_workers; ++i) workers.push_back(actors.spawn<prime_worker>(client, server));
+        for (std::int64_t i = 0; i < prime_workers; ++i)
+            workers.push_back(actors.spawn<prime_worker>(client, server));
         for (std::int64_t i = 0; i < queries_under_way; ++i)
             client.tell(workers[static_cast<std::size_t>(i % prime_workers)]);
         return whole.wait();
@@ -312,11 +316,12 @@ struct mixed_scenario : mixed_size {
             sennit::actor_group actors;
             for (std::int64_t r = 0; r < mixed_rings; ++r) {
                 std::vector<sennit::actor_ref<mixed_node>> nodes;
-                for (std::int64_t i = 0; i < mixed_actors; ++i) nodes.push_back(actors.spawn<mixed_node>(i, whole));
+                for (std::int64_t i = 0; i < mixed_actors; ++i)
+                    nodes.push_back(actors.spawn<mixed_node>(i, whole));
                 auto worker = actors.spawn<factoriser>(whole);
                 for (std::size_t i = 0; i < nodes.size(); ++i)
-                    nodes[i].tell(
-                        mixed_next{nodes[(i + 1) % nodes.size()], i == 0 ? worker : sennit::actor_ref<factoriser>()});
+                    nodes[i].tell(mixed_next{nodes[(i + 1) % nodes.size()],
+                                             i == 0 ? worker : sennit::actor_ref<factoriser>()});
                 nodes.front().tell(token{hops()});
             }
             whole.done.wait();
@@ -443,7 +448,8 @@ struct ring_work : ring_work_size {
         sennit::actor_group actors;
         const auto nodes = make_ring<work_node, work_next>(actors, threads, ring_actors, whole);
         for (std::size_t i = 0; i < static_cast<std::size_t>(work_tokens); ++i)
-            nodes[i * nodes.size() / static_cast<std::size_t>(work_tokens)].tell(work_token{hops(), i + 1});
+            nodes[i * nodes.size() / static_cast<std::size_t>(work_tokens)].tell(
+                work_token{hops(), i + 1});
         return whole.wait() == work_tokens ? expected() : -1;
     }
 };

@@ -9,7 +9,9 @@ struct with_coroutines : with_runtime {
     using with_runtime::with_runtime;
     class suspended {
     public:
-        [[gnu::always_inline]] void resume() { body_.resume(); } // as where it is used without a wrapper
+        [[gnu::always_inline]] void resume() {
+            body_.resume();
+        } // as where it is used without a wrapper
 
     private:
         sennit::coroutine<> body_{[](auto& self) {

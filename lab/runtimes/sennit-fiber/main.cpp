@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very many are blocked.
+// Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very
+// many are blocked.
 #include "control/main.hpp"
 #include "../sennit/with_runtime.hpp"
 #include "actors/fiber_servants.hpp"

@@ -41,17 +41,22 @@ struct with_monitors : with_fibers {
                 all_);
         }
         void accept() {
-            std::apply([](auto&... each) { sennit::waitfor(sennit::accept<&with_monitors::member<M...>>(each...)); },
-                       all_);
+            std::apply(
+                [](auto&... each) {
+                    sennit::waitfor(sennit::accept<&with_monitors::member<M...>>(each...));
+                },
+                all_);
         }
 
     private:
         std::tuple<M...> all_;
-        sennit::condition changed_ = std::apply([](auto&... each) { return sennit::condition(each...); }, all_);
+        sennit::condition changed_ =
+            std::apply([](auto&... each) { return sennit::condition(each...); }, all_);
     };
     template <std::size_t k>
     using monitors =
-        std::conditional_t<k == 1, group<one>, std::conditional_t<k == 2, group<one, one>, group<one, one, one, one>>>;
+        std::conditional_t<k == 1, group<one>,
+                           std::conditional_t<k == 2, group<one, one>, group<one, one, one, one>>>;
 
     struct empty : sennit::monitor {
         void run() {}

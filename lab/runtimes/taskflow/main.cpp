@@ -11,13 +11,13 @@ struct with_taskflow {
     tf::Executor own;
     explicit with_taskflow(unsigned threads) : own((reserve_stacks(), threads)) { executor = &own; }
 
-    // corun runs other tasks on top of the waiting one: uts(T3) takes over 100 MB of stack, where threads get 8. This
-    // is address space; memory is taken by what is touched.
+    // corun runs other tasks on top of the waiting one: uts(T3) takes over 100 MB of stack, where
+    // threads get 8. This is address space; memory is taken by what is touched.
     static void reserve_stacks() {
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
-        const int refused =
-            pthread_attr_setstacksize(&attributes, std::size_t{256} << 20) | pthread_setattr_default_np(&attributes);
+        const int refused = pthread_attr_setstacksize(&attributes, std::size_t{256} << 20) |
+                            pthread_setattr_default_np(&attributes);
         pthread_attr_destroy(&attributes);
         if (refused != 0) throw std::runtime_error("the system refuses stacks of 256 MiB");
     }
@@ -51,7 +51,8 @@ struct with_taskflow {
         std::vector<std::int64_t> many(count > fixed ? count : 0);
         std::int64_t* results = count > fixed ? many.data() : few.data();
         tf::TaskGroup group = executor->task_group();
-        for (std::size_t i = 0; i + 1 < count; ++i) group.silent_async([=, &f] { results[i] = f(i); });
+        for (std::size_t i = 0; i + 1 < count; ++i)
+            group.silent_async([=, &f] { results[i] = f(i); });
         results[count - 1] = f(count - 1);
         group.corun();
         std::int64_t result = 0;

@@ -35,7 +35,8 @@ private:
 
 class creature : public Theron::Actor {
 public:
-    creature(Theron::Framework& framework, std::int32_t colour, const Theron::Address& where, theron_finish* whole)
+    creature(Theron::Framework& framework, std::int32_t colour, const Theron::Address& where,
+             theron_finish* whole)
         : Actor(framework), colour_(colour), where_(where), whole_(whole) {
         RegisterHandler(this, &creature::begin);
         RegisterHandler(this, &creature::tell);
@@ -78,8 +79,8 @@ struct theron_savina_chameneos : savina::chameneos_size {
         auto where = std::make_unique<theron::mall>(runtime.framework, n);
         theron_actors all;
         for (std::int64_t i = 0; i < savina::creatures; ++i)
-            all.push_back(std::make_unique<theron::creature>(runtime.framework, static_cast<std::int32_t>(i % 3),
-                                                             where->GetAddress(), &whole));
+            all.push_back(std::make_unique<theron::creature>(
+                runtime.framework, static_cast<std::int32_t>(i % 3), where->GetAddress(), &whole));
         for (const auto& one : all) runtime.send(theron::go_on{}, *one);
         all.push_back(std::move(where));
         whole.wait();

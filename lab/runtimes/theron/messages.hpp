@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Theron's actors write to each other. All are registered, which spares each handler a dynamic_cast.
+// What Theron's actors write to each other. All are registered, which spares each handler a
+// dynamic_cast.
 #pragma once
 
 #include "actors/sizes.hpp"
@@ -84,8 +85,8 @@ struct changed {
 
 } // namespace lab::theron
 
-#define LAB_MESSAGE(Type)                                                                                              \
-    THERON_DECLARE_REGISTERED_MESSAGE(lab::theron::Type)                                                               \
+#define LAB_MESSAGE(Type)                                                                          \
+    THERON_DECLARE_REGISTERED_MESSAGE(lab::theron::Type)                                           \
     THERON_DEFINE_REGISTERED_MESSAGE(lab::theron::Type)
 LAB_MESSAGE(neighbour)
 LAB_MESSAGE(token)

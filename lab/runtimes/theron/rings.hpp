@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings, ping-pong and a storm of births with Theron: chains of messages, each of which is its handler's last act.
-// Theron has TailSend for that: the next one is handled by the same thread.
+// Rings, ping-pong and a storm of births with Theron: chains of messages, each of which is its
+// handler's last act. Theron has TailSend for that: the next one is handled by the same thread.
 #pragma once
 
 #include "with_theron.hpp"
@@ -8,8 +8,8 @@
 namespace lab {
 namespace theron {
 
-// Each node is told who is next, and has the handler for that only until then: Theron tries all handlers at each
-// message. `in_parallel`: each token should find whatever thread is free.
+// Each node is told who is next, and has the handler for that only until then: Theron tries all
+// handlers at each message. `in_parallel`: each token should find whatever thread is free.
 template <class Token, bool in_parallel>
 class ring_node : public Theron::Actor {
 public:
@@ -67,14 +67,17 @@ private:
     theron_finish* const whole_;
 };
 
-// No actor of Theron can delete itself, so each deletes the one that made it, and the program the last one.
+// No actor of Theron can delete itself, so each deletes the one that made it, and the program the
+// last one.
 struct storm {
     theron_finish whole;
     std::int64_t births = 0;
     std::unique_ptr<life> last;
 };
 struct life : Theron::Actor {
-    life(Theron::Framework& framework, storm* all) : Actor(framework), all_(all) { RegisterHandler(this, &life::live); }
+    life(Theron::Framework& framework, storm* all) : Actor(framework), all_(all) {
+        RegisterHandler(this, &life::live);
+    }
 
 private:
     void live(const birth& own, const Theron::Address) {
@@ -122,7 +125,8 @@ struct theron_ring_work : ring_work_size {
     std::int64_t run_in(with_theron& runtime) const {
         theron_finish whole;
         whole.left = work_tokens;
-        auto nodes = theron::make_ring<theron::ring_node<theron::working_token, true>>(runtime, whole);
+        auto nodes =
+            theron::make_ring<theron::ring_node<theron::working_token, true>>(runtime, whole);
         const auto tokens = static_cast<std::size_t>(work_tokens);
         for (std::size_t i = 0; i < tokens; ++i)
             runtime.send(theron::working_token{hops(), i + 1}, *nodes[i * nodes.size() / tokens]);
@@ -138,7 +142,8 @@ struct theron_ping_pong : actor_workload {
         theron_finish whole;
         whole.left = 2;
         theron_actors two;
-        for (int i = 0; i < 2; ++i) two.push_back(std::make_unique<theron::player>(runtime.framework, &whole));
+        for (int i = 0; i < 2; ++i)
+            two.push_back(std::make_unique<theron::player>(runtime.framework, &whole));
         runtime.framework.Send(theron::token{n}, two[0]->GetAddress(), two[1]->GetAddress());
         whole.wait();
         end(two);

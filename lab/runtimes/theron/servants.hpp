@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actors that work for each other with Theron: a bounded buffer, a pool, rings with a worker beside each. What TailSend
-// sends waits for its thread, even while others have nothing to do: so it is not used where somebody computes.
+// Actors that work for each other with Theron: a bounded buffer, a pool, rings with a worker beside
+// each. What TailSend sends waits for its thread, even while others have nothing to do: so it is
+// not used where somebody computes.
 #pragma once
 
 #include "with_theron.hpp"
@@ -115,7 +116,8 @@ private:
 
 class solver : public Theron::Actor {
 public:
-    solver(Theron::Framework& framework, const Theron::Address& client, const Theron::Address& server)
+    solver(Theron::Framework& framework, const Theron::Address& client,
+           const Theron::Address& server)
         : Actor(framework), client_(client), server_(server) {
         RegisterHandler(this, &solver::ask);
         RegisterHandler(this, &solver::solve);
@@ -156,7 +158,8 @@ private:
 
 // ---- mixed-scenario
 
-// `rings` ends with the last token and the last factor, `counts` is told the hops when they are wanted.
+// `rings` ends with the last token and the last factor, `counts` is told the hops when they are
+// wanted.
 class mixed_node : public Theron::Actor {
 public:
     mixed_node(Theron::Framework& framework, theron_finish* rings, theron_finish* counts)
@@ -192,7 +195,8 @@ private:
 
 class factoriser : public Theron::Actor {
 public:
-    factoriser(Theron::Framework& framework, theron_finish* rings) : Actor(framework), rings_(rings) {
+    factoriser(Theron::Framework& framework, theron_finish* rings)
+        : Actor(framework), rings_(rings) {
         RegisterHandler(this, &factoriser::factorise);
     }
 
@@ -215,7 +219,8 @@ struct theron_producer_consumer : actor_workload {
         auto buffer = std::make_unique<theron::bounded_buffer>(runtime.framework);
         const auto to = buffer->GetAddress();
         for (std::int64_t i = 0; i < producers; ++i)
-            all.push_back(std::make_unique<theron::producer>(runtime.framework, to, share_of(n, producers, i)));
+            all.push_back(std::make_unique<theron::producer>(runtime.framework, to,
+                                                             share_of(n, producers, i)));
         for (const auto& one : all) runtime.send(theron::room{}, *one);
         for (std::int64_t i = 0; i < consumers; ++i) {
             all.push_back(std::make_unique<theron::consumer>(runtime.framework, to, &whole));
@@ -237,10 +242,12 @@ struct theron_prime_factors : prime_factors_size {
         auto client = std::make_unique<theron::dispatcher>(runtime.framework, n, &whole);
         theron_actors all;
         for (std::int64_t i = 0; i < prime_workers; ++i)
-            all.push_back(
-                std::make_unique<theron::solver>(runtime.framework, client->GetAddress(), server->GetAddress()));
+            all.push_back(std::make_unique<theron::solver>(runtime.framework, client->GetAddress(),
+                                                           server->GetAddress()));
         for (std::int64_t i = 0; i < queries_under_way; ++i)
-            runtime.send(theron::neighbour{all[static_cast<std::size_t>(i % prime_workers)]->GetAddress()}, *client);
+            runtime.send(
+                theron::neighbour{all[static_cast<std::size_t>(i % prime_workers)]->GetAddress()},
+                *client);
         all.push_back(std::move(client));
         all.push_back(std::move(server));
         whole.wait();
@@ -260,11 +267,13 @@ struct theron_mixed_scenario : mixed_size {
             const auto first = all.size();
             const auto many = static_cast<std::size_t>(mixed_actors);
             for (std::size_t i = 0; i < many; ++i)
-                all.push_back(std::make_unique<theron::mixed_node>(runtime.framework, &rings, &counts));
+                all.push_back(
+                    std::make_unique<theron::mixed_node>(runtime.framework, &rings, &counts));
             workers.push_back(std::make_unique<theron::factoriser>(runtime.framework, &rings));
             for (std::size_t i = 0; i < many; ++i)
                 runtime.send(theron::mixed_neighbours{all[first + (i + 1) % many]->GetAddress(),
-                                                      i == 0 ? workers.back()->GetAddress() : Theron::Address::Null()},
+                                                      i == 0 ? workers.back()->GetAddress()
+                                                             : Theron::Address::Null()},
                              *all[first + i]);
             runtime.send(theron::token{hops()}, *all[first]);
         }

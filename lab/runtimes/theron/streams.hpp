@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of numbers with Theron. A thread handles one message of an actor, then one of another; so a source that told
-// itself to go on would fill a mailbox without end. Instead who gets the numbers asks for more, early enough that both
-// can work.
+// Streams of numbers with Theron. A thread handles one message of an actor, then one of another; so
+// a source that told itself to go on would fill a mailbox without end. Instead who gets the numbers
+// asks for more, early enough that both can work.
 #pragma once
 
 #include "with_theron.hpp"
@@ -13,7 +13,8 @@ namespace theron {
 
 inline constexpr std::int64_t batch = 64, batches_under_way = 2;
 
-// Sends the numbers from 0 to below `end`, then, where `last` says so, the message that asks for the result.
+// Sends the numbers from 0 to below `end`, then, where `last` says so, the message that asks for
+// the result.
 class source : public Theron::Actor {
 public:
     source(Theron::Framework& framework, const Theron::Address& to, std::int64_t end, bool last)
@@ -24,7 +25,8 @@ public:
 private:
     void send_some(const go_on&, const Theron::Address) {
         if (next_ == end_) return;
-        for (const std::int64_t before = std::min(next_ + batch, end_) - 1; next_ <= before; ++next_)
+        for (const std::int64_t before = std::min(next_ + batch, end_) - 1; next_ <= before;
+             ++next_)
             Send(number{next_, next_ == before}, to_);
         if (next_ == end_ && last_) Send(result_wanted{}, to_);
     }
@@ -57,12 +59,14 @@ private:
     theron_finish* const whole_;
 };
 
-inline std::int64_t gather(with_theron& runtime, std::int64_t sources, std::int64_t each, std::int64_t expected) {
+inline std::int64_t gather(with_theron& runtime, std::int64_t sources, std::int64_t each,
+                           std::int64_t expected) {
     theron_finish whole;
     theron_actors all;
     all.push_back(std::make_unique<gatherer>(runtime.framework, expected, &whole));
     for (std::int64_t i = 0; i < sources; ++i)
-        all.push_back(std::make_unique<source>(runtime.framework, all.front()->GetAddress(), each, expected == 0));
+        all.push_back(std::make_unique<source>(runtime.framework, all.front()->GetAddress(), each,
+                                               expected == 0));
     for (std::size_t i = 1; i < all.size(); ++i)
         for (std::int64_t k = 0; k < batches_under_way; ++k) runtime.send(go_on{}, *all[i]);
     whole.wait();
@@ -79,7 +83,9 @@ struct theron_counting_actor : counting_size {
 
 struct theron_fan_in : fan_in_size {
     using fan_in_size::fan_in_size;
-    std::int64_t run_in(with_theron& runtime) const { return theron::gather(runtime, fan_senders, each(), expected()); }
+    std::int64_t run_in(with_theron& runtime) const {
+        return theron::gather(runtime, fan_senders, each(), expected());
+    }
 };
 
 } // namespace lab

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of actors with Theron. Who makes an actor deletes it, when it has its answer. The members of a class are gone
-// before Theron waits for its handler: so to answer is the last that a handler does.
+// Trees of actors with Theron. Who makes an actor deletes it, when it has its answer. The members
+// of a class are gone before Theron waits for its handler: so to answer is the last that a handler
+// does.
 #pragma once
 
 #include "actors/savina.hpp"

@@ -16,7 +16,8 @@
 
 namespace lab {
 
-// The program waits on this, as those of the other ports do: Theron's own receiver looks again and again.
+// The program waits on this, as those of the other ports do: Theron's own receiver looks again and
+// again.
 using theron_finish = finish_with<threads_base::event>;
 using theron_actors = std::vector<std::unique_ptr<Theron::Actor>>;
 
@@ -29,17 +30,20 @@ struct with_theron {
         framework.Send(message, Theron::Address::Null(), to.GetAddress());
     }
 
-    // A framework numbers its actors with 20 bits, and begins again without a look at who is still there.
+    // A framework numbers its actors with 20 bits, and begins again without a look at who is still
+    // there.
     static constexpr std::int64_t most_actors = (1 << 20) - 1;
     static void check_actors(std::int64_t count) {
         if (count > most_actors)
-            throw std::invalid_argument("a framework of Theron has addresses for 1048575 actors, this makes " +
-                                        std::to_string(count));
+            throw std::invalid_argument(
+                "a framework of Theron has addresses for 1048575 actors, this makes " +
+                std::to_string(count));
     }
 };
 
-// Deletes the actors one after the other, each when it has handled what it was sent: so senders come first. (Theron
-// waits for a handler that runs, but not for messages: it writes an error message for each.)
+// Deletes the actors one after the other, each when it has handled what it was sent: so senders
+// come first. (Theron waits for a handler that runs, but not for messages: it writes an error
+// message for each.)
 inline void end(theron_actors& actors) {
     for (auto& one : actors) {
         while (one->GetNumQueuedMessages() != 0) std::this_thread::yield();

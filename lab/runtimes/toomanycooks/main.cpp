@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TooManyCooks: coroutines on its CPU executor; children forked or spawned as a group, the last child awaited inline.
+// TooManyCooks: coroutines on its CPU executor; children forked or spawned as a group, the last
+// child awaited inline.
 #include "main.hpp"
 
 #define TMC_IMPL
@@ -25,7 +26,8 @@ tmc::task<std::int64_t> skynet(std::int64_t first, std::int64_t count) {
     if (count == 1) co_return first;
     const std::int64_t part = count / 10;
     auto children = std::ranges::views::iota(std::int64_t{0}, std::int64_t{10}) |
-                    std::ranges::views::transform([=](std::int64_t i) { return skynet(first + i * part, part); });
+                    std::ranges::views::transform(
+                        [=](std::int64_t i) { return skynet(first + i * part, part); });
     const std::array<std::int64_t, 10> results = co_await tmc::spawn_many<10>(children.begin());
     std::int64_t sum = 0;
     for (std::int64_t one : results) sum += one;
@@ -61,7 +63,8 @@ tmc::task<void> matmul(const int* a, const int* b, int* c, int n, int stride) {
     co_await tmc::spawn_tuple(matmul(a, b, c, k, stride), matmul(a, b + k, c + k, k, stride),
                               matmul(a + down, b, c + down, k, stride),
                               matmul(a + down, b + k, c + down + k, k, stride));
-    co_await tmc::spawn_tuple(matmul(a + k, b + down, c, k, stride), matmul(a + k, b + down + k, c + k, k, stride),
+    co_await tmc::spawn_tuple(matmul(a + k, b + down, c, k, stride),
+                              matmul(a + k, b + down + k, c + k, k, stride),
                               matmul(a + down + k, b + down, c + down, k, stride),
                               matmul(a + down + k, b + down + k, c + down + k, k, stride));
 }
@@ -70,7 +73,8 @@ tmc::task<std::int64_t> uts(const uts_tree* tree, uts_node at) {
     const std::size_t count = at.children(*tree);
     if (count == 0) co_return 1;
     auto children = std::ranges::views::iota(std::size_t{0}, count) |
-                    std::ranges::views::transform([tree, &at](std::size_t i) { return uts(tree, at.child(i)); });
+                    std::ranges::views::transform(
+                        [tree, &at](std::size_t i) { return uts(tree, at.child(i)); });
     const auto results = co_await tmc::spawn_many(children.begin(), children.end());
     std::int64_t sum = 1;
     for (std::int64_t one : results) sum += one;
@@ -104,8 +108,9 @@ template <>
 template <std::size_t... N>
 std::int64_t lab::nqueens<with_tmc>::dispatch(int n, std::index_sequence<N...>) {
     std::int64_t result = -1;
-    ((static_cast<int>(N) + 1 == n ? void(result = with_tmc::wait(::nqueens<N + 1>(0, queens::board<N + 1>{})))
-                                   : void()),
+    ((static_cast<int>(N) + 1 == n
+          ? void(result = with_tmc::wait(::nqueens<N + 1>(0, queens::board<N + 1>{})))
+          : void()),
      ...);
     return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads of actors where fibers and channels do the same, as in Go: the buffer of producer-consumer is a channel,
-// and what arrives is counted by one more. For a runtime as in ../fibers/main.hpp.
+// Workloads of actors where fibers and channels do the same, as in Go: the buffer of
+// producer-consumer is a channel, and what arrives is counted by one more. For a runtime as in
+// ../fibers/main.hpp.
 #pragma once
 
 #include "sizes.hpp"
@@ -41,8 +42,10 @@ struct producer_consumer_of_fibers : actor_workload {
 
 template <class R>
 struct fiber_servants {
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
-        if (name == "producer-consumer") return measure<R>(producer_consumer_of_fibers<R>(size), threads);
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
+        if (name == "producer-consumer")
+            return measure<R>(producer_consumer_of_fibers<R>(size), threads);
         return std::nullopt;
     }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of the Savina suite (Imam and Sarkar, AGERE 2014): what each does, its size, its answer, and what it
-// counts as tasks. The parameters are the suite's, also its random numbers, so that answers can be compared; the
-// programs are not. Where the suite's own answer is a sum of floating-point numbers that comes in any order, it is
-// rounded.
+// Benchmarks of the Savina suite (Imam and Sarkar, AGERE 2014): what each does, its size, its
+// answer, and what it counts as tasks. The parameters are the suite's, also its random numbers, so
+// that answers can be compared; the programs are not. Where the suite's own answer is a sum of
+// floating-point numbers that comes in any order, it is rounded.
 #pragma once
 
 #include "sizes.hpp"
@@ -35,7 +35,8 @@ inline std::int64_t sum_of_random(std::int64_t seed, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) sum += numbers.next();
     return sum;
 }
-inline std::int64_t idle_loop(std::int64_t rounds) { // cannot be left out, since what it returns depends on all
+inline std::int64_t
+idle_loop(std::int64_t rounds) { // cannot be left out, since what it returns depends on all
     random numbers(rounds);
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < rounds; ++i) sum += numbers.next();
@@ -64,7 +65,9 @@ inline bool computes(double at) {
 
 // savina-fib: an actor for each call of the naive recursion. The answer is the n-th number.
 struct fib_size : actor_workload {
-    explicit fib_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 1, 40); }
+    explicit fib_size(const std::string& size) : actor_workload(size) {
+        n = parse_size(size, 1, 40);
+    }
     std::int64_t expected() const {
         std::int64_t a = 0, b = 1;
         for (std::int64_t i = 0; i < n; ++i) a = std::exchange(b, a + b);
@@ -73,26 +76,28 @@ struct fib_size : actor_workload {
     std::int64_t tasks() const { return 2 * expected() - 1; } // actors
 };
 
-// savina-chameneos: 100 creatures of three colours meet in pairs, n times in all. The answer is what all count: 2 n.
+// savina-chameneos: 100 creatures of three colours meet in pairs, n times in all. The answer is
+// what all count: 2 n.
 inline constexpr std::int64_t creatures = 100;
 struct chameneos_size : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t expected() const { return 2 * n; }
 };
 
-// savina-big: 120 actors send n pings each to random ones, and wait for each answer. The answer is the number of
-// answers that came from who was asked.
+// savina-big: 120 actors send n pings each to random ones, and wait for each answer. The answer is
+// the number of answers that came from who was asked.
 using big_size = each_of<120>;
 
 // ---- of sharing
 
-// savina-dictionary: 20 actors ask an actor that owns a map of 524,287 numbers n times each; one in ten writes. The
-// answer is the number of answers, if the map has its size then.
+// savina-dictionary: 20 actors ask an actor that owns a map of 524,287 numbers n times each; one in
+// ten writes. The answer is the number of answers, if the map has its size then.
 inline constexpr std::int64_t dictionary_keys = 524'287, write_percent = 10, size_percent = 1;
 using dictionary_size = each_of<20>;
 
-// savina-list: 20 actors ask the owner of a sorted linked list n times each: of a hundred questions ten insert, one
-// asks for the length, the others whether a number is in it. The answer is the length.
+// savina-list: 20 actors ask the owner of a sorted linked list n times each: of a hundred questions
+// ten insert, one asks for the length, the others whether a number is in it. The answer is the
+// length.
 struct list_size : each_of<20> {
     using each_of::each_of;
     enum class question { length, insert, contains };
@@ -116,8 +121,9 @@ struct list_size : each_of<20> {
     }
 };
 
-// savina-buffer: 40 producers of n items each, a buffer of 50, 40 consumers; an item costs 2,500 logarithms on either
-// side. The answer is the number of items that arrived, with the right content.
+// savina-buffer: 40 producers of n items each, a buffer of 50, 40 consumers; an item costs 2,500
+// logarithms on either side. The answer is the number of items that arrived, with the right
+// content.
 using buffer_size_of = each_of<40>;
 inline constexpr double item_value = -11482.378824363414;
 inline double item() {
@@ -130,19 +136,20 @@ inline bool is_item(double value) {
     return std::abs(value - item_value) < 1e-6;
 }
 
-// savina-philosophers: 20 philosophers eat n times each; one arbitrator knows the forks, who is denied asks again. The
-// answer is the number of meals.
+// savina-philosophers: 20 philosophers eat n times each; one arbitrator knows the forks, who is
+// denied asks again. The answer is the number of meals.
 using philosophers_size = each_of<20>;
 
-// savina-barber: n customers, a waiting room for 1,000, a barber; who finds it full comes again. The answer is the
-// number of haircuts.
+// savina-barber: n customers, a waiting room for 1,000, a barber; who finds it full comes again.
+// The answer is the number of haircuts.
 inline constexpr std::int64_t waiting_room = 1'000, barber_rounds = 1'000;
 
-// savina-smokers: an arbiter starts one of 200 smokers at random, n times. The answer is how often one smoked.
+// savina-smokers: an arbiter starts one of 200 smokers at random, n times. The answer is how often
+// one smoked.
 inline constexpr std::int64_t smokers = 200, smoke_rounds = 1'000;
 
-// savina-logistic: ten actors compute n terms of the logistic map each, and ask another for each step. The answer is
-// the sum of the last terms, times 10⁹.
+// savina-logistic: ten actors compute n terms of the logistic map each, and ask another for each
+// step. The answer is the sum of the last terms, times 10⁹.
 struct logistic_size : actor_workload {
     using actor_workload::actor_workload;
     static constexpr std::int64_t series = 10;
@@ -162,14 +169,14 @@ struct logistic_size : actor_workload {
     std::int64_t tasks() const { return series * n; } // questions
 };
 
-// savina-bank: n transfers between 1,000 accounts; the giving account asks the taking one. Amounts are whole, so the
-// sum over all accounts must stay. The answer is the number of transfers then.
+// savina-bank: n transfers between 1,000 accounts; the giving account asks the taking one. Amounts
+// are whole, so the sum over all accounts must stay. The answer is the number of transfers then.
 inline constexpr std::int64_t accounts = 1'000, in_account = 1'000'000, most_transfer = 1'000;
 
 // ---- parallel ones
 
-// savina-radix: n numbers through 60 actors, each of which sorts by one bit. The answer is their sum, if they are in
-// order.
+// savina-radix: n numbers through 60 actors, each of which sorts by one bit. The answer is their
+// sum, if they are in order.
 struct radix_size : actor_workload {
     using actor_workload::actor_workload;
     static constexpr std::int64_t seed = 2'048, bits = 60;
@@ -177,8 +184,8 @@ struct radix_size : actor_workload {
     std::int64_t tasks() const { return (bits + 1) * n; }
 };
 
-// savina-quicksort: n numbers, an actor for each part of more than 2,048. The answer is their sum, if they are in
-// order.
+// savina-quicksort: n numbers, an actor for each part of more than 2,048. The answer is their sum,
+// if they are in order.
 struct quicksort_size : actor_workload {
     using actor_workload::actor_workload;
     static constexpr std::int64_t seed = 1'024, leaf = 2'048;
@@ -187,7 +194,9 @@ struct quicksort_size : actor_workload {
 
 // savina-sieve: the primes below n, in actors that keep 1,000 each. The answer is their number.
 struct sieve_size : actor_workload {
-    explicit sieve_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 3, 10'000'000); }
+    explicit sieve_size(const std::string& size) : actor_workload(size) {
+        n = parse_size(size, 3, 10'000'000);
+    }
     static constexpr std::int64_t kept = 1'000;
     std::int64_t expected() const {
         std::vector<bool> composite_numbers(static_cast<std::size_t>(n));
@@ -195,15 +204,16 @@ struct sieve_size : actor_workload {
         for (std::int64_t i = 2; i < n; ++i) {
             if (composite_numbers[static_cast<std::size_t>(i)]) continue;
             ++count;
-            for (std::int64_t j = i * i; j < n; j += i) composite_numbers[static_cast<std::size_t>(j)] = true;
+            for (std::int64_t j = i * i; j < n; j += i)
+                composite_numbers[static_cast<std::size_t>(j)] = true;
         }
         return count;
     }
     std::int64_t tasks() const { return n / 2; } // numbers that are sent to the first
 };
 
-// savina-trapezoid: the integral of a function from 1 to 5 by n trapezoids, by 100 actors. The answer is a million
-// times it.
+// savina-trapezoid: the integral of a function from 1 to 5 by n trapezoids, by 100 actors. The
+// answer is a million times it.
 struct trapezoid_size : actor_workload {
     explicit trapezoid_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 1'000'000, most_messages);
@@ -217,10 +227,13 @@ struct trapezoid_size : actor_workload {
     std::int64_t expected() const { return 271'081; }
 };
 
-// savina-queens: n queens, 20 actors; a board with less than four queens makes a message of each square that is left in
-// the next row, one with four is finished in place. The answer is the number of solutions.
+// savina-queens: n queens, 20 actors; a board with less than four queens makes a message of each
+// square that is left in the next row, one with four is finished in place. The answer is the number
+// of solutions.
 struct queens_size : actor_workload {
-    explicit queens_size(const std::string& size) : actor_workload(size) { n = parse_size(size, 1, 14); }
+    explicit queens_size(const std::string& size) : actor_workload(size) {
+        n = parse_size(size, 1, 14);
+    }
     static constexpr std::int64_t workers = 20, threshold = 4;
     std::int64_t expected() const {
         static constexpr std::int64_t known[] = {1,  1,   0,   0,     2,      10,     4,      40,
@@ -230,12 +243,13 @@ struct queens_size : actor_workload {
     std::int64_t tasks() const { return expected(); } // solutions
 };
 
-// savina-matmul: n × n numbers by quadrants down to 128, by 20 actors; a[i][j] is i, b[i][j] is j. The answer is the
-// sum.
+// savina-matmul: n × n numbers by quadrants down to 128, by 20 actors; a[i][j] is i, b[i][j] is j.
+// The answer is the sum.
 struct matmul_size : actor_workload {
     explicit matmul_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 1, 2'048);
-        if ((n & (n - 1)) != 0) throw std::invalid_argument("size must be a power of two, not '" + size + "'");
+        if ((n & (n - 1)) != 0)
+            throw std::invalid_argument("size must be a power of two, not '" + size + "'");
     }
     static constexpr std::int64_t workers = 20, leaf = 128;
     std::int64_t expected() const {
@@ -249,12 +263,13 @@ struct matmul_size : actor_workload {
     }
 };
 
-// savina-paths: all shortest paths between n nodes, by Floyd and Warshall, in blocks of 50 × 50 that are an actor each.
-// The answer is the sum of the distances.
+// savina-paths: all shortest paths between n nodes, by Floyd and Warshall, in blocks of 50 × 50
+// that are an actor each. The answer is the sum of the distances.
 struct paths_size : actor_workload {
     explicit paths_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 100, 300);
-        if (n % 100 != 0) throw std::invalid_argument("size must be one of 100, 200, 300, not '" + size + "'");
+        if (n % 100 != 0)
+            throw std::invalid_argument("size must be one of 100, 200, 300, not '" + size + "'");
     }
     static constexpr std::int64_t block = 50, longest_edge = 100;
     std::int64_t blocks() const { return n / block; } // in a row
@@ -266,7 +281,8 @@ struct paths_size : actor_workload {
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t j = i + 1; j < n; ++j) {
                 const std::int64_t length = numbers.below(longest_edge) + 1;
-                edges[static_cast<std::size_t>(i * n + j)] = edges[static_cast<std::size_t>(j * n + i)] = length;
+                edges[static_cast<std::size_t>(i * n + j)] =
+                    edges[static_cast<std::size_t>(j * n + i)] = length;
             }
         return edges;
     }

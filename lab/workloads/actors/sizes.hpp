@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of actors: what each does, its size, its answer, and what it counts as tasks. A runtime derives its
-// own program for each from one of these, with `run`.
+// The workloads of actors: what each does, its size, its answer, and what it counts as tasks. A
+// runtime derives its own program for each from one of these, with `run`.
 #pragma once
 
 #include "../program.hpp"
@@ -17,7 +17,8 @@ struct actor_workload {
     std::int64_t tasks() const { return n; } // messages
 };
 
-// thread-ring: a token goes n hops around a ring of 503 actors; the answer is the number, from 1, of who has it last.
+// thread-ring: a token goes n hops around a ring of 503 actors; the answer is the number, from 1,
+// of who has it last.
 struct thread_ring_size : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t expected() const { return n % ring_actors + 1; }
@@ -31,28 +32,29 @@ struct parallel_ring_size : actor_workload {
     std::int64_t tasks() const { return expected(); }
 };
 
-// ping-pong: two actors, n messages there and back together; each message says where to answer. The answer is how many
-// both sent.
-// counting-actor: one actor sends n numbers to another, which adds them up.
+// ping-pong: two actors, n messages there and back together; each message says where to answer. The
+// answer is how many both sent. counting-actor: one actor sends n numbers to another, which adds
+// them up.
 struct counting_size : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t expected() const { return n * (n - 1) / 2; }
 };
 
-// producer-consumer: n items from 5 producers over a bounded buffer of 50 to 5 consumers; the answer is how many
-// arrived.
+// producer-consumer: n items from 5 producers over a bounded buffer of 50 to 5 consumers; the
+// answer is how many arrived.
 inline constexpr std::int64_t producers = 5, consumers = 5, buffer_size = 50;
 // How many of n are number i's, of so many.
 constexpr std::int64_t share_of(std::int64_t n, std::int64_t parts, std::int64_t i) {
     return n / parts + (i < n % parts ? 1 : 0);
 }
 
-// prime-factors: n queries to 16 workers, each of which borrows one of 8 buffers from a server for the time it works,
-// and factorises 600,213,349; at most 32 queries are under way. The answer is the sum of the smallest factors.
+// prime-factors: n queries to 16 workers, each of which borrows one of 8 buffers from a server for
+// the time it works, and factorises 600,213,349; at most 32 queries are under way. The answer is
+// the sum of the smallest factors.
 inline constexpr std::int64_t composite = 600'213'349, smallest_factor = 20'483;
 inline constexpr std::int64_t prime_workers = 16, prime_buffers = 8, queries_under_way = 32;
-// Divides in 32 bits where these are enough, as LLVM has it done at run time and g++ has not: what is compared is who
-// does the work, not what compiled it.
+// Divides in 32 bits where these are enough, as LLVM has it done at run time and g++ has not: what
+// is compared is who does the work, not what compiled it.
 template <class Int>
 std::int64_t smallest_factor_in(Int number) {
     for (Int i = 2; std::uint64_t{i} * i <= number; ++i)
@@ -60,16 +62,17 @@ std::int64_t smallest_factor_in(Int number) {
     return static_cast<std::int64_t>(number);
 }
 inline std::int64_t smallest_factor_of(std::int64_t number) {
-    return number <= std::int64_t{UINT32_MAX} ? smallest_factor_in(static_cast<std::uint32_t>(number))
-                                              : smallest_factor_in(static_cast<std::uint64_t>(number));
+    return number <= std::int64_t{UINT32_MAX}
+               ? smallest_factor_in(static_cast<std::uint32_t>(number))
+               : smallest_factor_in(static_cast<std::uint64_t>(number));
 }
 struct prime_factors_size : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t expected() const { return n * smallest_factor; }
 };
 
-// mixed-scenario: 20 rings of 100 actors, in each of which a token goes round while a worker of the ring factorises a
-// number at each round; n hops in all. The answer is the number of hops.
+// mixed-scenario: 20 rings of 100 actors, in each of which a token goes round while a worker of the
+// ring factorises a number at each round; n hops in all. The answer is the number of hops.
 inline constexpr std::int64_t mixed_rings = 20, mixed_actors = 100;
 struct mixed_size : actor_workload {
     using actor_workload::actor_workload;
@@ -78,12 +81,14 @@ struct mixed_size : actor_workload {
     std::int64_t tasks() const { return expected(); }
 };
 
-// skynet-actor: a tree of actors, ten children for each inner one; each leaf sends its number up, each other its sum.
+// skynet-actor: a tree of actors, ten children for each inner one; each leaf sends its number up,
+// each other its sum.
 struct skynet_actor_size : actor_workload {
     explicit skynet_actor_size(const std::string& size) : actor_workload(size) {
         std::int64_t power = 1;
         while (power < n) power *= 10;
-        if (power != n) throw std::invalid_argument("size must be a power of ten, not '" + size + "'");
+        if (power != n)
+            throw std::invalid_argument("size must be a power of ten, not '" + size + "'");
     }
     std::int64_t expected() const { return n * (n - 1) / 2; }
     std::int64_t tasks() const { return (10 * n - 1) / 9; } // actors
@@ -98,8 +103,8 @@ struct fan_in_size : actor_workload {
     std::int64_t tasks() const { return expected(); }
 };
 
-// spawn-storm: n actors, each made, sent one message, and ended, one after the other; each makes the next one. The
-// answer is the number of the last.
+// spawn-storm: n actors, each made, sent one message, and ended, one after the other; each makes
+// the next one. The answer is the number of the last.
 
 // ring-work: as parallel-thread-ring with 64 tokens, and about a microsecond of work at each hop.
 inline constexpr std::int64_t work_tokens = 64;
@@ -109,8 +114,10 @@ struct ring_work_size : actor_workload {
     std::int64_t expected() const { return hops() * work_tokens; }
     std::int64_t tasks() const { return expected(); }
 };
-inline std::uint64_t some_work(std::uint64_t seed) { // about a microsecond; no compiler makes one step of several
-    for (int i = 0; i < 530; ++i) seed = (seed ^ seed >> 33) * 6364136223846793005u + 1442695040888963407u;
+inline std::uint64_t
+some_work(std::uint64_t seed) { // about a microsecond; no compiler makes one step of several
+    for (int i = 0; i < 530; ++i)
+        seed = (seed ^ seed >> 33) * 6364136223846793005u + 1442695040888963407u;
     return seed;
 }
 

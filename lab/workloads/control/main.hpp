@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of control: the loops of the chapter on concurrency in C-for-all (Delisle 2018, chapter 5), each one
-// operation over and over, so that seconds / tasks is the cost of one. A runtime supplies a class with a constructor
-// from the number of threads, `run(f)` as for fibers, and as many of these as it has:
+// The workloads of control: the loops of the chapter on concurrency in C-for-all (Delisle 2018,
+// chapter 5), each one operation over and over, so that seconds / tasks is the cost of one. A
+// runtime supplies a class with a constructor from the number of threads, `run(f)` as for fibers,
+// and as many of these as it has:
 //
-//   suspended                        an object with resume(): a coroutine that suspends over and over
-//   create_one()                     makes and destroys whatever it has: a coroutine that never runs, or a thread that
+//   suspended                        an object with resume(): a coroutine that suspends over and
+//   over create_one()                     makes and destroys whatever it has: a coroutine that
+//   never runs, or a thread that
 //                                    runs an empty function, joined
 //   yield(), fiber, start(f)         as for fibers
 //   mutex
-//   monitors<k>                      k monitors, 1, 2 or 4, and what is done with all at once: call(): an empty member;
-//                                    hold(f): calls f inside; and wait(), signal(): on one condition, inside by itself;
-//                                    and accept(): inside by hold, lets one call() of another go first
+//   monitors<k>                      k monitors, 1, 2 or 4, and what is done with all at once:
+//   call(): an empty member;
+//                                    hold(f): calls f inside; and wait(), signal(): on one
+//                                    condition, inside by itself; and accept(): inside by hold,
+//                                    lets one call() of another go first
 #pragma once
 
 #include "../fibers/count.hpp"
@@ -48,7 +52,8 @@ struct resume : over_and_over {
         typename R::suspended one;
         one.resume(); // takes its stack
         std::int64_t done = 0;
-        for (; done < n; ++done) one.resume(); // a loop, since clang would call a function around it
+        for (; done < n; ++done)
+            one.resume(); // a loop, since clang would call a function around it
         return done;
     }
 };
@@ -86,8 +91,8 @@ struct monitor_call : over_and_over {
     }
 };
 
-// One fiber inside that does one thing n times, and who then does another n times from outside; each is a hand-over
-// there and back. Returns how often the first did its own.
+// One fiber inside that does one thing n times, and who then does another n times from outside;
+// each is a hand-over there and back. Returns how often the first did its own.
 template <class R, std::size_t k>
 struct two_sided : counted {
     using counted::counted;
@@ -130,7 +135,8 @@ struct accept : two_sided<R, k> {
 template <class R>
 struct control {
     template <std::size_t k>
-    static std::optional<int> run_with(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run_with(const std::string& name, const std::string& size,
+                                       unsigned threads) {
         if constexpr (requires { typename R::template monitors<k>; }) {
             using all = typename R::template monitors<k>;
             const std::string ending = "-" + std::to_string(k);
@@ -142,7 +148,8 @@ struct control {
         }
         return std::nullopt;
     }
-    static std::optional<int> run(const std::string& name, const std::string& size, unsigned threads) {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
         if constexpr (requires { typename R::suspended; })
             if (name == "resume") return measure<R>(resume<R>(size), threads);
         if constexpr (requires { R::create_one(); })

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// churn: fibers that release a random semaphore of some and then acquire that one, so that each is made ready by
-// whoever comes by. Size is the number of acquisitions. After Delisle, The C-for-all Scheduler, 2022: 64 fibers, 16
-// semaphores.
+// churn: fibers that release a random semaphore of some and then acquire that one, so that each is
+// made ready by whoever comes by. Size is the number of acquisitions. After Delisle, The C-for-all
+// Scheduler, 2022: 64 fibers, 16 semaphores.
 //
-// The first 16 fibers leave out their first release; so about 16 are blocked at any time. A fiber that has done its
-// share releases each semaphore once: when 48 have, each has been released more often than fibers can be blocked on it.
+// The first 16 fibers leave out their first release; so about 16 are blocked at any time. A fiber
+// that has done its share releases each semaphore once: when 48 have, each has been released more
+// often than fibers can be blocked on it.
 #pragma once
 
 #include "count.hpp"
@@ -22,8 +23,9 @@ struct churn : counted {
         std::array<std::int64_t, strands> counts{};
         std::array<typename R::fiber, strands> fibers;
         for (std::int64_t f = 0; f < strands; ++f)
-            fibers[static_cast<std::size_t>(f)] = R::start(
-                [&all, &counted = counts[static_cast<std::size_t>(f)], f, share = n / strands + (f < n % strands)] {
+            fibers[static_cast<std::size_t>(f)] =
+                R::start([&all, &counted = counts[static_cast<std::size_t>(f)], f,
+                          share = n / strands + (f < n % strands)] {
                     random_numbers chance(f);
                     for (std::int64_t k = 0; k < share; ++k) {
                         typename R::semaphore& spot = all[chance.below(spots)];

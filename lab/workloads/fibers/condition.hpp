@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// condition: two fibers take turns, each waits for its own with a mutex and a condition variable. Size is the number of
-// hand-overs, of both together.
+// condition: two fibers take turns, each waits for its own with a mutex and a condition variable.
+// Size is the number of hand-overs, of both together.
 #pragma once
 
 #include "count.hpp"
@@ -32,7 +32,8 @@ struct condition : counted {
 
     std::int64_t run() const {
         table shared;
-        typename R::fiber first = R::start([&shared, rounds = n - n / 2] { shared.play(0, rounds); });
+        typename R::fiber first =
+            R::start([&shared, rounds = n - n / 2] { shared.play(0, rounds); });
         typename R::fiber second = R::start([&shared, rounds = n / 2] { shared.play(1, rounds); });
         first.join();
         second.join();

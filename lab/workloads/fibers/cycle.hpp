@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cycle: rings of fibers that pass a token on, each waiting for its own semaphore and releasing that of the next. Size
-// is the number of hops of all tokens together. After Delisle, The C-for-all Scheduler, 2022: 20 rings of 5.
+// cycle: rings of fibers that pass a token on, each waiting for its own semaphore and releasing
+// that of the next. Size is the number of hops of all tokens together. After Delisle, The C-for-all
+// Scheduler, 2022: 20 rings of 5.
 #pragma once
 
 #include "count.hpp"
@@ -27,7 +28,8 @@ struct cycle : counted {
                 one.fibers[static_cast<std::size_t>(i)] =
                     R::start([&one, i, mine = share / members + (i < share % members)] {
                         typename R::semaphore& own = one.own[static_cast<std::size_t>(i)];
-                        typename R::semaphore& next = one.own[static_cast<std::size_t>((i + 1) % members)];
+                        typename R::semaphore& next =
+                            one.own[static_cast<std::size_t>((i + 1) % members)];
                         for (std::int64_t k = 0; k < mine; ++k) {
                             own.acquire();
                             ++one.hops;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// locality: each fiber adds one to some random words of an array, puts itself into a random spot, wakes who sat there,
-// and waits to be woken so. locality-share: it also gives its array to the one that it wakes. What it shows is the cost
-// of data that is on another processor. Size is the number of rounds of all fibers together. After Delisle, The
-// C-for-all Scheduler, 2022: 64 fibers in 60 spots, so 4 are at work; arrays of 512 words, 64 touches. The answer is
-// the sum of all words, divided by the touches.
+// locality: each fiber adds one to some random words of an array, puts itself into a random spot,
+// wakes who sat there, and waits to be woken so. locality-share: it also gives its array to the one
+// that it wakes. What it shows is the cost of data that is on another processor. Size is the number
+// of rounds of all fibers together. After Delisle, The C-for-all Scheduler, 2022: 64 fibers in 60
+// spots, so 4 are at work; arrays of 512 words, 64 touches. The answer is the sum of all words,
+// divided by the touches.
 //
-// The end. Rounds are drawn from one count. Who draws none says so, empties all spots and wakes who sat there; who has
-// sat down looks once more whether it was said, and stands up again if nobody has taken it out.
+// The end. Rounds are drawn from one count. Who draws none says so, empties all spots and wakes who
+// sat there; who has sat down looks once more whether it was said, and stands up again if nobody
+// has taken it out.
 #pragma once
 
 #include "count.hpp"
@@ -42,7 +44,9 @@ struct locality : counted {
                 std::atomic<strand*>& seat = seats[chance.below(spots)];
                 strand* const before = take_from(seat);
                 if (before) {
-                    if constexpr (share) std::swap(before->data, me.data); // it waits, or is about to: the data is ours
+                    if constexpr (share)
+                        std::swap(before->data,
+                                  me.data); // it waits, or is about to: the data is ours
                 }
                 strand* mine = nullptr;
                 const bool sits = seat.compare_exchange_strong(mine, &me);

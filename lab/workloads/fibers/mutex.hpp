@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutex-free: one fiber that locks and unlocks a mutex which nobody else wants. mutex-contended: four fibers, one
-// mutex. Size is the number of pairs of lock and unlock, of all fibers together.
+// mutex-free: one fiber that locks and unlocks a mutex which nobody else wants. mutex-contended:
+// four fibers, one mutex. Size is the number of pairs of lock and unlock, of all fibers together.
 #pragma once
 
 #include "count.hpp"
@@ -14,7 +14,8 @@ std::int64_t count_locked(std::int64_t n) {
     std::int64_t count = 0; // guarded by the mutex
     std::array<typename R::fiber, fibers> all;
     for (std::size_t i = 0; i < fibers; ++i) {
-        const auto position = static_cast<std::int64_t>(i), parts = static_cast<std::int64_t>(fibers);
+        const auto position = static_cast<std::int64_t>(i),
+                   parts = static_cast<std::int64_t>(fibers);
         const std::int64_t share = n / parts + (position < n % parts);
         all[i] = R::start([&mutex, &count, share] {
             for (std::int64_t step = 0; step < share; ++step) {

@@ -9,7 +9,8 @@ namespace lab {
 
 class random_numbers {
 public:
-    explicit random_numbers(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed + 1) * 0x9E3779B97F4A7C15) {}
+    explicit random_numbers(std::int64_t seed)
+        : state_(static_cast<std::uint64_t>(seed + 1) * 0x9E3779B97F4A7C15) {}
     std::size_t below(std::uint64_t bound) {
         state_ ^= state_ << 13;
         state_ ^= state_ >> 7;

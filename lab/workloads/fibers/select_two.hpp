@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// select-two: two producers, each with a rendezvous channel, and one consumer that takes from whichever is ready. Size
-// is the number of messages of both together.
+// select-two: two producers, each with a rendezvous channel, and one consumer that takes from
+// whichever is ready. Size is the number of messages of both together.
 #pragma once
 
 #include "count.hpp"
@@ -23,7 +23,8 @@ struct select_two : summed {
         typename R::fiber a = produce(low, 0, n / 2), b = produce(high, n / 2, n);
         typename R::fiber consumer = R::start([&low, &high, &sum, count = n] {
             std::int64_t so_far = 0;
-            for (std::int64_t i = 0; i < count; ++i) R::select(low, high, [&](std::int64_t value) { so_far += value; });
+            for (std::int64_t i = 0; i < count; ++i)
+                R::select(low, high, [&](std::int64_t value) { so_far += value; });
             sum = so_far;
         });
         a.join();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// skynet-channel: a tree with a fiber for each node and ten children for each inner one; leaves send their number to
-// the node above, which has a channel of its own for its children and sends on their sum. Size is the number of leaves.
+// skynet-channel: a tree with a fiber for each node and ten children for each inner one; leaves
+// send their number to the node above, which has a channel of its own for its children and sends on
+// their sum. Size is the number of leaves.
 //
-// A node joins its children before it receives: the channel has room for all ten messages, and must outlive their
-// calls of push.
+// A node joins its children before it receives: the channel has room for all ten messages, and must
+// outlive their calls of push.
 #pragma once
 
 #include "../runtime_base.hpp"
@@ -20,7 +21,8 @@ struct skynet_channel {
     explicit skynet_channel(const std::string& size) : leaves(parse_size(size, 1, most_leaves)) {
         std::int64_t power = 1;
         while (power < leaves) power *= 10;
-        if (power != leaves) throw std::invalid_argument("size must be a power of ten, not '" + size + "'");
+        if (power != leaves)
+            throw std::invalid_argument("size must be a power of ten, not '" + size + "'");
     }
 
     static void node(channel& above, std::int64_t first, std::int64_t count) {
@@ -30,8 +32,8 @@ struct skynet_channel {
         channel below(arity);
         std::array<typename R::fiber, arity> fibers;
         for (std::size_t i = 0; i < arity; ++i)
-            fibers[i] = R::start(
-                [&below, number = first + static_cast<std::int64_t>(i) * part, part] { node(below, number, part); });
+            fibers[i] = R::start([&below, number = first + static_cast<std::int64_t>(i) * part,
+                                  part] { node(below, number, part); });
         for (std::size_t i = arity; i-- > 0;) fibers[i].join();
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < arity; ++i) sum += below.pop();

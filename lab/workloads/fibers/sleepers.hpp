@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sleepers: as many fibers as the size says, each of which sleeps for a time of its own, up to 100 ms.
+// sleepers: as many fibers as the size says, each of which sleeps for a time of its own, up to 100
+// ms.
 #pragma once
 
 #include "count.hpp"

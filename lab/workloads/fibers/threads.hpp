@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For runtimes whose fibers are operating-system threads: what does not depend on how a thread is started.
+// For runtimes whose fibers are operating-system threads: what does not depend on how a thread is
+// started.
 #pragma once
 
 #include <condition_variable>
@@ -14,8 +15,9 @@
 
 namespace lab {
 
-// Waits as long as it lives. glibc locks without atomic instructions while a process has one thread; then one loop of
-// lock and unlock would be compared with what no program with two threads gets.
+// Waits as long as it lives. glibc locks without atomic instructions while a process has one
+// thread; then one loop of lock and unlock would be compared with what no program with two threads
+// gets.
 class second_thread {
 public:
     second_thread() : waits_([this] { over_.acquire(); }) {}
@@ -87,7 +89,8 @@ struct threads_base {
         std::queue<T> values_;
     };
 
-    // Threads that are blocked cannot be unwound, so the system's refusal of another one ends the program.
+    // Threads that are blocked cannot be unwound, so the system's refusal of another one ends the
+    // program.
     [[noreturn]] static void refused(const char* why) {
         std::fprintf(stderr, "no more threads: %s\n", why);
         std::fflush(stderr);

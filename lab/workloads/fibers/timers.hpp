@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// timer-lateness: one fiber that sleeps again and again, for 1 to 2 ms each; how much later than asked it goes on is
-// printed besides, in microseconds: the median and the 99th percentile.
-// timers-cancelled: as many fibers as the size says wait for one event for at most an hour, so as many timers are
-// armed at once; then the event is set, and each timer is cancelled.
+// timer-lateness: one fiber that sleeps again and again, for 1 to 2 ms each; how much later than
+// asked it goes on is printed besides, in microseconds: the median and the 99th percentile.
+// timers-cancelled: as many fibers as the size says wait for one event for at most an hour, so as
+// many timers are armed at once; then the event is set, and each timer is cancelled.
 #pragma once
 
 #include "count.hpp"
@@ -29,7 +29,8 @@ struct timer_lateness : counted {
                 const auto pause = std::chrono::microseconds(1'000) + nap(i) / 100;
                 const auto due = std::chrono::steady_clock::now() + pause;
                 R::sleep_for(pause);
-                const std::chrono::duration<double, std::micro> late = std::chrono::steady_clock::now() - due;
+                const std::chrono::duration<double, std::micro> late =
+                    std::chrono::steady_clock::now() - due;
                 if (late.count() >= 0) late_us.push_back(late.count());
             }
         }).join();
@@ -41,7 +42,8 @@ struct timer_lateness : counted {
             return late_us.empty() ? 0.0 : late_us[(late_us.size() - 1) * of_100 / 100];
         };
         char text[96];
-        std::snprintf(text, sizeof text, ", \"late_us_p50\": %.1f, \"late_us_p99\": %.1f", share(50), share(99));
+        std::snprintf(text, sizeof text, ", \"late_us_p50\": %.1f, \"late_us_p99\": %.1f",
+                      share(50), share(99));
         return text;
     }
 
@@ -55,7 +57,8 @@ struct timers_cancelled : counted {
     static constexpr bool blocks_many = true;
 
     std::int64_t run() const {
-        return crew_at_gate<R>(n, [](auto& gate) { return R::wait_for(gate, std::chrono::hours(1)); });
+        return crew_at_gate<R>(n,
+                               [](auto& gate) { return R::wait_for(gate, std::chrono::hours(1)); });
     }
 };
 

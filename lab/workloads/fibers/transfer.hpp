@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// transfer: 16 fibers elect leaders. A leader begins an epoch and spins, without yielding, until all have seen that;
-// then it names a random next one. The others yield until they see a new epoch. Size is the number of elections. What
-// it shows is whether ready fibers behind one that does not get on are run all the same, and how soon. After Delisle,
-// The C-for-all Scheduler, 2022 (the variant without parking).
+// transfer: 16 fibers elect leaders. A leader begins an epoch and spins, without yielding, until
+// all have seen that; then it names a random next one. The others yield until they see a new epoch.
+// Size is the number of elections. What it shows is whether ready fibers behind one that does not
+// get on are run all the same, and how soon. After Delisle, The C-for-all Scheduler, 2022 (the
+// variant without parking).
 #pragma once
 
 #include "count.hpp"

@@ -6,8 +6,8 @@
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/one_shot.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"
 
@@ -17,10 +17,12 @@ namespace sennit::sched {
 
 // On its way: whoever has it next begins a turn, and writes itself down as the owner.
 void clear_owner(runnable& item) noexcept {
-    static_cast<mailbox&>(item).owner_.store_rlx(nullptr); // who still sees the old owner comes by that one's lock
+    static_cast<mailbox&>(item).owner_.store_rlx(
+        nullptr); // who still sees the old owner comes by that one's lock
 }
 
-// ---- delivery ------------------------------------------------------------------------------------------------------
+// ---- delivery
+// ------------------------------------------------------------------------------------------------------
 
 // False: this worker is not the owner.
 inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
@@ -31,7 +33,8 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
             mine = false;
             return false;
         }
-        if (remote_.load_rlx() && !SENNIT_MUTANT("older messages go first")) [[unlikely]] // take_remote acquires
+        if (remote_.load_rlx() && !SENNIT_MUTANT("older messages go first"))
+            [[unlikely]] // take_remote acquires
             take_remote(local_messages_);
         enqueue(one);
         return becomes_busy();
@@ -56,7 +59,8 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     me.remote_prefetch_links().add(one);
     mailbox* const sender = me.self().current_mailbox();
     const std::uint32_t taken = remote_takes_.load_rlx(); // a hint
-    if (sender && &me.runtime() == &runtime() && me.floods().note(*sender, *this, taken)) [[unlikely]]
+    if (sender && &me.runtime() == &runtime() && me.floods().note(*sender, *this, taken))
+        [[unlikely]]
         sender->marks_ |= floods_receiver; // we are in its turn
     deliver_remote(one);
 }
@@ -81,8 +85,8 @@ void mailbox::notify_owner() noexcept {
     runtime().post(wakeup_);
 }
 
-// For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one the owner, and what
-// follows one message stays together. False: it could not be done, or need not.
+// For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one
+// the owner, and what follows one message stays together. False: it could not be done, or need not.
 bool mailbox::pull_to_this_worker(message_node& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
     const auto let = owner.queue().with_remote_lock([&]() noexcept {
@@ -106,7 +110,8 @@ void mailbox::take_remote(list& into) noexcept {
     prefetch_links links;
     for (message_node* newest = remote_.exchange(nullptr); newest;) {
         if (links.is_long())
-            prefetch_links::prefetch_ahead(*newest); // else it leads to what was taken before, and is reused
+            prefetch_links::prefetch_ahead(
+                *newest); // else it leads to what was taken before, and is reused
         message_node* const older = newest->next;
         (newest->urgent ? urgent : usual).prepend(*newest);
         links.add(*newest);
@@ -128,17 +133,20 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     if (std::exchange(mine.owner_only, false)) [[unlikely]]
         mine.affinity_is_soft = true;
     const bool carried = std::exchange(mine.carries_mailbox, false);
-    const bool stale = SENNIT_MUTANT("wakeup is taken before messages are looked for") && !me.remote_.load();
+    const bool stale =
+        SENNIT_MUTANT("wakeup is taken before messages are looked for") && !me.remote_.load();
     if (!SENNIT_MUTANT("wakeup is taken")) me.wakeup_pending_.store(0);
     if (stale) return;
     worker& here = *this_worker();
-    if (!carried && (!me.remote_.load() || !me.try_activate_here(here))) return; // a turn has taken it; or is to do so
+    if (!carried && (!me.remote_.load() || !me.try_activate_here(here)))
+        return; // a turn has taken it; or is to do so
     if (!me.runs_on(here)) return me.runtime().post(me);
     if (here.random_below(tuning::migration_odds) == 0) return me.run_batches_and_migrate(here);
     run_batches(me);
 }
 
-// This worker could not be let in. `wakeup_pending_` is 0: if somebody else changes it, another notice is on its way.
+// This worker could not be let in. `wakeup_pending_` is 0: if somebody else changes it, another
+// notice is on its way.
 void mailbox::return_wakeup_to_owner(worker& owner) noexcept {
     if (wakeup_pending_.exchange(1) != 0) return;
     wakeup_.owner_only = wakeup_.affinity_is_soft;
@@ -152,15 +160,17 @@ inline bool mailbox::runs_on(const worker& one) const noexcept {
     return affinity == 0 || affinity == one.affinity();
 }
 
-// True: it was idle, and is busy and this worker's now; or on its way, if it is bound to another one.
+// True: it was idle, and is busy and this worker's now; or on its way, if it is bound to another
+// one.
 bool mailbox::try_activate_here(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
         if (!owner) return false;
         bool idle = false, same = false;
         const auto change = [&]() noexcept {
-            if (owner != &me) deliver_from_lifo_slot(*owner); // or what lies there would come too late
-            same = owner_.load_rlx() == owner;                // under the lock
+            if (owner != &me)
+                deliver_from_lifo_slot(*owner); // or what lies there would come too late
+            same = owner_.load_rlx() == owner;  // under the lock
             if (!same) return;
             idle = becomes_busy();
             if (idle) owner_.store(runs_on(me) ? &me : nullptr);
@@ -178,25 +188,27 @@ bool mailbox::try_activate_here(worker& me) noexcept {
     }
 }
 
-// ---- the hand ------------------------------------------------------------------------------------------------------
+// ---- the hand
+// ------------------------------------------------------------------------------------------------------
 
 // A handler's worker is the owner, and nothing else is ready there. False: that is not so.
-[[gnu::always_inline]] inline bool mailbox::try_put_in_lifo_slot(std::uint32_t generation, message_node& one,
-                                                                 worker& me) noexcept {
+[[gnu::always_inline]] inline bool
+mailbox::try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept {
     run_queue& queue = me.queue();
     // all of these are hints: it is decided when the mail leaves the hand
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.lifo.is_open()) return false;
     one.generation = generation;
-    one.sender = me.self().current_mailbox()->batch_address(); // a turn runs, or the hand would be closed
+    one.sender =
+        me.self().current_mailbox()->batch_address(); // a turn runs, or the hand would be closed
     queue.lifo.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().has_sentinel()) [[unlikely]]
         me.posted_slowly(1);
     return true;
 }
 
-// Inside the lock of `owner`'s queue: what lay in the hand goes before what others have sent since. True: it was idle,
-// and has to go into that queue.
+// Inside the lock of `owner`'s queue: what lay in the hand goes before what others have sent since.
+// True: it was idle, and has to go into that queue.
 inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
     if (owner_.load_rlx() != &owner) [[unlikely]] { // under the lock
         deliver_remote(one);
@@ -206,8 +218,9 @@ inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
     return becomes_busy();
 }
 
-// No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only the sender's
-// handler has run there since. It is still the victim's, as all that change that come here first.
+// No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only
+// the sender's handler has run there since. It is still the victim's, as all that change that come
+// here first.
 bool mailbox::deliver_from_lifo_slot(worker& victim) noexcept {
     message_node* one = victim.queue().lifo.held();
     if (!one) return false;
@@ -223,7 +236,8 @@ bool mailbox::deliver_from_lifo_slot(worker& victim) noexcept {
 [[gnu::noinline]] void mailbox::flush_lifo_slot(worker& me) noexcept {
     run_queue& queue = me.queue();
     bool pushed = false;
-    queue.inside([&]() noexcept { pushed = deliver_from_lifo_slot(me); }); // where a thief may have been
+    queue.inside(
+        [&]() noexcept { pushed = deliver_from_lifo_slot(me); }); // where a thief may have been
     if (pushed) me.posted(queue.size());
 }
 
@@ -233,8 +247,8 @@ void worker::flush_lifo_slot() noexcept {
     queue_.lifo.close();
 }
 
-// At a turn's end, inside the lock. `at_once`: nothing else is ready. Null: there is nothing to begin at once; then
-// what was there lies in the queue.
+// At a turn's end, inside the lock. `at_once`: nothing else is ready. Null: there is nothing to
+// begin at once; then what was there lies in the queue.
 inline mailbox* mailbox::take_next(worker& me, bool at_once, message_node*& given) noexcept {
     message_node* one = me.queue().lifo.held();
     if (!one) return nullptr;
@@ -249,7 +263,8 @@ inline mailbox* mailbox::take_next(worker& me, bool at_once, message_node*& give
     return &to;
 }
 
-// ---- a turn --------------------------------------------------------------------------------------------------------
+// ---- a turn
+// --------------------------------------------------------------------------------------------------------
 
 void mailbox::run_queued(runnable* self) noexcept {
     run_batches(static_cast<mailbox&>(*self));
@@ -257,14 +272,16 @@ void mailbox::run_queued(runnable* self) noexcept {
 
 // False: it had to wait for that, so who calls may be in another worker's thread.
 inline bool mailbox::acquire_ownership(worker& me) noexcept {
-    if (owner_.load_rlx() == &me) [[likely]] // only the owner's thread, or who has it in hand, changes it
+    if (owner_.load_rlx() == &me)
+        [[likely]] // only the owner's thread, or who has it in hand, changes it
         return true;
     return acquire_ownership_slow(me);
 }
 
 // What the owner does for a turn that goes on elsewhere and was not let in.
 struct mailbox::ownership_request : runnable {
-    ownership_request(mailbox& which, worker& owner) noexcept : runnable(&ownership_request::give), box(which) {
+    ownership_request(mailbox& which, worker& owner) noexcept
+        : runnable(&ownership_request::give), box(which) {
         affinity = owner.affinity();
     }
     static void give(runnable* self) noexcept {
@@ -297,11 +314,14 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
     }
 }
 
-// Handles `given`, then what that makes to be sent, and so on, as long as each handler sends to one that is idle and
-// nothing else is to be done: the same as `run_batch` and `end_batch` for all of these, in a few instructions for each.
-// Returns whose turn has not ended, which has handled its first piece.
-[[gnu::always_inline]] inline mailbox* mailbox::run_hand_off_chain(mailbox* box, message_node* given, worker*& me,
-                                                                   context& here, unsigned& left) noexcept {
+// Handles `given`, then what that makes to be sent, and so on, as long as each handler sends to one
+// that is idle and nothing else is to be done: the same as `run_batch` and `end_batch` for all of
+// these, in a few instructions for each. Returns whose turn has not ended, which has handled its
+// first piece.
+[[gnu::always_inline]] inline mailbox* mailbox::run_hand_off_chain(mailbox* box,
+                                                                   message_node* given, worker*& me,
+                                                                   context& here,
+                                                                   unsigned& left) noexcept {
     for (;;) {
         here.set_current_mailbox(box);
         here.affinity = box->affinity; // a handler that blocks goes on where the actor may run
@@ -333,8 +353,8 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
     }
 }
 
-// The loop's way from one turn to the next costs as much as a turn: so the next mailbox is taken here, as long as the
-// loop would take just that.
+// The loop's way from one turn to the next costs as much as a turn: so the next mailbox is taken
+// here, as long as the loop would take just that.
 void mailbox::run_batches(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
@@ -367,8 +387,8 @@ void mailbox::run_batches(mailbox& first) noexcept {
     here.affinity_is_soft = outer_is_soft;
 }
 
-// How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it would else fall
-// behind.
+// How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it
+// would else fall behind.
 [[gnu::noinline]] unsigned mailbox::extend_batch(bool more, std::int64_t& until) noexcept {
     if (tuning::simulated || !more) return 0;
     const std::int64_t now = sys::now_ns();
@@ -386,20 +406,23 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::always_inline]] inline void mailbox::handle_usual(message_node& one) noexcept {
-    if (one.counted && !release_room() && !one.urgent) [[unlikely]] // an urgent one comes first, but is not the oldest
+    if (one.counted && !release_room() && !one.urgent)
+        [[unlikely]] // an urgent one comes first, but is not the oldest
         return reject(one, delivery::full);
     handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
     one.run(one, object);                      // of this life: see above
 }
 
-[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one, std::uint32_t incarnation) noexcept {
+[[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one,
+                                                          std::uint32_t incarnation) noexcept {
     if ((marks_ & has_locals) != 0) forget_locals();
     if (one.generation == incarnation && (marks_ & retired) == 0) return handle_usual(one);
     unreserve_room(one);
     reject(one, delivery::dead);
 }
 
-[[gnu::always_inline]] inline void mailbox::handle(message_node& one, std::uint32_t incarnation) noexcept {
+[[gnu::always_inline]] inline void mailbox::handle(message_node& one,
+                                                   std::uint32_t incarnation) noexcept {
     if (!is_usual(one, incarnation)) [[unlikely]]
         return handle_unusual(one, incarnation);
     handle_usual(one);
@@ -412,12 +435,14 @@ bool has_work_to_share(worker& me) noexcept {
 }
 } // namespace
 
-// Mail for a life that is about to begin, pushed before it has (push_early_message), meets a turn that only mail for
-// the last life has made, which came too late: it stays for a turn that finds the life. (Other mail is sent to who
-// lives, and acquires that.) So the turn ends, and the next one comes behind what else is ready; whoever begins the
-// life has a few instructions to go.
-inline bool mailbox::is_for_next_incarnation(const message_node& one, std::uint32_t incarnation) noexcept {
-    return one.generation == incarnation + 1 && !SENNIT_MUTANT("early message waits for its incarnation");
+// Mail for a life that is about to begin, pushed before it has (push_early_message), meets a turn
+// that only mail for the last life has made, which came too late: it stays for a turn that finds
+// the life. (Other mail is sent to who lives, and acquires that.) So the turn ends, and the next
+// one comes behind what else is ready; whoever begins the life has a few instructions to go.
+inline bool mailbox::is_for_next_incarnation(const message_node& one,
+                                             std::uint32_t incarnation) noexcept {
+    return one.generation == incarnation + 1 &&
+           !SENNIT_MUTANT("early message waits for its incarnation");
 }
 
 bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) const noexcept {
@@ -426,8 +451,8 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     return early || (marks_ & (floods_receiver | retired)) == floods_receiver;
 }
 
-// Returns what it did not come to. The handlers may have moved it to another worker. Mostly there is one piece, or, at
-// the end of a chain, none.
+// Returns what it did not come to. The handlers may have moved it to another worker. Mostly there
+// is one piece, or, at the end of a chain, none.
 [[gnu::always_inline]] inline mailbox::list mailbox::run_batch(worker*& me) noexcept {
     list batch = take_all();
     message_node* const one = batch.first;
@@ -448,20 +473,24 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     return batch;
 }
 
-// Where pieces take long, the last one of several waits for its next turn if others are ready. Else messages that go
-// the same way would catch up with each other and travel as one heap: each mailbox would get all of them in one turn,
-// and one worker would do everything. While a piece takes less than a hand-over, such a heap is cheaper, and may last.
+// Where pieces take long, the last one of several waits for its next turn if others are ready. Else
+// messages that go the same way would catch up with each other and travel as one heap: each mailbox
+// would get all of them in one turn, and one worker would do everything. While a piece takes less
+// than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
     unsigned left = me->max_messages_per_batch();
     std::int64_t until = 0;
     message_cost_sampler::sample sample(handled);
     for (;; batch = take_all()) {
-        const std::uint32_t incarnation = generation_.load_rlx(); // orders nothing: as in `run_batch`
-        message_node* const last_urgent = last_urgent_;           // the batch's; what comes meanwhile writes it anew
+        const std::uint32_t incarnation =
+            generation_.load_rlx(); // orders nothing: as in `run_batch`
+        message_node* const last_urgent =
+            last_urgent_; // the batch's; what comes meanwhile writes it anew
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->message_costs());
         while (message_node* one = batch.first) {
-            if (several && !one->next && me->message_costs().messages_are_slow() && has_work_to_share(*me)) [[unlikely]]
+            if (several && !one->next && me->message_costs().messages_are_slow() &&
+                has_work_to_share(*me)) [[unlikely]]
                 return left_over(batch, last_urgent);
             if (is_usual(*one, incarnation)) [[likely]] {
                 batch.first = one->next;
@@ -476,8 +505,9 @@ mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
                 me = reacquire_after_move();
                 sample.drop();
             }
-            const bool last = --left == 0 && (me->max_messages_per_batch() < tuning::messages_per_batch ||
-                                              (left = extend_batch(batch.first, until)) == 0);
+            const bool last =
+                --left == 0 && (me->max_messages_per_batch() < tuning::messages_per_batch ||
+                                (left = extend_batch(batch.first, until)) == 0);
             if (last || me->global_poll_requested()) return left_over(batch, last_urgent);
         }
         if (!local_messages_.first) return batch;
@@ -502,14 +532,16 @@ inline bool mailbox::end_batch_locked(list rest, bool& retire) noexcept {
     busy_.store_rlx(false); // under the lock
     retire = (marks_ & retired) != 0;
     if (retire) [[unlikely]]
-        order = UINT64_MAX; // for the next life: behind this, mail that comes too late may put it into a queue
+        order = UINT64_MAX; // for the next life: behind this, mail that comes too late may put it
+                            // into a queue
     marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late mail makes turns, too
     return false;
 }
 
-// Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null: the loop decides.
-// `given`: what that one has in hand.
-inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_node*& given) noexcept {
+// Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null:
+// the loop decides. `given`: what that one has in hand.
+inline mailbox* mailbox::end_batch(list rest, worker& me, bool more,
+                                   message_node*& given) noexcept {
     bool retire = false;
     if (rest.first && (marks_ & floods_receiver) != 0) [[unlikely]] {
         marks_ &= retired; // and nothing else
@@ -520,8 +552,8 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_nod
         runnable* chosen = nullptr;
         const std::uint32_t ready = me.queue().end_and_pop(
             *this, [&]() noexcept { return end_batch_locked(rest, retire); },
-            [&](bool at_once) noexcept -> runnable* { return take_next(me, at_once, given); }, &mailbox::run_queued,
-            chosen);
+            [&](bool at_once) noexcept -> runnable* { return take_next(me, at_once, given); },
+            &mailbox::run_queued, chosen);
         if (ready > 1) [[unlikely]]
             me.posted(ready);
         if (retire) [[unlikely]]
@@ -539,12 +571,14 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more, message_nod
     return nullptr;
 }
 
-// ---- the core interface --------------------------------------------------------------------------------------------
+// ---- the core interface
+// --------------------------------------------------------------------------------------------
 
 namespace {
 constinit base::atomic<early_message_store> early_store{nullptr};
 
-[[gnu::noinline, gnu::cold]] delivery undeliverable(address to, message_node& one, delivery why) noexcept {
+[[gnu::noinline, gnu::cold]] delivery undeliverable(address to, message_node& one,
+                                                    delivery why) noexcept {
     if (const address me = current_receiver(); me && !one.kept) one.sender = me;
     one.generation = to.generation;
     one.failed(to.slot, why);
@@ -563,7 +597,8 @@ void set_early_message_store(early_message_store how) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
-        if (mailbox* sender = me->self().current_mailbox(); sender && !one.kept) one.sender = sender->batch_address();
+        if (mailbox* sender = me->self().current_mailbox(); sender && !one.kept)
+            one.sender = sender->batch_address();
         if (me->queue().lifo.held()) [[unlikely]]
             flush_lifo_slot(*me);
         if (!deliver_as_owner(one, *me)) deliver_as_other_worker(one, *me);
@@ -588,13 +623,15 @@ delivery deliver(address to, message_node& one) noexcept {
     }
     if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_incarnation: older
         return deliver_bounded(to, one, *box);
-    if (worker* me = this_worker(); me && box->try_put_in_lifo_slot(to.generation, one, *me)) return delivery::sent;
+    if (worker* me = this_worker(); me && box->try_put_in_lifo_slot(to.generation, one, *me))
+        return delivery::sent;
     return box->accept(to, one);
 }
 
 delivery deliver_uncounted(address to, message_node& one) noexcept {
     mailbox* box = mailbox_table::find(to.slot);
-    if (!to || !box || box->generation() != to.generation) return undeliverable(to, one, delivery::dead);
+    if (!to || !box || box->generation() != to.generation)
+        return undeliverable(to, one, delivery::dead);
     return box->accept(to, one);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mailboxes with a bound: counting mail in and out, and senders that wait for room.
 //
-// A sender that finds no room marks the mailbox as crowded, looks again, and waits in one of a few lists that all
-// mailboxes share. The turn counts a piece out, then looks whether it is crowded. All four are sequentially consistent:
-// the sender sees the room, or the turn sees the sender. Who is woken looks again, so it does not matter that a list's
-// waiters may be another mailbox's. The end of a life need not tell: who waits has seen a full mailbox, and what is in
-// it is counted out by turns that come after the end, as dead.
+// A sender that finds no room marks the mailbox as crowded, looks again, and waits in one of a few
+// lists that all mailboxes share. The turn counts a piece out, then looks whether it is crowded.
+// All four are sequentially consistent: the sender sees the room, or the turn sees the sender. Who
+// is woken looks again, so it does not matter that a list's waiters may be another mailbox's. The
+// end of a life need not tell: who waits has seen a full mailbox, and what is in it is counted out
+// by turns that come after the end, as dead.
 #include "actors/runtime/mailbox.hpp"
 #include "actors/runtime/mailbox_table.hpp"
 #include "sennit/detail/core/wait.hpp"
@@ -40,8 +41,10 @@ delivery mailbox::reserve_room(message_node& one) noexcept {
     const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
     if (one.counted) return delivery::sent;
     // Only the turn can drop the oldest. Where senders outrun even that, memory must not grow.
-    const std::uint64_t most = full() == when_full::drop_oldest ? std::uint64_t{room} * behind_at_most : room;
-    // Who is refused counts nothing: a sender that waits would take that for a piece, which nobody will count out.
+    const std::uint64_t most =
+        full() == when_full::drop_oldest ? std::uint64_t{room} * behind_at_most : room;
+    // Who is refused counts nothing: a sender that waits would take that for a piece, which nobody
+    // will count out.
     std::uint32_t before = queued.load();
     while (before < most && !queued.cas(before, before + 1)) {
     }
@@ -54,7 +57,8 @@ bool mailbox::release_room() noexcept {
     const std::uint32_t before = queued.fetch_sub(1);
     if (senders_waiting.load() && !SENNIT_MUTANT("senders are woken")) wake_senders();
     // pairs with begin_incarnation: written before the life
-    return full() != when_full::drop_oldest || before <= bounds.load_rlx() >> 2; // bounds: of one life
+    return full() != when_full::drop_oldest ||
+           before <= bounds.load_rlx() >> 2; // bounds: of one life
 }
 
 void mailbox::wake_senders() noexcept {
@@ -68,10 +72,12 @@ void mailbox::wake_senders() noexcept {
 std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept {
     mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
     // pairs with begin_incarnation: written before the life
-    if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait) // bounds: of one life
+    if (!box || !alive(to) || box->bounds.load_rlx() == 0 ||
+        box->full() != when_full::wait) // bounds: of one life
         return deliver(to, one);
     for (;;) {
-        // Counted in already, it is not counted by `deliver`; and where the life has ended, nobody counts any more.
+        // Counted in already, it is not counted by `deliver`; and where the life has ended, nobody
+        // counts any more.
         if (!alive(to) || box->reserve_room(one) == delivery::sent) return deliver(to, one);
         sender_waitlist& all = waitlist_of(to.slot);
         all.lock.lock();
@@ -80,7 +86,8 @@ std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept 
             all.lock.unlock();
             continue;
         }
-        if (block(all.waiting, all.lock, {.what = "actor_ref::send", .on = box}) == wake_reason::cancelled)
+        if (block(all.waiting, all.lock, {.what = "actor_ref::send", .on = box}) ==
+            wake_reason::cancelled)
             return std::nullopt;
     }
 }

@@ -20,10 +20,12 @@ constinit base::spin_lock directory_lock;
 const base::atfork_lock hold_directory(directory_lock);
 constinit std::uint32_t chunks_used = 0;
 constexpr std::uint32_t no_chunk = UINT32_MAX;
-constinit std::uint32_t first_kept = no_chunk; // of those that are no runtime's, the last one that was
+constinit std::uint32_t first_kept =
+    no_chunk; // of those that are no runtime's, the last one that was
 
 void* raw_chunk() {
-    return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size, std::align_val_t{alignof(mailbox)});
+    return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size,
+                          std::align_val_t{alignof(mailbox)});
 }
 
 // Not the runnable's own link: mail that comes too late may put a free one into a queue.
@@ -50,8 +52,10 @@ std::uint32_t mailbox_table::take_chunk() {
     {
         std::lock_guard guard(directory_lock);
         if (chunks_used != most_chunks) {
-            // SAFETY: slots are made in it one by one; nobody has the address of one that is not made.
-            directory[chunks_used].store_rlx(static_cast<mailbox*>(memory)); // orders nothing: see find
+            // SAFETY: slots are made in it one by one; nobody has the address of one that is not
+            // made.
+            directory[chunks_used].store_rlx(
+                static_cast<mailbox*>(memory)); // orders nothing: see find
             return chunks_used++;
         }
     }
@@ -69,7 +73,8 @@ mailbox_table::~mailbox_table() {
         const std::uint32_t number = chunks_[i];
         mailbox* first = directory[number].load_rlx(); // owner: this table, for now
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
-        for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k) first[k].detach_from_runtime(); // slot 0 is nobody
+        for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k)
+            first[k].detach_from_runtime(); // slot 0 is nobody
         std::lock_guard guard(directory_lock);
         made[number] = std::max(made[number], count);
         next_kept[number] = std::exchange(first_kept, number);
@@ -116,7 +121,8 @@ void mailbox_table::keep(mailbox& free) noexcept {
 mailbox& mailbox_table::take(std::uint16_t affinity) {
     if (affinity != 0) return take_from_all(affinity, runtime_.worker_at(affinity - 1u));
     worker* me = this_worker();
-    if (!me || &me->runtime() != &runtime_) return take_from_all(0, runtime_.worker_at(runtime_.next_affinity() - 1u));
+    if (!me || &me->runtime() != &runtime_)
+        return take_from_all(0, runtime_.worker_at(runtime_.next_affinity() - 1u));
     mailbox_cache& kept = me->mailboxes;
     mailbox* const found = kept.first;
     if (!found) return take_from_all(0, *me);
@@ -154,7 +160,8 @@ void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
     });
 }
 
-mailbox* mailbox_table::find_from(std::uint64_t& from, const std::function<bool(mailbox&)>& wanted) {
+mailbox* mailbox_table::find_from(std::uint64_t& from,
+                                  const std::function<bool(mailbox&)>& wanted) {
     for (;; from = (from / chunk_size + 1) * chunk_size) {
         mailbox* start = nullptr;
         std::uint32_t end = chunk_size;

@@ -39,7 +39,8 @@ namespace {
 constexpr std::array<std::int64_t, 3> looks_after_ns{50'000'000, 500'000'000, 5'000'000'000};
 
 struct sleeping_thread : base::list_node {
-    explicit sleeping_thread(const waiter& whose) noexcept : who(whose), os_thread(sys::this_os_thread()) {}
+    explicit sleeping_thread(const waiter& whose) noexcept
+        : who(whose), os_thread(sys::this_os_thread()) {}
     const waiter& who;
     const sys::os_thread_id os_thread;
 };
@@ -50,12 +51,14 @@ struct whole_process {
 
     sys::mutex one_looks;
     deadlock_detector::observation last_reported; // under `one_looks`
-    // The runtime whose callback is being told; null: none. Others do not look meanwhile: they would find the same, and
-    // tell it after it has changed. Set under `one_looks` and the registry's lock, so that its destructor finds it.
+    // The runtime whose callback is being told; null: none. Others do not look meanwhile: they
+    // would find the same, and tell it after it has changed. Set under `one_looks` and the
+    // registry's lock, so that its destructor finds it.
     base::atomic<const runtime_core*> reporting_for{nullptr};
     base::atomic<sys::os_thread_id> callback_thread{0}; // the thread that runs that callback
     base::atomic<std::uint32_t> callbacks_ended{0};     // counts them
-    sys::thread thread; // of the last callback that had one of its own; of who has set `reporting_for`
+    sys::thread
+        thread; // of the last callback that had one of its own; of who has set `reporting_for`
 };
 
 // Null where memory is refused: nobody finds then that all sleep.
@@ -87,9 +90,9 @@ void run_callback(void* given) noexcept {
     sys::futex_wake(word, std::numeric_limits<int>::max());
 }
 
-// A callback may block in the library. A worker's context would then be left in the middle of going to sleep, so a
-// worker calls it on a thread of its own, and goes to sleep meanwhile: the callback may wait for what this worker does.
-// Where that thread is refused it is called here.
+// A callback may block in the library. A worker's context would then be left in the middle of going
+// to sleep, so a worker calls it on a thread of its own, and goes to sleep meanwhile: the callback
+// may wait for what this worker does. Where that thread is refused it is called here.
 void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
     if (this_worker()) {
         sys::thread& thread = what->all->thread;
@@ -109,13 +112,14 @@ void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
     run_callback(what.release());
 }
 
-[[maybe_unused]] std::int64_t effective_interval(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
+[[maybe_unused]] std::int64_t
+effective_interval(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
     const std::int64_t other = test_interval_ns.load();
     return other != 0 ? other : pause_ns;
 }
 
-// `sleep(until_ns)` in pauses, with a look after each, until it says that there is no need to go on, somebody was told,
-// or all looks were made. One that was refused is repeated.
+// `sleep(until_ns)` in pauses, with a look after each, until it says that there is no need to go
+// on, somebody was told, or all looks were made. One that was refused is repeated.
 template <class F>
 [[maybe_unused]] void look_between(F&& sleep) {
     for (std::size_t looks = 0; looks < looks_after_ns.size();) {
@@ -133,7 +137,8 @@ void sleep_for_good(waiter& who) noexcept {
     sleeping_thread me(who);
     whole_process* const here = whole.get();
     whole_process* all = here;
-    // Who tells of a standstill does not count: looks are refused until it is done, and that it has slept is no change.
+    // Who tells of a standstill does not count: looks are refused until it is done, and that it has
+    // slept is no change.
     if (all && all->callback_thread.load() == me.os_thread) all = nullptr;
     if (all) {
         {
@@ -186,7 +191,8 @@ void deadlock_detector::ignore_thread(sys::os_thread_id thread) noexcept {
     ignored_thread.store(thread);
 }
 
-void deadlock_detector::set_test_interval(std::int64_t pause_ns, void (*after)() noexcept) noexcept {
+void deadlock_detector::set_test_interval(std::int64_t pause_ns,
+                                          void (*after)() noexcept) noexcept {
     test_interval_ns.store(pause_ns);
     after_look.store(after);
 }
@@ -196,12 +202,15 @@ bool deadlock_detector::take(observation& seen) {
     for (runtime_core* one : registry::all()) {
         if (one->lost_in_fork()) continue;
         if (one->stopping() || !one->options().watch_deadlocks) return false;
-        if (one->timers().next_ns() != never || !one->injector().empty() || one->has_stealable_contexts()) return false;
+        if (one->timers().next_ns() != never || !one->injector().empty() ||
+            one->has_stealable_contexts())
+            return false;
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
             if (!other.thread_.joinable()) continue; // a relief whose thread was refused
             const std::uint32_t epoch = other.park_epoch_.load();
-            if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) || other.park_epoch_.load() != epoch)
+            if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) ||
+                other.park_epoch_.load() != epoch)
                 return false;
             if (!other.queue_.empty() || !other.pinned_queue_.empty()) return false;
             seen.states.push_back(epoch);
@@ -224,10 +233,11 @@ bool deadlock_detector::take(observation& seen) {
 
 bool deadlock_detector::all_known(const observation& seen) {
     const std::vector<sys::os_thread_id> os_threads = sys::list_os_threads();
-    return !os_threads.empty() && std::all_of(os_threads.begin(), os_threads.end(), [&](sys::os_thread_id one) {
-        return one == ignored_thread.load() || one == watchdog::os_thread() ||
-               std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
-    });
+    return !os_threads.empty() &&
+           std::all_of(os_threads.begin(), os_threads.end(), [&](sys::os_thread_id one) {
+               return one == ignored_thread.load() || one == watchdog::os_thread() ||
+                      std::find(seen.asleep.begin(), seen.asleep.end(), one) != seen.asleep.end();
+           });
 }
 
 // With the registry's lock held.
@@ -248,7 +258,8 @@ deadlock_detector::look_result deadlock_detector::look() noexcept {
     try {
         const describer write = describe.load();
         if (!write) return nothing;
-        const auto guard = registry::try_lock(); // held by others: the watchdog looks, or they change something
+        const auto guard =
+            registry::try_lock(); // held by others: the watchdog looks, or they change something
         if (!guard) return refused;
         observation now;
         if (!found(now) || now == all->last_reported) { // the same: nobody has moved since

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a debugger needs to find fibers and coroutines in a process or a core file, also where the library has no debug
-// information: offsets of members, in the order in which tools/gdb/sennit.py names them. Nothing in the library reads
-// it.
+// What a debugger needs to find fibers and coroutines in a process or a core file, also where the
+// library has no debug information: offsets of members, in the order in which tools/gdb/sennit.py
+// names them. Nothing in the library reads it.
 #include "core/diagnostics/snapshot.hpp"
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -12,14 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 
-// SAFETY: offsetof in classes that are not standard layout is conditionally supported; g++ and clang support it for all
-// classes without virtual bases, and these have none.
+// SAFETY: offsetof in classes that are not standard layout is conditionally supported; g++ and
+// clang support it for all classes without virtual bases, and these have none.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
 namespace sennit::sched {
 
 struct debug_layout {
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '4'}; // changes with the meaning of what follows
+    char magic[8] = {'s', 'e', 'n', 'n',
+                     'i', 't', '0', '4'}; // changes with the meaning of what follows
     std::uint64_t offsets[28];
 };
 
@@ -34,34 +35,35 @@ struct coroutine_stack::debug {
 };
 
 struct snapshot::layout {
-    static constexpr debug_layout table{.offsets = {offsetof(runtime_core, contexts_) + offsetof(context_pool, all_),
-                                                    offsetof(runtime_core, workers_),
-                                                    offsetof(context, machine) + offsetof(sys::machine_context, sp),
-                                                    offsetof(context, saved_strand),
-                                                    offsetof(context, own),
-                                                    offsetof(context, stack) + offsetof(sys::stack, low),
-                                                    offsetof(context, stack) + offsetof(sys::stack, high),
-                                                    offsetof(context, in_blocking_pool),
-                                                    offsetof(sys::worker_tls, context),
-                                                    offsetof(worker, os_thread_),
-                                                    offsetof(worker, tls_),
-                                                    offsetof(sys::worker_tls, strand),
-                                                    offsetof(strand, id),
-                                                    offsetof(strand, fiber),
-                                                    offsetof(strand, waits_for),
-                                                    offsetof(strand, outer),
-                                                    offsetof(fiber_block, cold_),
-                                                    offsetof(fiber_block, made_at_),
-                                                    offsetof(fiber_block, self_),
-                                                    offsetof(wait_options, what),
-                                                    offsetof(wait_options, on),
-                                                    coroutine_stack::debug::other_sp,
-                                                    coroutine_stack::debug::low,
-                                                    coroutine_stack::debug::high,
-                                                    coroutine_stack::debug::body,
-                                                    coroutine_stack::debug::name,
-                                                    coroutine_stack::debug::next,
-                                                    coroutine_stack::debug::whose}};
+    static constexpr debug_layout table{
+        .offsets = {offsetof(runtime_core, contexts_) + offsetof(context_pool, all_),
+                    offsetof(runtime_core, workers_),
+                    offsetof(context, machine) + offsetof(sys::machine_context, sp),
+                    offsetof(context, saved_strand),
+                    offsetof(context, own),
+                    offsetof(context, stack) + offsetof(sys::stack, low),
+                    offsetof(context, stack) + offsetof(sys::stack, high),
+                    offsetof(context, in_blocking_pool),
+                    offsetof(sys::worker_tls, context),
+                    offsetof(worker, os_thread_),
+                    offsetof(worker, tls_),
+                    offsetof(sys::worker_tls, strand),
+                    offsetof(strand, id),
+                    offsetof(strand, fiber),
+                    offsetof(strand, waits_for),
+                    offsetof(strand, outer),
+                    offsetof(fiber_block, cold_),
+                    offsetof(fiber_block, made_at_),
+                    offsetof(fiber_block, self_),
+                    offsetof(wait_options, what),
+                    offsetof(wait_options, on),
+                    coroutine_stack::debug::other_sp,
+                    coroutine_stack::debug::low,
+                    coroutine_stack::debug::high,
+                    coroutine_stack::debug::body,
+                    coroutine_stack::debug::name,
+                    coroutine_stack::debug::next,
+                    coroutine_stack::debug::whose}};
 };
 
 } // namespace sennit::sched

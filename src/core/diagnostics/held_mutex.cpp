@@ -27,18 +27,23 @@ void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) n
         text += fiber ? "fiber" : "strand";
         if (who) text += " " + std::to_string(number_of(*who));
         if (fiber && *fiber->name()) text += std::string(" '") + fiber->name() + "'";
-        const char* what = in_blocking_pool ? "blocking" : who && who->waits_for ? who->waits_for->what : nullptr;
+        const char* what = in_blocking_pool        ? "blocking"
+                           : who && who->waits_for ? who->waits_for->what
+                                                   : nullptr;
         text += what ? std::string(" blocks in ") + what : " yields";
-        text += " while it holds " + (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
+        text += " while it holds " +
+                (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
         text += ", locked by " + sys::symbolize(sys::last_mutex_locker());
-        text += "\n        Any fiber that locks the mutex now blocks its whole worker, and this fiber may continue in "
-                "another"
-                " thread, which must not unlock it: use sennit::mutex, or unlock before the wait.\n";
+        text +=
+            "\n        Any fiber that locks the mutex now blocks its whole worker, and this fiber "
+            "may continue in "
+            "another"
+            " thread, which must not unlock it: use sennit::mutex, or unlock before the wait.\n";
         sys::report({text.c_str()});
     } catch (const std::exception&) {
-        sys::report(
-            {"sennit: [SNT-036] a fiber or task blocks while it holds a std::mutex; there is no memory for the full "
-             "report\n"});
+        sys::report({"sennit: [SNT-036] a fiber or task blocks while it holds a std::mutex; there "
+                     "is no memory for the full "
+                     "report\n"});
     }
 }
 

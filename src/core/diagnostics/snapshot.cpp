@@ -33,12 +33,14 @@ runtime_report snapshot::take(runtime_core& of) {
         if (attempt != 0) sys::yield_thread();
         std::lock_guard guard(of.contexts().mutex_);
         mine.reserve();
-        sys::with_loader_locked([](void* self) { static_cast<snapshot*>(self)->suspend_and_collect(); }, &mine);
+        sys::with_loader_locked(
+            [](void* self) { static_cast<snapshot*>(self)->suspend_and_collect(); }, &mine);
         if (mine.result_ == result::no_room) ++mine.room_;
     }
     if (mine.found_.complete)
         for (strand_report& each : mine.found_.strands)
-            if (each.stack_size != 0) each.stack_touched = sys::touched_bytes(of.contexts().stack_of(each.context));
+            if (each.stack_size != 0)
+                each.stack_touched = sys::touched_bytes(of.contexts().stack_of(each.context));
     return std::move(mine.found_);
 }
 
@@ -72,7 +74,8 @@ void snapshot::suspend_and_collect() noexcept {
 }
 
 bool snapshot::suspend_all_workers() noexcept {
-    base::register_this_thread(); // who is halted must not be alone: the next one that comes would wait for it
+    base::register_this_thread(); // who is halted must not be alone: the next one that comes would
+                                  // wait for it
     const std::int64_t until = sys::now_ns() + suspend_timeout_ns;
     bool all = true;
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
@@ -86,7 +89,8 @@ bool snapshot::suspend_all_workers() noexcept {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         if (&one == this_worker() || !one.thread().joinable()) continue;
-        if (report.thread_suspended) report.thread_suspended = one.suspender.wait_until(one.thread(), until);
+        if (report.thread_suspended)
+            report.thread_suspended = one.suspender.wait_until(one.thread(), until);
         if (report.thread_suspended)
             report.pc = one.suspender.where().pc;
         else
@@ -107,8 +111,8 @@ snapshot::result snapshot::collect() noexcept {
     return now;
 }
 
-// The context whose stack a thread stands on. A side stack does not say who is on it: the one that runs, except in the
-// middle of a switch, which is `unclear`.
+// The context whose stack a thread stands on. A side stack does not say who is on it: the one that
+// runs, except in the middle of a switch, which is `unclear`.
 context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexcept {
     const auto on = [where = static_cast<const std::byte*>(sp)](const context& one) {
         return where >= one.stack.low && where < one.stack.high;
@@ -133,20 +137,22 @@ snapshot::result snapshot::collect_running() noexcept {
         bool unclear = false;
         context* stack = stack_of(sp, one, unclear);
         if (!caller) // a sanitizer may have put off the handler until the thread was somewhere else
-            if (context* later = stack_of(one.suspender.where().handler_sp, one, unclear)) stack = later;
+            if (context* later = stack_of(one.suspender.where().handler_sp, one, unclear))
+                stack = later;
         if (unclear) return result::again;
         if (!stack) continue; // its thread begins or ends
         seen_[stack->index] = 1;
         sys::worker_tls* tls = one.tls_.load();
-        strand* who = stack == one.running() ? static_cast<strand*>(tls->strand) : stack->saved_strand;
+        strand* who =
+            stack == one.running() ? static_cast<strand*>(tls->strand) : stack->saved_strand;
         const std::size_t before = found_.strands.size();
         add_all_on(*stack, who, strand_state::running);
         if (found_.strands.size() == before) continue; // the worker loop
         strand_report& innermost = found_.strands[before];
         innermost.worker = i;
         for (std::size_t k = before; k < found_.strands.size(); ++k)
-            found_.strands[k].stack_used =
-                static_cast<std::size_t>(stack_at(*stack, sp).high - static_cast<const std::byte*>(sp));
+            found_.strands[k].stack_used = static_cast<std::size_t>(
+                stack_at(*stack, sp).high - static_cast<const std::byte*>(sp));
     }
     return result::done;
 }
@@ -160,9 +166,11 @@ void snapshot::add_ready(runnable& item) noexcept {
         add_all_on(one, one.saved_strand, strand_state::ready);
         if (found_.strands.size() != before) add_frames(found_.strands[before], one);
     } else if (item.run == &fiber_block::run_queued) {
-        auto& block = static_cast<fiber_block&>(item); // one that has begun comes from another runtime
-        add(block.self(),
-            block.migratable() && block.cold_->migration->begun ? strand_state::ready : strand_state::fresh);
+        auto& block =
+            static_cast<fiber_block&>(item); // one that has begun comes from another runtime
+        add(block.self(), block.migratable() && block.cold_->migration->begun
+                              ? strand_state::ready
+                              : strand_state::fresh);
     } else {
         ++found_.other_ready;
     }
@@ -186,7 +194,8 @@ snapshot::result snapshot::collect_ready() noexcept {
             if (look == looks_for_a_lock) return false;
         all(shared.items_);
         all(shared.shared_spawned_);
-        if (shared.order_) { // only the order knows them; contexts among them are found here, others may push meanwhile
+        if (shared.order_) { // only the order knows them; contexts among them are found here,
+                             // others may push meanwhile
             std::size_t others = shared.size();
             for (const context* one : of_.contexts().all_)
                 if (seen_[one->index] == 0 && one->in_order) {
@@ -209,7 +218,8 @@ snapshot::result snapshot::collect_blocked() noexcept {
         const bool waits_its_turn = seen_[one->index] == in_order;
         if (seen_[one->index] != 0 && !waits_its_turn) continue;
         const std::size_t before = found_.strands.size();
-        add_all_on(*one, one->saved_strand, waits_its_turn ? strand_state::ready : strand_state::blocked);
+        add_all_on(*one, one->saved_strand,
+                   waits_its_turn ? strand_state::ready : strand_state::blocked);
         if (found_.strands.size() != before) add_frames(found_.strands[before], *one);
     }
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
@@ -219,8 +229,8 @@ snapshot::result snapshot::collect_blocked() noexcept {
 void snapshot::add_all_on(context& stack, strand* innermost, strand_state state) noexcept {
     const strand* above = nullptr;
     for (strand* who = innermost; who; who = who->outer) {
-        if (who == &stack.own &&
-            (who != innermost || state == strand_state::running || stack.in_blocking_pool || !who->waits_for))
+        if (who == &stack.own && (who != innermost || state == strand_state::running ||
+                                  stack.in_blocking_pool || !who->waits_for))
             return;
         const bool in_blocking_pool = stack.in_blocking_pool && state == strand_state::blocked;
         strand_report* report = add(*who, who != innermost   ? strand_state::below
@@ -233,7 +243,8 @@ void snapshot::add_all_on(context& stack, strand* innermost, strand_state state)
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)
             report->stack_used = sys::depth(stack.machine, stack_at(stack, stack.machine.sp).high);
-        if (who == innermost && state == strand_state::blocked) report->since_ns = stack.suspended_at_ns;
+        if (who == innermost && state == strand_state::blocked)
+            report->since_ns = stack.suspended_at_ns;
     }
 }
 
@@ -263,7 +274,8 @@ void snapshot::add_frames(strand_report& to, const context& of) noexcept {
     const std::size_t room = found_.frames.capacity() - found_.frames.size();
     const void* found[most_frames];
     const sys::stack on = stack_at(of, of.machine.sp);
-    const std::size_t count = sys::unwind(of.machine, on.low, on.high, found, std::min(room, most_frames));
+    const std::size_t count =
+        sys::unwind(of.machine, on.low, on.high, found, std::min(room, most_frames));
     to.first_frame = found_.frames.size();
     to.frames = count;
     found_.frames.insert(found_.frames.end(), found, found + count); // reserved

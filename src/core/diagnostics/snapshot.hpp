@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that runs, waits and is ready in one runtime, as it was at one moment.
 //
-// How. Every worker of the runtime is halted where it is (sys/thread_suspender.hpp); then nothing moves: contexts are
-// left, resumed and freed by workers only, and so are the frames and the blocks of what is not running. Who is what is
-// found without any list of fibers: a context whose stack a halted thread stands on is running; one that lies in a
-// queue is ready; one that has somebody on it besides the worker loop is blocked. A context may be caught in the middle
-// of a switch: the thread's own stack pointer says which of the two stacks it is on, and the one that it is not on is
-// saved.
+// How. Every worker of the runtime is halted where it is (sys/thread_suspender.hpp); then nothing
+// moves: contexts are left, resumed and freed by workers only, and so are the frames and the blocks
+// of what is not running. Who is what is found without any list of fibers: a context whose stack a
+// halted thread stands on is running; one that lies in a queue is ready; one that has somebody on
+// it besides the worker loop is blocked. A context may be caught in the middle of a switch: the
+// thread's own stack pointer says which of the two stacks it is on, and the one that it is not on
+// is saved.
 //
-// Why it does not crash. Between halting and letting go the caller takes no lock that a halted thread may hold and no
-// memory: the results are reserved before; the pool of contexts and the dynamic loader, which unwinding asks, are
-// locked by the caller before; a queue whose owner stands inside, or whose lock is taken, makes it let go and begin
-// anew. What is followed: contexts (they live as long as the runtime), activities of contexts and their outer ones (in
-// frames and blocks that only their own strand ends), the options of a wait (in a frame of the blocked strand), the
-// object of a wait that names its holder (it outlives its waiters), fibers in queues. Not followed: what a thread that
-// is not halted may change or free: the waits of an activity that is lent to a blocking call, and holders, which are
-// only compared. A worker whose thread does not come to the handler (its signals are blocked, or it is stuck in the
-// kernel) makes the snapshot empty but for the workers.
+// Why it does not crash. Between halting and letting go the caller takes no lock that a halted
+// thread may hold and no memory: the results are reserved before; the pool of contexts and the
+// dynamic loader, which unwinding asks, are locked by the caller before; a queue whose owner stands
+// inside, or whose lock is taken, makes it let go and begin anew. What is followed: contexts (they
+// live as long as the runtime), activities of contexts and their outer ones (in frames and blocks
+// that only their own strand ends), the options of a wait (in a frame of the blocked strand), the
+// object of a wait that names its holder (it outlives its waiters), fibers in queues. Not followed:
+// what a thread that is not halted may change or free: the waits of an activity that is lent to a
+// blocking call, and holders, which are only compared. A worker whose thread does not come to the
+// handler (its signals are blocked, or it is stuck in the kernel) makes the snapshot empty but for
+// the workers.
 //
-// What is on its way from one place to another at that moment, in a worker's hands, may be missing (a fiber that has
-// not begun) or be told as blocked (a context that is being woken).
+// What is on its way from one place to another at that moment, in a worker's hands, may be missing
+// (a fiber that has not begun) or be told as blocked (a context that is being woken).
 //
-// Threads: any, also fibers of the runtime itself. One snapshot at a time in the process. While it is taken, some 10 us
-// and about 1 us for each blocked fiber, the runtime stands still; system calls that cannot be restarted are
-// interrupted.
+// Threads: any, also fibers of the runtime itself. One snapshot at a time in the process. While it
+// is taken, some 10 us and about 1 us for each blocked fiber, the runtime stands still; system
+// calls that cannot be restarted are interrupted.
 #pragma once
 
 #include "sennit/detail/core/strand.hpp"
@@ -120,7 +123,8 @@ private:
     runtime_core& of_;
     runtime_report found_;
     static constexpr unsigned char in_order = 2;
-    std::vector<unsigned char> seen_; // by the contexts' numbers: 0; 1: added; in_order: ready, in the runtime's order
+    std::vector<unsigned char>
+        seen_; // by the contexts' numbers: 0; 1: added; in_order: ready, in the runtime's order
     std::uint64_t next_id_ = 0;
     std::size_t room_ = 0;
     result result_ = result::again;

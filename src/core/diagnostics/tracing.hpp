@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine tells whoever traces it. Off: nothing where a context yields, blocks or is woken by its own worker,
-// whose quick ways are not taken while somebody traces (worker::fast_suspend_, fast_path_affinity_), nor in a fork or a
-// join that nobody stole; one load and one branch that is never taken where a worker's loop resumes a context, at other
-// wake-ups, at a steal, and where a fiber begins.
+// What the engine tells whoever traces it. Off: nothing where a context yields, blocks or is woken
+// by its own worker, whose quick ways are not taken while somebody traces (worker::fast_suspend_,
+// fast_path_affinity_), nor in a fork or a join that nobody stole; one load and one branch that is
+// never taken where a worker's loop resumes a context, at other wake-ups, at a steal, and where a
+// fiber begins.
 //
-// Set once, before the first runtime starts, and taken back only in a child of fork(), before its first runtime starts;
-// so `on` needs no order. Called on the thread on
-// which it happens, by code that may hold a lock of any fiber or object; the receiver must take none of these, must not
+// Set once, before the first runtime starts, and taken back only in a child of fork(), before its
+// first runtime starts; so `on` needs no order. Called on the thread on which it happens, by code
+// that may hold a lock of any fiber or object; the receiver must take none of these, must not
 // suspend, and must be fast.
 #pragma once
 

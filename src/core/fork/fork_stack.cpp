@@ -2,8 +2,8 @@
 // The slow halves of the fork stack: publish, take back, steal, force. Protocol and argument:
 // sennit/detail/core/fork_stack.hpp.
 //
-// Which threads run this: `publish…` and `take_back` the owner's worker; `steal…` and `force…` a thief's.
-// Tested by tests/unit/core/fork_stack_test.cpp and tests/stress.
+// Which threads run this: `publish…` and `take_back` the owner's worker; `steal…` and `force…` a
+// thief's. Tested by tests/unit/core/fork_stack_test.cpp and tests/stress.
 #include "sennit/detail/core/fork_stack.hpp"
 
 #include "core/diagnostics/tracing.hpp"
@@ -45,13 +45,15 @@ bool pop_fork_slow(fork_slot* slot) noexcept {
     return false;
 }
 
-// A thief asked. The older half of the private slots goes public: the oldest are the largest pieces of work.
+// A thief asked. The older half of the private slots goes public: the oldest are the largest pieces
+// of work.
 void worker::publish_on_request() noexcept {
     sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
     context& self = this->self();
     const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
     const fork_range now = fork_range::of(self.forks.load());
-    if (now.empty() && head <= now.split) return; // a checkpoint with nothing to offer: the request stands
+    if (now.empty() && head <= now.split)
+        return; // a checkpoint with nothing to offer: the request stands
     tls.steal_requested.store(0);
     {
         std::lock_guard guard(self.lock);
@@ -72,7 +74,8 @@ void worker::publish_rest(context& self) noexcept {
     sys::worker_tls& tls = *tls_.load_rlx();                        // own thread wrote it
     const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
     const fork_range before = fork_range::of(self.forks.load());
-    if (before.empty() && before.split >= head) return; // nothing forked and not joined that is not stolen already
+    if (before.empty() && before.split >= head)
+        return; // nothing forked and not joined that is not stolen already
     if (before.split < head) {
         std::lock_guard guard(self.lock);
         const std::uint32_t split = fork_range::of(self.forks.load()).split;
@@ -84,7 +87,8 @@ void worker::publish_rest(context& self) noexcept {
     runtime_.wake_one();
 }
 
-// True: `slot`, the newest one, is the owner's again. False: it was stolen, and with it everything older.
+// True: `slot`, the newest one, is the owner's again. False: it was stolen, and with it everything
+// older.
 bool worker::take_back(fork_slot* slot) noexcept {
     sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
     context& self = this->self();
@@ -105,7 +109,8 @@ bool worker::take_back(fork_slot* slot) noexcept {
             return true;
         }
     }
-    // Nobody takes from an empty range, so a store is enough; slots from `number` on are free again once joined.
+    // Nobody takes from an empty range, so a store is enough; slots from `number` on are free again
+    // once joined.
     self.forks.store(fork_range{number, number}.word());
     tls.split.store(self.slot(number));
     return false;
@@ -121,10 +126,12 @@ bool worker::steal_fork_from(context& victim) noexcept {
         if (range.size() == 1) {
             // The next thief shall find something: ask now instead of when it has come in vain.
             for (unsigned i = 0; i < runtime_.worker_count_with_spares(); ++i)
-                if (runtime_.worker_at(i).running() == &victim) runtime_.worker_at(i).request_share();
+                if (runtime_.worker_at(i).running() == &victim)
+                    runtime_.worker_at(i).request_share();
         }
         if (!SENNIT_MUTANT("wake-up by a thief"))
-            runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a long leaf stay unseen
+            runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a
+                                 // long leaf stay unseen
         run_stolen(*victim.slot(range.top));
         return true;
     }
@@ -143,7 +150,8 @@ void worker::run_stolen(fork_slot& slot) noexcept {
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
     worker& here = *this_worker();
-    if (parent->parked && &parent->parked->runtime == &here.runtime() && here.is_local(*parent->parked))
+    if (parent->parked && &parent->parked->runtime == &here.runtime() &&
+        here.is_local(*parent->parked))
         here.resume_next_ = parent->parked; // directly: its data is in this worker's cache
     else
         wake(*parent);
@@ -181,21 +189,26 @@ bool worker::force_publication(worker& victim) noexcept {
     sys::worker_tls* tls = victim.tls_.load_rlx(); // pairs through running(), which has acquired it
     if (!target || !tls || !sys::barrier_available()) return false;
     const auto private_slots = [&] {
-        const auto* head = static_cast<const fork_slot*>(tls->head.load_acq()); // pairs with tls_set_head
+        const auto* head =
+            static_cast<const fork_slot*>(tls->head.load_acq()); // pairs with tls_set_head
         const bool ours = head >= target->fork_base() && head < target->fork_end;
         const std::uint32_t split = fork_range::of(target->forks.load()).split;
         return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
     };
-    if (private_slots() == 0) return false; // a guess, but it keeps idle workers from disturbing busy ones
-    // Every slot is older, so each pop takes the slow way; and ours alone, so that we know whether it still stands.
-    void* const claim = reinterpret_cast<void*>(~std::uintptr_t{index_}); // SAFETY: compared, never followed
+    if (private_slots() == 0)
+        return false; // a guess, but it keeps idle workers from disturbing busy ones
+    // Every slot is older, so each pop takes the slow way; and ours alone, so that we know whether
+    // it still stands.
+    void* const claim =
+        reinterpret_cast<void*>(~std::uintptr_t{index_}); // SAFETY: compared, never followed
     std::lock_guard guard(target->lock);
     tls->split.store(claim);
     if (!sys::barrier_all_threads()) return false; // the claim costs the owner one slow pop
     const std::uint32_t count = private_slots();
-    // Looked at last: while it stands, the victim has not moved to another context since we made it, so what we counted
-    // is the target's; and from the barrier on the owner can neither pop it nor leave it without our lock. (A claim
-    // that all thieves share, or a look before counting, is not enough: models/split.pml.)
+    // Looked at last: while it stands, the victim has not moved to another context since we made
+    // it, so what we counted is the target's; and from the barrier on the owner can neither pop it
+    // nor leave it without our lock. (A claim that all thieves share, or a look before counting, is
+    // not enough: models/split.pml.)
     if (count == 0 || victim.running() != target || tls->split.load() != claim) return false;
     const std::uint32_t split = fork_range::of(target->forks.load()).split;
     advance_split(*target, split + (count + 1) / 2);
@@ -208,7 +221,8 @@ bool worker::force_somebody() noexcept {
     bool forced = false;
     if (!steals_) return false;
     for (unsigned i = 0; i < runtime_.worker_count_with_spares(); ++i)
-        if (worker& victim = runtime_.worker_at(i); &victim != this) forced |= force_publication(victim);
+        if (worker& victim = runtime_.worker_at(i); &victim != this)
+            forced |= force_publication(victim);
     return forced;
 }
 

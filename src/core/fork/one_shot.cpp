@@ -17,7 +17,8 @@ struct one_shot_installer {
     static bool install(void* argument, waiter& who) noexcept {
         auto& word = static_cast<one_shot*>(argument)->word_;
         std::uintptr_t expected = 0;
-        return word.cas_acq_rel(expected, reinterpret_cast<std::uintptr_t>(&who)); // pairs with finish's exchange
+        return word.cas_acq_rel(
+            expected, reinterpret_cast<std::uintptr_t>(&who)); // pairs with finish's exchange
     }
 };
 static_assert(alignof(waiter) >= 4, "the two low bits of the word mean something else");
@@ -40,7 +41,8 @@ void one_shot::wait(const char* what) noexcept {
 }
 
 waiter* one_shot::finish_and_take_waiter(bool failed) noexcept {
-    const std::uintptr_t before = word_.exchange_acq_rel(failed ? failed_bit : done_bit); // pairs with install
+    const std::uintptr_t before =
+        word_.exchange_acq_rel(failed ? failed_bit : done_bit); // pairs with install
     return reinterpret_cast<waiter*>(before); // SAFETY: zero, or the address that install published
 }
 

@@ -25,14 +25,15 @@ bool worker::work_in_sight() noexcept {
     if (runtime_.timers().next_ns() <= sys::now_ns()) return true;
     if (!steals_) return false;
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i)
-        if (context* target = runtime_.worker_at(i).running(); target && !fork_range::of(target->forks.load()).empty())
+        if (context* target = runtime_.worker_at(i).running();
+            target && !fork_range::of(target->forks.load()).empty())
             return true;
     return false;
 }
 
-// The queues of the others. A piece that its worker comes to soon is left alone; what lies longer, or is much, is
-// taken. A moment is `take_after_ns`: then only those are looked at that can be robbed without a barrier. A while is
-// `force_after_ns`; until the next watch, or longer, is long.
+// The queues of the others. A piece that its worker comes to soon is left alone; what lies longer,
+// or is much, is taken. A moment is `take_after_ns`: then only those are looked at that can be
+// robbed without a barrier. A while is `force_after_ns`; until the next watch, or longer, is long.
 worker::sight worker::look_at_queues(last_look when) noexcept {
     sight seen = sight::nothing;
     if (!steals_) return seen;
@@ -49,7 +50,8 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
             if (!other.pinned_queue_.has_soft_affinity()) {
-                if (made_progress) seen = sight::lone_tasks; // one after the other, too short to be seen
+                if (made_progress)
+                    seen = sight::lone_tasks; // one after the other, too short to be seen
                 continue;
             }
             if (stuck && steal_from_pinned(other, when == last_look::long_ago)) return sight::work;
@@ -61,7 +63,8 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         else if (steal_tasks(other))
             return sight::work;
         else if (other.queue_.in_sight() != 0) {
-            sys::yield_thread(); // another thief or the owner is inside, perhaps without its processor
+            sys::yield_thread(); // another thief or the owner is inside, perhaps without its
+                                 // processor
             return sight::work;
         }
     }
@@ -82,7 +85,8 @@ bool worker::search(bool& lone_tasks) noexcept {
     std::int64_t looked = start;
     bool found = false;
     bool forced = false;
-    for (std::int64_t now = start; !found && now - start < search_ns && !runtime_.stopping(); now = sys::now_ns()) {
+    for (std::int64_t now = start; !found && now - start < search_ns && !runtime_.stopping();
+         now = sys::now_ns()) {
         request_share_from_all();
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
         if (!forced && now - start > force_after_ns) {
@@ -108,7 +112,8 @@ bool worker::park_or_find_work() noexcept {
     }
     bool lone_tasks = false;
     if (search(lone_tasks)) return true;
-    // Before the bit: a push of a single piece that saw the bit and no watcher would pay for a wake-up.
+    // Before the bit: a push of a single piece that saw the bit and no watcher would pay for a
+    // wake-up.
     bool is_sentinel = lone_tasks && runtime_.try_become_sentinel();
     parker_.announce();
     runtime_.idle().set(index_);
@@ -116,8 +121,8 @@ bool worker::park_or_find_work() noexcept {
     std::int64_t sentinel_sleep_ns = tuning::first_sentinel_sleep_ns;
     for (bool first = true;; first = false) {
         request_share_from_all();
-        // Whoever pushed without seeing what we announced has its push visible to us behind this; whoever pushes later
-        // sees it.
+        // Whoever pushed without seeing what we announced has its push visible to us behind this;
+        // whoever pushes later sees it.
         bool sees_all = true;
         if (runtime_.worker_count_with_spares() > 1 && sys::barrier_available() &&
             !SENNIT_MUTANT("barrier before the last look"))
@@ -153,7 +158,8 @@ bool worker::park_or_find_work() noexcept {
         const std::int64_t timer = leads ? runtime_.timers().next_ns() : never;
         counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
-        base::unregister_this_thread(); // joins again at its next lock: until then a busy worker may be alone
+        base::unregister_this_thread(); // joins again at its next lock: until then a busy worker
+                                        // may be alone
         const bool chosen = timer < until    ? parker_.sleep_to(timer)
                             : until == never ? sleep_for_good()
                                              : parker_.sleep_until(until);
@@ -183,7 +189,8 @@ void worker::cancel_park(bool is_sentinel) noexcept {
     } else {
         parker_.sleep(); // a waker has chosen us: take its token, which is on the way,
         if (!SENNIT_MUTANT("token is passed on"))
-            runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it meant
+            runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it
+                                 // meant
     }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which workers have announced that they are about to sleep: one bit each.
 //
-// A worker sets its own bit; whoever clears it (a waker that chose the worker, or the worker itself that found work
-// after all) owns what follows: see src/core/README.md. All operations are sequentially consistent; that is the
-// store-load order on which "no wake-up is lost" rests. Thread-safe, never blocks.
+// A worker sets its own bit; whoever clears it (a waker that chose the worker, or the worker itself
+// that found work after all) owns what follows: see src/core/README.md. All operations are
+// sequentially consistent; that is the store-load order on which "no wake-up is lost" rests.
+// Thread-safe, never blocks.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -24,9 +25,13 @@ public:
     void set(unsigned worker) noexcept { words_[worker / 64].fetch_or(bit(worker)); }
 
     // True when the bit was set, that is, when the caller is the one who cleared it.
-    bool clear(unsigned worker) noexcept { return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0; }
+    bool clear(unsigned worker) noexcept {
+        return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0;
+    }
 
-    bool is_set(unsigned worker) const noexcept { return (words_[worker / 64].load() & bit(worker)) != 0; }
+    bool is_set(unsigned worker) const noexcept {
+        return (words_[worker / 64].load() & bit(worker)) != 0;
+    }
 
     // False: nobody sleeps, of the first `workers`.
     bool any(unsigned workers) const noexcept {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where one worker sleeps. The protocol around it, who may be woken when, is src/core/README.md.
 //
-// State of the word: awake (0); asleep (1): announced, may be waiting on the futex; notified (2): a waker chose this
-// worker. Only the owner goes 0 -> 1 and * -> 0; only the one waker that took the worker's bit from the idle map goes
-// 1 -> 2.
+// State of the word: awake (0); asleep (1): announced, may be waiting on the futex; notified (2): a
+// waker chose this worker. Only the owner goes 0 -> 1 and * -> 0; only the one waker that took the
+// worker's bit from the idle map goes 1 -> 2.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -24,27 +24,32 @@ class alignas(base::destructive_distance) parker {
 public:
     void announce() noexcept { word_.store(asleep); }
     void sleep() noexcept { (void)sleep_until(never); } // until notified
-    // Blocks until notified, or until the deadline (`never`: none); false then. Who gives up then must take its bit
-    // from the idle map before it cancels: if the bit is gone, the token is on its way.
+    // Blocks until notified, or until the deadline (`never`: none); false then. Who gives up then
+    // must take its bit from the idle map before it cancels: if the bit is gone, the token is on
+    // its way.
     bool sleep_until(std::int64_t deadline_ns) noexcept {
         while (word_.load_acq() != notified) // pairs with notify
             if (deadline_ns == never)
                 sys::futex_wait(word_, asleep);
             else if (!sys::futex_wait_until(word_, asleep, deadline_ns))
                 return false;
-        word_.store_rlx(awake); // the owner's own state; the next announce is sequentially consistent
+        word_.store_rlx(
+            awake); // the owner's own state; the next announce is sequentially consistent
         return true;
     }
-    // As sleep_until, but awake when the deadline comes, if nothing else runs here: rises before it by what a wake-up
-    // has taken lately, at most a sixteenth of the time that is left, and looks at the clock for the rest. Lately:
-    // the mean and four times the deviation, both as TCP's round trips are followed (RFC 6298).
+    // As sleep_until, but awake when the deadline comes, if nothing else runs here: rises before it
+    // by what a wake-up has taken lately, at most a sixteenth of the time that is left, and looks
+    // at the clock for the rest. Lately: the mean and four times the deviation, both as TCP's round
+    // trips are followed (RFC 6298).
     bool sleep_to(std::int64_t deadline_ns) noexcept {
         if (tuning::simulated) return sleep_until(deadline_ns);
         const std::int64_t most = (deadline_ns - sys::now_ns()) / tuning::sleep_to_wait;
-        const std::int64_t early = std::min({wakes_in_ns_ + 4 * deviation_ns_, most, tuning::longest_wait_ns});
+        const std::int64_t early =
+            std::min({wakes_in_ns_ + 4 * deviation_ns_, most, tuning::longest_wait_ns});
         const std::int64_t rise_ns = deadline_ns - std::max(early, std::int64_t{0});
         if (sleep_until(rise_ns)) return true;
-        const std::int64_t late = std::clamp(sys::now_ns() - rise_ns, std::int64_t{0}, tuning::longest_wait_ns);
+        const std::int64_t late =
+            std::clamp(sys::now_ns() - rise_ns, std::int64_t{0}, tuning::longest_wait_ns);
         deviation_ns_ += (std::abs(late - wakes_in_ns_) - deviation_ns_) / 4;
         wakes_in_ns_ += (late - wakes_in_ns_) / 8;
         while (word_.load_acq() != notified) { // pairs with notify

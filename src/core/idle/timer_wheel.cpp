@@ -8,8 +8,9 @@ namespace sennit::sched {
 
 namespace {
 
-constexpr std::uint64_t last_tick = (std::uint64_t{1} << 54) - 1; // what nine wheels hold: 2,300 years
-constexpr unsigned few = 4; // timers in one slot of which the earliest is looked for
+constexpr std::uint64_t last_tick =
+    (std::uint64_t{1} << 54) - 1; // what nine wheels hold: 2,300 years
+constexpr unsigned few = 4;       // timers in one slot of which the earliest is looked for
 
 std::uint64_t tick_before(std::int64_t ns) noexcept {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0) / timer_wheel::tick_ns);
@@ -64,9 +65,10 @@ timer_wheel::event timer_wheel::next_event() const noexcept {
         if (wheels_[level].occupied == 0) continue;
         // In wheel `level` all timers lie behind the present's own slot, within one turn.
         const unsigned now = (present_ >> (bits * level)) % slots;
-        const unsigned slot =
-            (static_cast<unsigned>(std::countr_zero(std::rotr(wheels_[level].occupied, static_cast<int>(now)))) + now) %
-            slots;
+        const unsigned slot = (static_cast<unsigned>(std::countr_zero(
+                                   std::rotr(wheels_[level].occupied, static_cast<int>(now)))) +
+                               now) %
+                              slots;
         const std::uint64_t turn = present_ >> (bits * (level + 1)) << (bits * (level + 1));
         return {level, slot, turn + (std::uint64_t{slot} << (bits * level))};
     }
@@ -77,11 +79,13 @@ std::int64_t timer_wheel::next_event_ns() const noexcept {
     if (!due_.empty()) return 0;
     const event next = next_event();
     if (next.tick == never_tick) return never;
-    std::uint64_t earliest = next.tick; // when the slot is emptied; of all later slots the timers are later, too
+    std::uint64_t earliest =
+        next.tick; // when the slot is emptied; of all later slots the timers are later, too
     if (const list& slot = wheels_[next.level].slot[next.slot]; next.level > 0) {
         const timer* one = slot.front();
         std::uint64_t tick = one->tick;
-        for (unsigned looks = 1; looks < few && (one = list::after(*one)); ++looks) tick = std::min(tick, one->tick);
+        for (unsigned looks = 1; looks < few && (one = list::after(*one)); ++looks)
+            tick = std::min(tick, one->tick);
         if (!one || !list::after(*one)) earliest = tick;
     }
     return static_cast<std::int64_t>(earliest) * tick_ns;

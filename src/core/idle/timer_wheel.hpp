@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All armed timers of a runtime, in a hierarchy of wheels. Not thread-safe; its owner guards it.
 //
-// Nine wheels of 64 slots; a slot of the first is one tick long, a slot of the next as long as the whole wheel before.
-// A timer sits in the wheel in which its deadline and the present differ first, and moves down when its slot's time has
-// come: inserting and removing take constant time, and a timer is touched at most nine times. After Varghese and
-// Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987), scheme 6.
+// Nine wheels of 64 slots; a slot of the first is one tick long, a slot of the next as long as the
+// whole wheel before. A timer sits in the wheel in which its deadline and the present differ first,
+// and moves down when its slot's time has come: inserting and removing take constant time, and a
+// timer is touched at most nine times. After Varghese and Lauck, "Hashed and Hierarchical Timing
+// Wheels" (SOSP 1987), scheme 6.
 //
 // Deadlines are rounded up to a tick, so nothing expires early.
 #pragma once
@@ -28,11 +29,13 @@ public:
     void insert(timer& one) noexcept;
     void remove(timer& one) noexcept; // must be in the wheel
 
-    // Moves up to `most` timers whose deadline is not after `now_ns` to `due`. True when it has moved all.
+    // Moves up to `most` timers whose deadline is not after `now_ns` to `due`. True when it has
+    // moved all.
     bool advance(std::int64_t now_ns, list& due, std::size_t most) noexcept;
 
-    // When `advance` has something to do next: not after the earliest deadline's tick, and at it where few timers are
-    // near: who sleeps alone is not woken twice. `never` when nothing is armed.
+    // When `advance` has something to do next: not after the earliest deadline's tick, and at it
+    // where few timers are near: who sleeps alone is not woken twice. `never` when nothing is
+    // armed.
     std::int64_t next_event_ns() const noexcept;
 
     std::size_t size() const noexcept { return size_; }

@@ -35,7 +35,8 @@ bool timers::disarm(timer& one) noexcept {
     if (!one.armed) return false;
     wheel_.remove(one);
     if (wheel_.size() == 0)
-        next_.store(never); // or an idle process would wake for nothing; else looking once is cheaper
+        next_.store(
+            never); // or an idle process would wake for nothing; else looking once is cheaper
     return true;
 }
 

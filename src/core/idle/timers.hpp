@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime's timers, for all threads: the wheel behind a lock, and who sleeps until the next one.
 //
-// One idle worker, the keeper, sleeps no longer than until `next_ns`. Busy workers look every so many picks. When the
-// keeper leaves its bed for other work while timers are armed, it wakes another to keep (src/core/idle/idle.cpp).
+// One idle worker, the keeper, sleeps no longer than until `next_ns`. Busy workers look every so
+// many picks. When the keeper leaves its bed for other work while timers are armed, it wakes
+// another to keep (src/core/idle/idle.cpp).
 //
-// Protocol. `arm` writes `next_` and then reads `leader_`; the keeper writes `leader_` and then reads `next_` (all
-// sequentially consistent): a keeper that goes to sleep with an older time is seen by `arm`, and woken.
+// Protocol. `arm` writes `next_` and then reads `leader_`; the keeper writes `leader_` and then
+// reads `next_` (all sequentially consistent): a keeper that goes to sleep with an older time is
+// seen by `arm`, and woken.
 #pragma once
 
 #include "core/idle/timer_wheel.hpp"
@@ -25,8 +27,8 @@ public:
     timers() noexcept;
     explicit timers(std::int64_t now_ns) noexcept;
 
-    // The keeper that must be woken because it would sleep too long; `no_leader`: any sleeper must be, to keep;
-    // `in_time`.
+    // The keeper that must be woken because it would sleep too long; `no_leader`: any sleeper must
+    // be, to keep; `in_time`.
     std::uint32_t arm(timer& one) noexcept;
     bool disarm(timer& one) noexcept;
 

@@ -8,7 +8,8 @@
 
 namespace sennit::sched {
 
-context_pool::context_pool(runtime_core& runtime, std::size_t stack_size) : runtime_(runtime), usual_(stack_size) {}
+context_pool::context_pool(runtime_core& runtime, std::size_t stack_size)
+    : runtime_(runtime), usual_(stack_size) {}
 
 context_pool::~context_pool() {
     for (context* one : all_) {
@@ -21,7 +22,8 @@ context_pool::~context_pool() {
 
 context_pool::size_class& context_pool::class_of(const context& one) noexcept {
     if (!one.large) return usual_;
-    const auto size = static_cast<std::size_t>(one.stack.high - one.stack.low); // a little less than its class
+    const auto size =
+        static_cast<std::size_t>(one.stack.high - one.stack.low); // a little less than its class
     for (auto& sizes : larger_)
         if (sizes->stacks.usable_size() >= size) return *sizes;
     return usual_; // not reached: a large context has its class
@@ -34,13 +36,15 @@ context& context_pool::take() {
 
 context& context_pool::take(std::size_t stack_size) {
     if (stack_size > sys::max_stack_size)
-        throw std::invalid_argument("sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
+        throw std::invalid_argument(
+            "sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
     const std::size_t size = std::bit_ceil(stack_size);
     std::lock_guard guard(mutex_);
     std::size_t at = 0;
     while (at < larger_.size() && larger_[at]->stacks.usable_size() < size) ++at;
     if (at == larger_.size() || larger_[at]->stacks.usable_size() != size)
-        larger_.insert(larger_.begin() + static_cast<std::ptrdiff_t>(at), std::make_unique<size_class>(size));
+        larger_.insert(larger_.begin() + static_cast<std::ptrdiff_t>(at),
+                       std::make_unique<size_class>(size));
     return take_from(*larger_[at], true);
 }
 
@@ -51,10 +55,13 @@ context& context_pool::take_from(size_class& from, bool large) {
         --free_count_;
         return found;
     }
-    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16); // before anything is taken
+    if (all_.size() == all_.capacity())
+        all_.reserve(2 * all_.size() + 16); // before anything is taken
     const sys::stack memory = from.stacks.take();
-    static_assert(alignof(context) <= sys::stack_alignment && sizeof(context) % alignof(fork_slot) == 0);
-    auto* made = ::new (memory.high) context(runtime_, static_cast<unsigned>(all_.size()), memory, memory.end);
+    static_assert(alignof(context) <= sys::stack_alignment &&
+                  sizeof(context) % alignof(fork_slot) == 0);
+    auto* made = ::new (memory.high)
+        context(runtime_, static_cast<unsigned>(all_.size()), memory, memory.end);
     made->large = large;
     all_.push_back(made);
     return *made;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lists of free pieces that a worker keeps. Owner's thread only.
 //
-// Two batches of each size at most. What is more goes to a depot of the process, a batch at a time, from where a worker
-// takes one that has none: so where one worker makes what another one frees, 512 pieces cost two locks.
+// Two batches of each size at most. What is more goes to a depot of the process, a batch at a time,
+// from where a worker takes one that has none: so where one worker makes what another one frees,
+// 512 pieces cost two locks.
 #pragma once
 
 #include "core/policy/tuning.hpp"

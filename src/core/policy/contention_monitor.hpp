@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether what a worker does together with others is done sooner by one of them.
 //
-// Workers that are at one channel all the time do little but fetch its line from each other: what takes 10 ns on one
-// takes 100 to 200 on two. One had better do it all, unless what they do between two operations takes longer than that,
-// and how long that is nobody knows. So it is tried. Who finds others inside a channel all the time keeps its queue for
-// a while (share_policy.hpp): whoever is woken goes on where that was done, so all that talks over the channel comes to
-// one worker. How many values went through it meanwhile, and before, says whether that was right; if not, it is not
-// tried again for some time.
+// Workers that are at one channel all the time do little but fetch its line from each other: what
+// takes 10 ns on one takes 100 to 200 on two. One had better do it all, unless what they do between
+// two operations takes longer than that, and how long that is nobody knows. So it is tried. Who
+// finds others inside a channel all the time keeps its queue for a while (share_policy.hpp):
+// whoever is woken goes on where that was done, so all that talks over the channel comes to one
+// worker. How many values went through it meanwhile, and before, says whether that was right; if
+// not, it is not tried again for some time.
 //
 // Owner's thread only.
 #pragma once
@@ -25,12 +26,13 @@ public:
         count_ = 0;
         return true;
     }
-    // The last of these was at `place`, through which so many values have gone so far. True: keep the queue, until
-    // `tuning::trial_ns` from now.
+    // The last of these was at `place`, through which so many values have gone so far. True: keep
+    // the queue, until `tuning::trial_ns` from now.
     bool should_consolidate(const void* place, std::uint64_t values, std::int64_t now_ns) noexcept {
         ++looks_;
         const bool other = place != place_;
-        if (other && place_ && now_ns - since_ns_ < 2 * tuning::trial_ns) return false; // one at a time
+        if (other && place_ && now_ns - since_ns_ < 2 * tuning::trial_ns)
+            return false;                // one at a time
         if (other || values < values_) { // or a new one in the same memory
             place_ = place;
             tried_ = false;
@@ -40,7 +42,8 @@ public:
         const std::int64_t past = now_ns - since_ns_;
         if (tried_ && past < tuning::trial_ns) return false;
         const std::int64_t each = per_value(past, values - values_);
-        const bool all_the_time = past < looks_ * tuning::contentions_per_check * tuning::contention_ns;
+        const bool all_the_time =
+            past < looks_ * tuning::contentions_per_check * tuning::contention_ns;
         begin(values, now_ns);
         if (tried_) {
             tried_ = false;

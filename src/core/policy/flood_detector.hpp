@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices when handlers of one worker send faster to a mailbox of another one than that gets to its mail.
+// Notices when handlers of one worker send faster to a mailbox of another one than that gets to its
+// mail.
 //
-// Counts what went to one mailbox since its mail was last taken; who sends the piece that is one too many, and has more
-// to do, goes on behind its receiver: src/actors/runtime/mailbox_backpressure.cpp. One receiver at a time is watched:
-// whoever sends to several in turn floods none of them. All of it is a hint, and its worker's own.
+// Counts what went to one mailbox since its mail was last taken; who sends the piece that is one
+// too many, and has more to do, goes on behind its receiver:
+// src/actors/runtime/mailbox_backpressure.cpp. One receiver at a time is watched: whoever sends to
+// several in turn floods none of them. All of it is a hint, and its worker's own.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -28,7 +30,9 @@ public:
         return true;
     }
     // Whom it outruns; null: not known here.
-    mailbox* flooded_receiver(const mailbox& sender) const noexcept { return from_ == &sender ? to_ : nullptr; }
+    mailbox* flooded_receiver(const mailbox& sender) const noexcept {
+        return from_ == &sender ? to_ : nullptr;
+    }
 
 private:
     const mailbox* from_ = nullptr; // who sent the piece that was one too many; only compared

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether pieces of mail take long on a worker, by a sample: one turn in some that handles several is timed.
+// Whether pieces of mail take long on a worker, by a sample: one turn in some that handles several
+// is timed.
 //
-// Used by mailbox.cpp, to end turns early where that is worth a hand-over. A wrong answer costs time, nothing else.
-// Owner's thread only.
+// Used by mailbox.cpp, to end turns early where that is worth a hand-over. A wrong answer costs
+// time, nothing else. Owner's thread only.
 #pragma once
 
 #include "core/policy/tuning.hpp"

@@ -27,7 +27,8 @@ void biased_lock::enter_slowly() noexcept {
 
 biased_lock::remote_lock_result biased_lock::try_lock_remote() noexcept {
     if (!others_.try_lock()) return {};
-    if ((remote_.exchange(locked_remotely | contended) & contended) == 0 && !sys::barrier_all_threads()) {
+    if ((remote_.exchange(locked_remotely | contended) & contended) == 0 &&
+        !sys::barrier_all_threads()) {
         remote_.store_rlx(0); // orders nothing: nobody was inside
         others_.unlock();
         return {.refused = true};

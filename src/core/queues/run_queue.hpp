@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's own queue of runnables: what was woken or yielded there, oldest first; what was spawned there, newest
-// first. Thieves get the oldest.
+// A worker's own queue of runnables: what was woken or yielded there, oldest first; what was
+// spawned there, newest first. Thieves get the oldest.
 //
-// Why two orders. Arrival order is fair to contexts that wait for each other; newest first keeps new work depth-first,
-// so that a tree of a million fibers needs as many stacks as it is deep, and caches stay warm.
+// Why two orders. Arrival order is fair to contexts that wait for each other; newest first keeps
+// new work depth-first, so that a tree of a million fibers needs as many stacks as it is deep, and
+// caches stay warm.
 //
-// Between the two. A context that blocks is followed by what is ready (`pop_woken_if`): that has a stack already, and
-// new work would need one more. A runnable that ends is followed by the newest new one, if that was spawned after both
-// the oldest ready one and the one that was woken last had begun (it is their child, as a rule); else by the oldest
-// ready one (`pop`). So a parent that waits for ten children that do not block continues once, when all have run, and
-// not after each; and it continues before its own elder siblings begin. The oldest ready one alone does not tell: where
-// a grandparent is ready, it stands before the parents, and all that these spawn is newer than it.
+// Between the two. A context that blocks is followed by what is ready (`pop_woken_if`): that has a
+// stack already, and new work would need one more. A runnable that ends is followed by the newest
+// new one, if that was spawned after both the oldest ready one and the one that was woken last had
+// begun (it is their child, as a rule); else by the oldest ready one (`pop`). So a parent that
+// waits for ten children that do not block continues once, when all have run, and not after each;
+// and it continues before its own elder siblings begin. The oldest ready one alone does not tell:
+// where a grandparent is ready, it stands before the parents, and all that these spawn is newer
+// than it.
 //
-// What keeps the number of stacks small. New work stays new work at a thief (`append_batch`): it goes behind all that
-// the thief has of its own, so the thief is depth-first, too. What a worker gives away lies in a list of its own in the
-// shared queue, which is looked at last (shared_queue.hpp). src/core/README.md, "How many stacks", has the argument.
+// What keeps the number of stacks small. New work stays new work at a thief (`append_batch`): it
+// goes behind all that the thief has of its own, so the thief is depth-first, too. What a worker
+// gives away lies in a list of its own in the shared queue, which is looked at last
+// (shared_queue.hpp). src/core/README.md, "How many stacks", has the argument.
 //
-// What keeps both kinds from starving. Each fair turn takes one of either kind, in turn (`pop_alternating`): the oldest
-// ready one; then the newest new one, or the oldest new one where a tick of the coarse clock has passed since the last
-// time. A context that yields is followed by the oldest ready one, and by the newest new one where nothing is ready.
-// src/core/README.md, "What begins and when", states the bounds.
+// What keeps both kinds from starving. Each fair turn takes one of either kind, in turn
+// (`pop_alternating`): the oldest ready one; then the newest new one, or the oldest new one where a
+// tick of the coarse clock has passed since the last time. A context that yields is followed by the
+// oldest ready one, and by the newest new one where nothing is ready. src/core/README.md, "What
+// begins and when", states the bounds.
 //
-// Who touches what. The worker pushes and pops, under its half of a biased_lock: no locked instruction, no fence. It
-// gives half of what it has to the shared queue when a thief asks (worker::share_half). Only where it does not answer
-// does a thief come in by the other half of the lock (`steal_half`). `size` may be read by anybody at any time.
+// Who touches what. The worker pushes and pops, under its half of a biased_lock: no locked
+// instruction, no fence. It gives half of what it has to the shared queue when a thief asks
+// (worker::share_half). Only where it does not answer does a thief come in by the other half of the
+// lock (`steal_half`). `size` may be read by anybody at any time.
 //
-// `size` is one side of the idle protocol (src/core/README.md): a push is visible to whoever looks behind a barrier
-// that comes after it, and a push that is not sees what was announced before that barrier. It says how many there are
-// and carries nothing: whoever comes for them comes by the lock. So where there is a membarrier its stores are relaxed.
+// `size` is one side of the idle protocol (src/core/README.md): a push is visible to whoever looks
+// behind a barrier that comes after it, and a push that is not sees what was announced before that
+// barrier. It says how many there are and carries nothing: whoever comes for them comes by the
+// lock. So where there is a membarrier its stores are relaxed.
 #pragma once
 
 #include "core/queues/biased_lock.hpp"
@@ -60,7 +67,8 @@ public:
         woken_.push_back(item);
         return add(1);
     }
-    // Before all others: it was here first and found nothing to wait for, or somebody waits for just this one.
+    // Before all others: it was here first and found nothing to wait for, or somebody waits for
+    // just this one.
     std::uint32_t push_woken_first(runnable& item) noexcept {
         owner_guard inside(lock_);
         woken_.push_front(item);
@@ -72,7 +80,8 @@ public:
         spawned_.push_back(item);
         return add(1);
     }
-    // What was stolen: ready ones go behind all that is ready here, new ones behind all that is new.
+    // What was stolen: ready ones go behind all that is ready here, new ones behind all that is
+    // new.
     std::uint32_t append_batch(batch& stolen) noexcept {
         owner_guard inside(lock_);
         woken_.append(stolen.woken);
@@ -103,12 +112,12 @@ public:
         return add(1);
     }
 
-    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside. Then `take_slot` may
-    // give `next`, if it is told that nothing was ready before `item`; else `pop` does, if `run` is its function.
-    // Returns how many runnables are left.
+    // The end of a turn: `item` goes behind all others if `again` says so, which is called inside.
+    // Then `take_slot` may give `next`, if it is told that nothing was ready before `item`; else
+    // `pop` does, if `run` is its function. Returns how many runnables are left.
     template <class F, class H>
-    std::uint32_t end_and_pop(runnable& item, F&& again, H&& take_slot, void (*run)(runnable*) noexcept,
-                              runnable*& next) noexcept {
+    std::uint32_t end_and_pop(runnable& item, F&& again, H&& take_slot,
+                              void (*run)(runnable*) noexcept, runnable*& next) noexcept {
         owner_guard section(lock_);
         const bool slot_is_next = size_.load_rlx() == 0; // the owner's own
         next = take_slot(slot_is_next);
@@ -146,16 +155,20 @@ public:
         if (item) took(1);
         return item;
     }
-    // One of each kind in turn: the oldest ready one; the newest new one, or the oldest new one if `oldest` says so,
-    // which is asked where there is one. Where there is only one kind, one of that.
+    // One of each kind in turn: the oldest ready one; the newest new one, or the oldest new one if
+    // `oldest` says so, which is asked where there is one. Where there is only one kind, one of
+    // that.
     template <class F>
     runnable* pop_alternating(F&& oldest) noexcept {
         if (size() == 0) return nullptr;
         owner_guard inside(lock_);
         const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a global poll begins new work");
-        const bool may_continue = !woken_.empty() && !SENNIT_MUTANT("a global poll continues woken work");
+        const bool may_continue =
+            !woken_.empty() && !SENNIT_MUTANT("a global poll continues woken work");
         spawned_is_next_ = may_begin && (!may_continue || !spawned_is_next_);
-        runnable* item = !spawned_is_next_ ? woken_.pop_front() : oldest() ? spawned_.pop_front() : spawned_.pop_back();
+        runnable* item = !spawned_is_next_ ? woken_.pop_front()
+                         : oldest()        ? spawned_.pop_front()
+                                           : spawned_.pop_back();
         if (item) took(1);
         return item;
     }
@@ -166,7 +179,9 @@ public:
         owner_guard inside(lock_);
         runnable* item = woken_.front();
         if (!item || item->run != run) return nullptr;
-        if (SENNIT_MUTANT("a context that blocks is followed by what is ready") && !woken_goes_first()) return nullptr;
+        if (SENNIT_MUTANT("a context that blocks is followed by what is ready") &&
+            !woken_goes_first())
+            return nullptr;
         woken_.pop_front();
         took(1);
         return item;
@@ -179,7 +194,8 @@ public:
         took(1);
         return true;
     }
-    // For a context that is about to yield: where nothing is ready, the newest spawned one becomes so, and goes first.
+    // For a context that is about to yield: where nothing is ready, the newest spawned one becomes
+    // so, and goes first.
     void promote_newest_if_none_is_woken() noexcept {
         owner_guard inside(lock_);
         runnable* item = woken_.empty() ? spawned_.pop_back() : nullptr;
@@ -187,9 +203,9 @@ public:
         item->order = began_elsewhere; // nothing goes before it for being newer
         woken_.push_back(*item);
     }
-    // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the end. The caller stays
-    // inside the lock, switches to it, and leaves the lock on the other side: thieves shall not find `self` before it
-    // is saved.
+    // The oldest ready one, if `run` is its function, in exchange for `self`, which goes to the
+    // end. The caller stays inside the lock, switches to it, and leaves the lock on the other side:
+    // thieves shall not find `self` before it is saved.
     runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         lock_.enter();
         runnable* item = woken_.front();
@@ -220,8 +236,8 @@ public:
     }
 
     // ---- any other thread
-    // Moves the older half to `out`, one at least; returns how many, zero when the queue is empty or nobody is let in.
-    // `first` is called inside before that: it may push.
+    // Moves the older half to `out`, one at least; returns how many, zero when the queue is empty
+    // or nobody is let in. `first` is called inside before that: it may push.
     template <class F>
     std::uint32_t steal_half(batch& out, F&& first) noexcept {
         if (in_sight() == 0 || !lock_.try_lock_remote()) return 0;
@@ -260,7 +276,8 @@ public:
 
 private:
     std::uint32_t add(std::uint32_t count) noexcept {
-        const std::uint32_t now = size_.load_rlx() + count; // orders nothing: whoever is inside is the only writer
+        const std::uint32_t now =
+            size_.load_rlx() + count; // orders nothing: whoever is inside is the only writer
         if (lock_.always_contended())
             size_.store(now);
         else
@@ -268,7 +285,8 @@ private:
         return now;
     }
     void took(std::uint32_t count) noexcept {
-        size_.store_rlx(size_.load_rlx() - count); // orders nothing: the lock carries what was taken
+        size_.store_rlx(size_.load_rlx() -
+                        count); // orders nothing: the lock carries what was taken
     }
     std::uint32_t take(std::uint32_t count, batch& out) noexcept {
         std::uint32_t taken = 0;
@@ -276,7 +294,8 @@ private:
             const bool ready = !woken_.empty();
             runnable* item = ready ? woken_.pop_front() : spawned_.pop_front();
             if (!item) break;
-            item->order = ready ? began_elsewhere : never_spawned_here; // the number was this queue's
+            item->order =
+                ready ? began_elsewhere : never_spawned_here; // the number was this queue's
             if (item->owned) [[unlikely]]
                 clear_owner(*item);
             (ready ? out.woken : out.spawned).push_back(*item);
@@ -300,10 +319,11 @@ private:
     list woken_;
     list spawned_;
     // Numbers of runnables that do not come from `next_order_`.
-    static constexpr std::uint64_t never_spawned_here = 0;       // older than all that began here
-    static constexpr std::uint64_t began_elsewhere = UINT64_MAX; // newer than all that was spawned here
-    std::uint64_t next_order_ = 1;                               // of what is spawned; the owner's
-    bool spawned_is_next_ = false;                               // the last fair turn began new work; the owner's
+    static constexpr std::uint64_t never_spawned_here = 0; // older than all that began here
+    static constexpr std::uint64_t began_elsewhere =
+        UINT64_MAX;                // newer than all that was spawned here
+    std::uint64_t next_order_ = 1; // of what is spawned; the owner's
+    bool spawned_is_next_ = false; // the last fair turn began new work; the owner's
     base::atomic<std::uint32_t> size_{0};
 };
 

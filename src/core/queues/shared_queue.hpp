@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of runnables that all workers and all other threads share.
 //
-// Work from outside comes this way, and what a worker with much of it gives away; under the policy `sharing` all work,
-// in arrival order or in that of a `scheduling_order`. A worker has one more, for what only it may run, its inbox.
-// New work that a worker gave away lies behind all else: a worker that begins it while it has work of its own, or while
-// begun work waits here, interrupts one subtree to begin another, and each that is interrupted holds its stacks
-// (src/core/README.md, "How many stacks"). Guarded by a spin lock: the sections are a few instructions. `empty` may be
-// asked by anybody at any time; the size is written inside the lock with sequential consistency, because the idle
-// protocol (src/core/README.md) needs "push, then look for sleepers" against "announce sleep, then look for work".
+// Work from outside comes this way, and what a worker with much of it gives away; under the policy
+// `sharing` all work, in arrival order or in that of a `scheduling_order`. A worker has one more,
+// for what only it may run, its inbox. New work that a worker gave away lies behind all else: a
+// worker that begins it while it has work of its own, or while begun work waits here, interrupts
+// one subtree to begin another, and each that is interrupted holds its stacks (src/core/README.md,
+// "How many stacks"). Guarded by a spin lock: the sections are a few instructions. `empty` may be
+// asked by anybody at any time; the size is written inside the lock with sequential consistency,
+// because the idle protocol (src/core/README.md) needs "push, then look for sleepers" against
+// "announce sleep, then look for work".
 #pragma once
 
 #include "core/queues/run_queue.hpp"
@@ -28,7 +30,8 @@ class alignas(base::destructive_distance) shared_queue {
 public:
     shared_queue() noexcept = default;
     // Null: arrival order.
-    explicit shared_queue(std::unique_ptr<scheduling_order> order) noexcept : order_(std::move(order)) {}
+    explicit shared_queue(std::unique_ptr<scheduling_order> order) noexcept
+        : order_(std::move(order)) {}
 
     void push(runnable& item) noexcept {
         std::lock_guard guard(lock_);
@@ -46,7 +49,8 @@ public:
             items_.append(given.woken);
             shared_spawned_.append(given.spawned);
         }
-        size_.store(size_.load_rlx() + std::exchange(given.count, 0)); // owner of the lock is the only writer
+        size_.store(size_.load_rlx() +
+                    std::exchange(given.count, 0)); // owner of the lock is the only writer
     }
 
     // When new work that was given away has its turn.
@@ -63,8 +67,8 @@ public:
         return item;
     }
 
-    // The oldest one that may run elsewhere than its home and is `wanted`; null when there is none. Looks at a few
-    // only.
+    // The oldest one that may run elsewhere than its home and is `wanted`; null when there is none.
+    // Looks at a few only.
     template <class W>
     runnable* pop_soft_affinity(W&& wanted) noexcept {
         if (empty()) return nullptr;
@@ -95,8 +99,8 @@ public:
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return size_.load(); }
 
-    // Calls `change()`, which changes what the order goes by; `which()`, asked inside the lock, may be here, and gets
-    // its new place then.
+    // Calls `change()`, which changes what the order goes by; `which()`, asked inside the lock, may
+    // be here, and gets its new place then.
     template <class W, class F>
     void change(W&& which, F&& change) {
         std::lock_guard guard(lock_);
@@ -129,7 +133,9 @@ private:
         }
     }
     runnable* take() noexcept {
-        if (!order_) return items_.pop_front(); // `in_order` is another queue's to write, in which it may lie next
+        if (!order_)
+            return items_
+                .pop_front(); // `in_order` is another queue's to write, in which it may lie next
         runnable* item = order_->pop();
         if (item) item->in_order = false;
         return item;
@@ -146,7 +152,8 @@ private:
     base::spin_lock lock_;
     const std::unique_ptr<scheduling_order> order_;
     base::intrusive_queue<runnable> items_;
-    base::intrusive_queue<runnable> shared_spawned_; // new work that workers gave away, oldest first
+    base::intrusive_queue<runnable>
+        shared_spawned_; // new work that workers gave away, oldest first
     base::atomic<std::size_t> size_{0};
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object of a process: made when it is first asked for, and living on, since threads may ask until the process
-// ends. A child of fork() makes its own: its parent's may have been locked, or changing, by a thread that it lacks.
+// One object of a process: made when it is first asked for, and living on, since threads may ask
+// until the process ends. A child of fork() makes its own: its parent's may have been locked, or
+// changing, by a thread that it lacks.
 //
-// No lock guards the making, as another thread could hold that when the process forks: who has made one while somebody
-// else has throws his away. Needs no runtime. Any thread may call.
+// No lock guards the making, as another thread could hold that when the process forks: who has made
+// one while somebody else has throws his away. Needs no runtime. Any thread may call.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"

@@ -29,7 +29,8 @@ void registry::add(runtime_core& one) {
     state& all = here();
     std::lock_guard guard(all.mutex);
     all.runtimes.push_back(&one);
-    sennit_debug_root.runtimes = &all.runtimes; // the address of the list, where a debugger finds it
+    sennit_debug_root.runtimes =
+        &all.runtimes; // the address of the list, where a debugger finds it
 }
 
 void registry::remove(runtime_core& one) noexcept {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtimes of the process, for those who look at all of them: dumps, the watch for a standstill, debuggers.
+// The runtimes of the process, for those who look at all of them: dumps, the watch for a
+// standstill, debuggers.
 //
-// A runtime is in the list from the end of its construction to the beginning of its destruction; while the lock is held
-// none comes or goes. In a child of fork() the list begins empty, and the locks are free.
+// A runtime is in the list from the end of its construction to the beginning of its destruction;
+// while the lock is held none comes or goes. In a child of fork() the list begins empty, and the
+// locks are free.
 #pragma once
 
 #include "sys/mutex.hpp"
@@ -23,7 +25,8 @@ public:
     static std::unique_lock<sys::mutex> try_lock();
     static const std::vector<runtime_core*>& all() noexcept; // with the lock held; oldest first
 
-    // Of whoever halts workers: one at a time in the process. After the other one, if that is taken, too.
+    // Of whoever halts workers: one at a time in the process. After the other one, if that is
+    // taken, too.
     static std::unique_lock<sys::mutex> lock_of_snapshots();
 
 private:

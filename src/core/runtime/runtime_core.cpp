@@ -26,7 +26,8 @@ namespace sennit::sched {
 namespace {
 
 constexpr unsigned spare_worker_limit = 64;
-constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
+constexpr std::size_t default_stack_size =
+    std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
 
 [[noreturn]] void reject(const std::string& what) {
     throw std::invalid_argument("sennit: " + what); // `what` begins with its id
@@ -34,15 +35,17 @@ constexpr std::size_t default_stack_size = std::size_t{8} << 20; // what a threa
 
 unsigned checked_workers(std::uint64_t count, const char* source) {
     if (count == 0 || count > worker_limit)
-        reject("[SNT-001] " + std::string(source) + " must be from 1 to " + std::to_string(worker_limit) + ", not " +
-               std::to_string(count) + "; leave it unset to get one worker for each usable processor");
+        reject("[SNT-001] " + std::string(source) + " must be from 1 to " +
+               std::to_string(worker_limit) + ", not " + std::to_string(count) +
+               "; leave it unset to get one worker for each usable processor");
     return static_cast<unsigned>(count);
 }
 
 void complete_policy(runtime_options& given) {
     if (given.order) {
         if (given.policy != scheduling::automatic && given.policy != scheduling::sharing)
-            reject("[SNT-002] runtime_options::order needs the policy sharing; set runtime_options::policy to "
+            reject("[SNT-002] runtime_options::order needs the policy sharing; set "
+                   "runtime_options::policy to "
                    "scheduling::sharing, or leave it unset");
         given.policy = scheduling::sharing;
     }
@@ -56,7 +59,9 @@ void complete_policy(runtime_options& given) {
         given.policy = scheduling::sharing;
         if (*text == "priority") given.order = make_order<priority_order>;
     } else {
-        reject("[SNT-003] SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not '" + *text + "'");
+        reject("[SNT-003] SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, "
+               "not '" +
+               *text + "'");
     }
 }
 
@@ -76,12 +81,15 @@ runtime_options completed(runtime_options given) {
         given.stack_size = default_stack_size;
         if (const auto text = sys::environment("SENNIT_STACK_SIZE")) {
             const auto size = sys::parse_size(*text);
-            if (!size) reject("[SNT-005] SENNIT_STACK_SIZE must be a size such as 256K or 1M, not '" + *text + "'");
+            if (!size)
+                reject("[SNT-005] SENNIT_STACK_SIZE must be a size such as 256K or 1M, not '" +
+                       *text + "'");
             given.stack_size = static_cast<std::size_t>(*size);
         }
     }
     if (const auto text = sys::environment("SENNIT_PIN")) {
-        if (*text != "0" && *text != "1") reject("[SNT-006] SENNIT_PIN must be 0 or 1, not '" + *text + "'");
+        if (*text != "0" && *text != "1")
+            reject("[SNT-006] SENNIT_PIN must be 0 or 1, not '" + *text + "'");
         given.pin = given.pin || *text == "1";
     }
     complete_policy(given);
@@ -98,22 +106,25 @@ runtime_options completed(runtime_options given) {
         given.max_spare_workers = static_cast<unsigned>(*count);
     }
     if (given.max_spare_workers > spare_worker_limit)
-        reject("[SNT-009] runtime_options::max_spare_workers must be at most " + std::to_string(spare_worker_limit) +
-               ", not " + std::to_string(given.max_spare_workers));
+        reject("[SNT-009] runtime_options::max_spare_workers must be at most " +
+               std::to_string(spare_worker_limit) + ", not " +
+               std::to_string(given.max_spare_workers));
     if (given.max_workers == 0) given.max_workers = given.workers;
     if (given.max_workers < given.workers || given.max_workers > worker_limit)
         reject("[SNT-010] runtime_options::max_workers must be from the number of workers, " +
                std::to_string(given.workers) + ", to " + std::to_string(worker_limit) + ", not " +
                std::to_string(given.max_workers));
     if (given.max_workers != given.workers && given.policy == scheduling::round_robin)
-        reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose another policy, or "
+        reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose "
+               "another policy, or "
                "leave runtime_options::max_workers unset");
     // The places that `resize` counts on are not the watchdog's.
     given.max_spare_workers = std::min(given.max_spare_workers, worker_limit - given.max_workers);
     return given;
 }
 
-// Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change its worker.
+// Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change
+// its worker.
 unsigned spare_count_of(const runtime_options& options) {
     if (options.policy == scheduling::round_robin) return 0;
     return options.max_workers - options.workers + options.max_spare_workers;
@@ -122,7 +133,8 @@ unsigned spare_count_of(const runtime_options& options) {
 std::unique_ptr<scheduling_order> order_for(const runtime_options& options) {
     if (!options.order) return nullptr;
     auto made = options.order();
-    if (!made) reject("[SNT-012] runtime_options::order returned null; it must return the order to use");
+    if (!made)
+        reject("[SNT-012] runtime_options::order returned null; it must return the order to use");
     return made;
 }
 
@@ -131,56 +143,62 @@ void describe_caller(char* text, std::size_t size) noexcept {
     fiber_block* me = fiber_block::current();
     if (!me) return;
     const bool named = *me->name() != '\0';
-    std::snprintf(text, size, "fiber %llu%s%s%s, ", static_cast<unsigned long long>(me->id()), named ? " '" : "",
-                  me->name(), named ? "'" : "");
+    std::snprintf(text, size, "fiber %llu%s%s%s, ", static_cast<unsigned long long>(me->id()),
+                  named ? " '" : "", me->name(), named ? "'" : "");
 }
 
 // Called in the handler of a fault: says whose stack has overflowed.
 bool describe_overflow(const void* address, char* text, std::size_t size) noexcept {
     worker* me = this_worker();
     if (!me) return false;
-    // The guard above a fork stack is the one below the next stack: the slot that was being written tells.
+    // The guard above a fork stack is the one below the next stack: the slot that was being written
+    // tells.
     const auto* where = static_cast<const std::byte*>(address);
     const auto* slot = reinterpret_cast<const std::byte*>(free_slot()); // SAFETY: compared only
     const bool in_fork_stack = where >= slot && where < slot + sizeof(fork_slot);
-    const context* owner = in_fork_stack ? &me->self() : me->runtime().contexts().owner_of_guard(address);
+    const context* owner =
+        in_fork_stack ? &me->self() : me->runtime().contexts().owner_of_guard(address);
     if (const coroutine_stack* beside = owner ? nullptr : coroutine_stack::find(address, true)) {
         const bool named = *beside->name() != '\0';
         const fiber_block* whose = fiber_block::current();
         const bool in_named = whose && *whose->name() != '\0';
         if (whose && whose->has_stack(*beside)) {
             std::snprintf(text, size,
-                          "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not enough; set a larger "
+                          "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not "
+                          "enough; set a larger "
                           "fiber_attributes::stack_size, or recurse less deeply",
-                          named ? "fiber '" : "a migratable fiber", beside->name(), named ? "'" : "", me->index(),
-                          (beside->size() + 1023) / 1024);
+                          named ? "fiber '" : "a migratable fiber", beside->name(),
+                          named ? "'" : "", me->index(), (beside->size() + 1023) / 1024);
             return true;
         }
         std::snprintf(text, size,
-                      "[SNT-042] stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough; set a larger "
+                      "[SNT-042] stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not "
+                      "enough; set a larger "
                       "coroutine_attributes::stack_size, or recurse less deeply",
                       named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
-                      in_named ? " of fiber '" : "", in_named ? whose->name() : "", in_named ? "'" : "", me->index(),
-                      (beside->size() + 1023) / 1024);
+                      in_named ? " of fiber '" : "", in_named ? whose->name() : "",
+                      in_named ? "'" : "", me->index(), (beside->size() + 1023) / 1024);
         return true;
     }
     if (!owner) return false;
     const fiber_block* fiber = owner == &me->self() ? fiber_block::current() : nullptr;
     const bool named = fiber && *fiber->name() != '\0';
-    std::snprintf(text, size,
-                  "[SNT-040] %s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough; set a larger "
-                  "runtime_options::stack_size or fiber_attributes::stack_size, or recurse less deeply",
-                  in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "", named ? fiber->name() : "",
-                  named ? "', " : "", owner->index, me->index(),
-                  static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
+    std::snprintf(
+        text, size,
+        "[SNT-040] %s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough; set a "
+        "larger "
+        "runtime_options::stack_size or fiber_attributes::stack_size, or recurse less deeply",
+        in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "", named ? fiber->name() : "",
+        named ? "', " : "", owner->index, me->index(),
+        static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
     return true;
 }
 
 } // namespace
 
 runtime_core::runtime_core(const runtime_options& given)
-    : options_(completed(given)), fork_generation_(sys::fork_generation()), contexts_(*this, options_.stack_size),
-      injector_(order_for(options_)) {
+    : options_(completed(given)), fork_generation_(sys::fork_generation()),
+      contexts_(*this, options_.stack_size), injector_(order_for(options_)) {
     sys::install_atfork_handlers();
     sys::barrier_available(); // registers the process before there are many threads: cheaper
     sys::install_stack_overflow_handler(&describe_overflow);
@@ -217,15 +235,16 @@ runtime_core::~runtime_core() {
         blocking_.disown();
         return;
     }
-    SENNIT_CHECK(
-        !this_worker() || &this_worker()->runtime() != this,
-        "[SNT-017] a runtime was destroyed by one of its own workers, which it would have to wait for; destroy it "
-        "in a thread that is no worker of it");
+    SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this,
+                 "[SNT-017] a runtime was destroyed by one of its own workers, which it would have "
+                 "to wait for; destroy it "
+                 "in a thread that is no worker of it");
     registry::remove(*this);
     deadlock_detector::wait_for_callback(*this);
     if (enrolled_in_watchdog_) watchdog::withdraw();
     end_workers(worker_count());
-    while (!SENNIT_MUTANT("the end waits for visitors") && visitors_.load() != 0) sys::yield_thread();
+    while (!SENNIT_MUTANT("the end waits for visitors") && visitors_.load() != 0)
+        sys::yield_thread();
 }
 
 void runtime_core::end_workers(unsigned started) noexcept {
@@ -270,10 +289,10 @@ bool runtime_core::lost_in_fork() const noexcept {
 
 void runtime_core::check_not_lost() const {
     if (lost_in_fork())
-        throw std::system_error(
-            std::make_error_code(std::errc::operation_not_permitted),
-            "sennit: [SNT-016] this runtime was made before fork() and has no threads in the child process; "
-            "make a new runtime in the child");
+        throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                                "sennit: [SNT-016] this runtime was made before fork() and has no "
+                                "threads in the child process; "
+                                "make a new runtime in the child");
 }
 
 void runtime_core::register_stealable(context& one, std::uint16_t affinity) noexcept {
@@ -319,8 +338,9 @@ context* runtime_core::find_stealable_context(std::uint16_t affinity) noexcept {
 
 std::uint16_t runtime_core::affinity_to(unsigned index) const {
     if (index >= worker_count())
-        reject("[SNT-013] there is no worker " + std::to_string(index) + "; the runtime was started with " +
-               std::to_string(worker_count()) + " workers, whose numbers begin at 0");
+        reject("[SNT-013] there is no worker " + std::to_string(index) +
+               "; the runtime was started with " + std::to_string(worker_count()) +
+               " workers, whose numbers begin at 0");
     return static_cast<std::uint16_t>(index + 1);
 }
 
@@ -388,8 +408,8 @@ namespace sennit {
 std::vector<unsigned> cpus_of_node(unsigned node) {
     auto found = sys::node_cpus(node);
     if (!found)
-        throw std::invalid_argument("sennit: [SNT-015] there is no NUMA node " + std::to_string(node) +
-                                    "; see /sys/devices/system/node");
+        throw std::invalid_argument("sennit: [SNT-015] there is no NUMA node " +
+                                    std::to_string(node) + "; see /sys/devices/system/node");
     return *std::move(found);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime's engine: its workers, its contexts, what they share, and its birth and death.
 //
-// Birth: everything that can be refused (memory, threads) is asked for in the constructor; if something is refused,
-// what was started is ended again and the refusal is thrown. Death: `stop` is set, all sleepers are woken, each worker
-// ends when it finds no work; then the threads are joined.
+// Birth: everything that can be refused (memory, threads) is asked for in the constructor; if
+// something is refused, what was started is ended again and the refusal is thrown. Death: `stop` is
+// set, all sleepers are woken, each worker ends when it finds no work; then the threads are joined.
 #pragma once
 
 #include "actors/runtime/mailbox_table.hpp"
@@ -30,7 +30,8 @@ public:
     sys::mutex& spares_mutex() noexcept { return spares_mutex_; }
     // Workers, and after them the reliefs that there are so far: src/core/spare/spare_worker.cpp.
     unsigned worker_count_with_spares() const noexcept {
-        return worker_capacity() == worker_count() ? worker_count() : worker_count_with_spares_.load();
+        return worker_capacity() == worker_count() ? worker_count()
+                                                   : worker_count_with_spares_.load();
     }
     unsigned worker_capacity() const noexcept { return static_cast<unsigned>(workers_.size()); }
     worker& worker_at(unsigned index) noexcept { return *workers_[index]; } // of the crew
@@ -42,7 +43,8 @@ public:
     // Calls reliefs for good, or sends such back: docs at runtime::resize.
     void resize(unsigned workers);
 
-    // The watchdog's. False: there is none to be had; `refused` says that the system had no thread or no memory.
+    // The watchdog's. False: there is none to be had; `refused` says that the system had no thread
+    // or no memory.
     bool activate_spare(bool& refused) noexcept;
     void release_spare(worker& spare) noexcept;
     context_pool& contexts() noexcept { return contexts_; }
@@ -52,20 +54,23 @@ public:
     mailbox_table& mailboxes() noexcept { return mailboxes_; }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
-    // Any thread: into the shared queue, or into the inbox of the worker that alone may run it. What is posted may run,
-    // and let somebody destroy this runtime, before the post is complete: the end waits for threads of others.
+    // Any thread: into the shared queue, or into the inbox of the worker that alone may run it.
+    // What is posted may run, and let somebody destroy this runtime, before the post is complete:
+    // the end waits for threads of others.
     void post(runnable& what) noexcept;
 
     scheduling policy() const noexcept { return options_.policy; }
     // Whether workers take work from each other.
     bool steals() const noexcept { return policy() != scheduling::round_robin; }
     std::size_t stack_size() const noexcept { return options_.stack_size; }
-    // Checks the number of a worker and gives it as a runnable's home. Throws std::invalid_argument.
+    // Checks the number of a worker and gives it as a runnable's home. Throws
+    // std::invalid_argument.
     std::uint16_t affinity_to(unsigned worker) const;
     // The next one in turn.
     std::uint16_t next_affinity() noexcept;
 
-    // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when nobody sleeps.
+    // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when
+    // nobody sleeps.
     void wake_one() noexcept {
         const unsigned chosen = idle_.take_any(worker_capacity());
         if (chosen != idle_map::none) worker_at(chosen).parker().notify();
@@ -78,7 +83,8 @@ public:
         return true;
     }
 
-    // Whether a worker sleeps with an eye on the others' queues, so that a single piece of work in one wakes nobody.
+    // Whether a worker sleeps with an eye on the others' queues, so that a single piece of work in
+    // one wakes nobody.
     bool has_sentinel() const noexcept { return sentinels_.load() != 0; }
     bool try_become_sentinel() noexcept {
         std::uint32_t none = 0;
@@ -96,12 +102,12 @@ public:
 
     bool stopping() const noexcept { return stopping_.load() != 0; }
 
-    // Suspended contexts that still have forks to offer, with the worker that they are left on. (Their own `affinity`
-    // may change: who is about to leave one writes it, and so does who runs on, since there was nothing to leave it
-    // for.)
+    // Suspended contexts that still have forks to offer, with the worker that they are left on.
+    // (Their own `affinity` may change: who is about to leave one writes it, and so does who runs
+    // on, since there was nothing to leave it for.)
     void register_stealable(context& one, std::uint16_t affinity) noexcept;
-    // By who resumes it. Whoever left it put it among the orphans before anybody could make it ready, so that is seen
-    // here; others only take it out meanwhile, and then the lock tells.
+    // By who resumes it. Whoever left it put it among the orphans before anybody could make it
+    // ready, so that is seen here; others only take it out meanwhile, and then the lock tells.
     static void unregister_stealable(context& one) noexcept {
         if (one.stealable.load_rlx()) [[unlikely]] // a hint, as said above
             unregister_stealable_slow(one);
@@ -140,10 +146,11 @@ private:
     mailbox_table mailboxes_{*this};
     std::vector<std::unique_ptr<worker>> workers_; // null: a relief that was never needed
     std::vector<context*> first_contexts_;
-    sys::mutex spares_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
+    sys::mutex
+        spares_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
     base::atomic<std::uint32_t> worker_count_with_spares_{0};
     base::atomic<std::uint32_t> retained_spare_count_{
-        0};                             // reliefs that stay until `resize` sends them back; under the crew's lock
+        0}; // reliefs that stay until `resize` sends them back; under the crew's lock
     bool enrolled_in_watchdog_ = false; // by the watchdog
     struct {
         std::int64_t since_ns = 0; // 0: no work waits for a thread that is not to be had
@@ -160,7 +167,7 @@ private:
     base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_affinity_{0};
-    base::atomic<std::uint32_t> visitors_{0};        // threads inside `post` that are none of its workers'
+    base::atomic<std::uint32_t> visitors_{0}; // threads inside `post` that are none of its workers'
     base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
 
     base::spin_lock stealable_lock_;

@@ -10,7 +10,8 @@
 namespace sennit {
 
 const fiber_properties* properties_of(const ready_item& item) noexcept {
-    if (item.run == &sched::fiber_block::run_queued) return static_cast<const sched::fiber_block&>(item).properties();
+    if (item.run == &sched::fiber_block::run_queued)
+        return static_cast<const sched::fiber_block&>(item).properties();
     if (item.run != &sched::context::resume_ready) return nullptr;
     const sched::strand* who = static_cast<const sched::context&>(item).saved_strand;
     return who->fiber ? static_cast<const sched::fiber_block*>(who->fiber)->properties() : nullptr;
@@ -18,7 +19,8 @@ const fiber_properties* properties_of(const ready_item& item) noexcept {
 
 namespace {
 std::size_t level_of(const ready_item& item) noexcept {
-    const int priority = std::clamp(priority_of(item), priority_order::lowest, priority_order::highest);
+    const int priority =
+        std::clamp(priority_of(item), priority_order::lowest, priority_order::highest);
     return static_cast<std::size_t>(priority - priority_order::lowest);
 }
 } // namespace

@@ -4,50 +4,58 @@
 // States (`worker::spare_state_`):
 //
 //   state     | the relief                                    | left for
-//   active    | works: it sleeps with a bit of its own in the | leaving, by the watchdog or `resize`
+//   active    | works: it sleeps with a bit of its own in the | leaving, by the watchdog or
+//   `resize`
 //             | idle map, is searched by thieves, keeps timers|
 //   leaving   | works, until it comes between two pieces of   | inactive, by the relief
 //             | work (`worker::poll_global_sources`, `worker::park_or_find_work`) |
-//   inactive  | has given what lay in its queue to the shared | leaving, by the relief, to run bound work;
+//   inactive  | has given what lay in its queue to the shared | leaving, by the relief, to run
+//   bound work;
 //             | queue, and sleeps on this word                | notified, by a poster of bound work
 //   notified  | is about to look into its inbox               | inactive, by the relief
 //
 // Bound work is what only this relief may run.
 // The watchdog and `resize` make any state active again. Both write with the registry's lock held.
 //
-// A leaving relief is a worker in everything. The piece of work that it is in may block its thread, or the last piece
-// that it picked may; so the watchdog and thieves look at a relief and its queue until it is inactive, and only then
-// not any more.
+// A leaving relief is a worker in everything. The piece of work that it is in may block its thread,
+// or the last piece that it picked may; so the watchdog and thieves look at a relief and its queue
+// until it is inactive, and only then not any more.
 //
-// Nothing is bound to a relief, but mailboxes that had their last turn there are told of new mail by its inbox. Those
-// notices may run anywhere: sleepers that watch take them, and so does the watchdog at each look. Where the system has
-// come to refuse membarriers (mailbox.hpp), only their owner can help such a mailbox: the poster then notifies the
-// relief (`notify_inactive`), which runs what is bound to it before it sleeps.
+// Nothing is bound to a relief, but mailboxes that had their last turn there are told of new mail
+// by its inbox. Those notices may run anywhere: sleepers that watch take them, and so does the
+// watchdog at each look. Where the system has come to refuse membarriers (mailbox.hpp), only their
+// owner can help such a mailbox: the poster then notifies the relief (`notify_inactive`), which
+// runs what is bound to it before it sleeps.
 //
-// A runtime that grows (`resize`) hires reliefs: they are called and sent back in the same way, and by nobody else.
-// `retained_spare_count_` says so. `worker_count_with_spares_` is how many workers and reliefs there are; it only
-// grows.
+// A runtime that grows (`resize`) hires reliefs: they are called and sent back in the same way, and
+// by nobody else. `retained_spare_count_` says so. `worker_count_with_spares_` is how many workers
+// and reliefs there are; it only grows.
 //
 // Why nothing is lost.
-//   1. A searcher reads `worker_count_with_spares_` after it has set its bit in the idle map; a relief's thread starts
-//   after `worker_count_with_spares_` was
-//      written. So a sleeper that has not seen the relief has its bit set before the relief's first push, which reads
-//      the idle map: the README's argument for a post, with `worker_count_with_spares_` in the place of the work. All
-//      are sequentially consistent. The relief's first fork is public, as each late worker's is
+//   1. A searcher reads `worker_count_with_spares_` after it has set its bit in the idle map; a
+//   relief's thread starts after `worker_count_with_spares_` was
+//      written. So a sleeper that has not seen the relief has its bit set before the relief's first
+//      push, which reads the idle map: the README's argument for a post, with
+//      `worker_count_with_spares_` in the place of the work. All are sequentially consistent. The
+//      relief's first fork is public, as each late worker's is
 //      (`worker::thread_main`).
-//   2. A relief is told to leave while it goes to sleep: it sets its bit, then reads `spare_state_`; the watchdog
-//   writes
+//   2. A relief is told to leave while it goes to sleep: it sets its bit, then reads
+//   `spare_state_`; the watchdog writes
 //      `spare_state_`, then takes the bit. One of the two sees the other.
-//   3. A leaving relief pours its queue out by posts, and continues behind its sleep in the middle of the loop: what
-//      else it had lies on the stacks of contexts, which stay with the worker that resumes them. And it wakes one,
-//      whether it had anything or not: a poster may have chosen it, and no other worker, for work that it has not seen.
-//   4. Work that is pushed to a leaving relief's queue comes from the piece of work that it is in. The watchdog counts
-//      the relief as it counts any worker, so a stuck one is noticed, and what lies behind it is ready behind a stuck
-//      worker (watchdog.cpp).
-//   5. A poster of bound work has pushed before it reads `spare_state_`. If it reads `leaving`, the relief makes that
-//      `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`, and the relief does not
-//      sleep, or is woken. If it reads `notified`, the relief makes that `inactive` later, and then looks. All are
-//      sequentially consistent.
+//   3. A leaving relief pours its queue out by posts, and continues behind its sleep in the middle
+//   of the loop: what
+//      else it had lies on the stacks of contexts, which stay with the worker that resumes them.
+//      And it wakes one, whether it had anything or not: a poster may have chosen it, and no other
+//      worker, for work that it has not seen.
+//   4. Work that is pushed to a leaving relief's queue comes from the piece of work that it is in.
+//   The watchdog counts
+//      the relief as it counts any worker, so a stuck one is noticed, and what lies behind it is
+//      ready behind a stuck worker (watchdog.cpp).
+//   5. A poster of bound work has pushed before it reads `spare_state_`. If it reads `leaving`, the
+//   relief makes that
+//      `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`, and the
+//      relief does not sleep, or is woken. If it reads `notified`, the relief makes that `inactive`
+//      later, and then looks. All are sequentially consistent.
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
@@ -71,10 +79,12 @@ bool worker::deactivate() noexcept {
     const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
     park_epoch_.store(now + 1);
     const base::atomic<std::uint32_t>& word = spare_state_;
-    for (std::uint32_t seen = spare_state_.load(); seen != spare_state::active && !runtime_.stopping();
-         seen = spare_state_.load()) {
-        if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive)) continue;
-        if (pinned_queue_.has_hard_affinity() && !SENNIT_MUTANT("pinned task of a spare that deactivates")) {
+    for (std::uint32_t seen = spare_state_.load();
+         seen != spare_state::active && !runtime_.stopping(); seen = spare_state_.load()) {
+        if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive))
+            continue;
+        if (pinned_queue_.has_hard_affinity() &&
+            !SENNIT_MUTANT("pinned task of a spare that deactivates")) {
             seen = spare_state::inactive; // a worker again, in the sight of all
             while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
             }
@@ -93,8 +103,8 @@ void worker::notify_inactive() noexcept {
     if (spare_state_.cas(asleep, spare_state::notified)) sys::futex_wake(word, 1);
 }
 
-// An inactive relief, a new one, or one that is leaving, in this order; null: the watchdog has called as many as it
-// may. `resize` always gets one. Throws what making one throws.
+// An inactive relief, a new one, or one that is leaving, in this order; null: the watchdog has
+// called as many as it may. `resize` always gets one. Throws what making one throws.
 worker* runtime_core::spare_to_activate(bool for_watchdog) {
     const unsigned existing = worker_count_with_spares();
     worker *inactive = nullptr, *leaving = nullptr;
@@ -165,9 +175,10 @@ void runtime_core::release_spare(worker& spare) noexcept {
 
 void runtime_core::resize(unsigned workers) {
     if (workers < options_.workers || workers > options_.max_workers)
-        throw std::invalid_argument("sennit: [SNT-014] this runtime may have from " + std::to_string(options_.workers) +
-                                    " to " + std::to_string(options_.max_workers) + " workers, not " +
-                                    std::to_string(workers) + "; runtime_options::max_workers sets the upper bound");
+        throw std::invalid_argument(
+            "sennit: [SNT-014] this runtime may have from " + std::to_string(options_.workers) +
+            " to " + std::to_string(options_.max_workers) + " workers, not " +
+            std::to_string(workers) + "; runtime_options::max_workers sets the upper bound");
     const auto registered = registry::lock(); // no look of the watchdog meanwhile
     std::lock_guard guard(spares_mutex_);
     const unsigned wanted = workers - options_.workers;

@@ -58,7 +58,8 @@ bool watchdog::enroll() noexcept {
         }
         notice();
     } catch (const std::exception&) {
-        tell_once("[SNT-033] there is no watchdog: the system refused its thread; work behind a blocking call waits "
+        tell_once("[SNT-033] there is no watchdog: the system refused its thread; work behind a "
+                  "blocking call waits "
                   "until the "
                   "call returns. Raise the limit of threads (ulimit -u, the cgroup's pids.max)");
     }
@@ -113,7 +114,8 @@ bool watchdog::look() noexcept {
     bool awake = false;
     const auto guard = registry::lock();
     for (runtime_core* one : registry::all())
-        if (one->worker_capacity() != one->worker_count() && !one->lost_in_fork()) awake |= look_at(*one);
+        if (one->worker_capacity() != one->worker_count() && !one->lost_in_fork())
+            awake |= look_at(*one);
     return awake;
 }
 
@@ -125,8 +127,9 @@ struct watchdog::census {
     unsigned stuck_leaving = 0; // leaving reliefs that make none, and have work in their queues
     unsigned active_spares = 0; // reliefs that the watchdog has called
     unsigned parked = 0;
-    bool no_progress = true;  // nowhere: all are stuck
-    bool none_serves = true;  // of those that stay, all are stuck: what any worker may take waits, too
+    bool no_progress = true; // nowhere: all are stuck
+    bool none_serves =
+        true; // of those that stay, all are stuck: what any worker may take waits, too
     bool work_behind = false; // a stuck one
     worker* to_release = nullptr;
 };
@@ -136,8 +139,8 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     for (unsigned i = 0, all = of.worker_count_with_spares(); i < all; ++i) {
         worker& each = of.worker_at(i);
         if (!each.thread_.joinable()) continue; // a relief whose thread was refused
-        if (each.is_inactive() ||
-            (SENNIT_MUTANT("look at a spare until it is inactive") && each.deactivation_requested())) {
+        if (each.is_inactive() || (SENNIT_MUTANT("look at a spare until it is inactive") &&
+                                   each.deactivation_requested())) {
             drain_pinned_queue(each);
             continue;
         }
@@ -165,26 +168,32 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
 bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
     const bool ready =
-        now.work_behind || (now.none_serves && (!one.injector().empty() || one.has_stealable_contexts() ||
-                                                one.timers().next_ns() <= sys::now_ns()));
-    // Busy workers come to all that at fair turns, which are far apart while they have picked long pieces only lately.
-    const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns || !one.injector().empty();
+        now.work_behind ||
+        (now.none_serves && (!one.injector().empty() || one.has_stealable_contexts() ||
+                             one.timers().next_ns() <= sys::now_ns()));
+    // Busy workers come to all that at fair turns, which are far apart while they have picked long
+    // pieces only lately.
+    const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns ||
+                      !one.injector().empty();
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
                 each.request_global_poll();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // for a thread that the options do not allow
-    // Who was to watch may have found something else to do, as long as this: somebody who has slept since before.
+    // Who was to watch may have found something else to do, as long as this: somebody who has slept
+    // since before.
     if (ready && now.parked != 0) {
         one.wake_one();
     } else if (ready && now.active_spares < wanted) {
         bool refused = false;
         waits = !one.activate_spare(refused) && !refused;
         if (refused)
-            tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused a thread or memory; "
+            tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused "
+                      "a thread or memory; "
                       "it tries "
-                      "again. Raise the limit of threads (ulimit -u, the cgroup's pids.max), or free memory");
+                      "again. Raise the limit of threads (ulimit -u, the cgroup's pids.max), or "
+                      "free memory");
     } else if (now.active_spares > wanted) {
         one.release_spare(*now.to_release);
     }
@@ -210,8 +219,8 @@ void watchdog::note_starvation(runtime_core& of, bool starves) noexcept {
     try {
         sys::report({describe(of).c_str()});
     } catch (const std::exception&) {
-        sys::report(
-            {"sennit: [SNT-032] work is ready and no worker makes progress; there is no memory for the full report\n"});
+        sys::report({"sennit: [SNT-032] work is ready and no worker makes progress; there is no "
+                     "memory for the full report\n"});
     }
 }
 
@@ -226,7 +235,8 @@ bool watchdog::is_stuck(worker& one) noexcept {
         return false;
     }
     const sys::os_thread_id os_thread = one.os_thread_.load();
-    return worked - one.noted_.cpu_time_ns >= tuning::stuck_ns || (os_thread != 0 && sys::is_blocked(os_thread));
+    return worked - one.noted_.cpu_time_ns >= tuning::stuck_ns ||
+           (os_thread != 0 && sys::is_blocked(os_thread));
 }
 
 // What mailboxes that had their last turn there are told: any worker may take it.

@@ -34,8 +34,8 @@ stack_numbers current_stack() noexcept {
     if (!me) return {};
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
     const sys::stack mine = stack_at(me->self(), here);
-    return {static_cast<std::size_t>(mine.high - mine.low), static_cast<std::size_t>(mine.high - here),
-            sys::touched_bytes(mine)};
+    return {static_cast<std::size_t>(mine.high - mine.low),
+            static_cast<std::size_t>(mine.high - here), sys::touched_bytes(mine)};
 }
 
 context::context(runtime_core& owner, unsigned number, sys::stack frames, std::byte* last) noexcept

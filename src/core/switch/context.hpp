@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // A context: a stack, its control block and its own fork stack. All user code runs on some context.
 //
-// In one piece of memory, from below: the guard, the stack of frames, which grows downwards, the control block, the
-// fork stack, which grows upwards, and the guard of the next one.
+// In one piece of memory, from below: the guard, the stack of frames, which grows downwards, the
+// control block, the fork stack, which grows upwards, and the guard of the next one.
 //
-// Control blocks are type-stable: they live as long as their runtime, so that a thief with an outdated pointer reads a
-// harmless word. The same holds for the memory of fork stacks.
+// Control blocks are type-stable: they live as long as their runtime, so that a thief with an
+// outdated pointer reads a harmless word. The same holds for the memory of fork stacks.
 //
 // Who touches what
 //   machine, saved_head, saved_strand  the worker that switches from or to the context
 //   fork_end                 set once at creation
-//   forks                    owner and thieves, by CAS (protocol in sennit/detail/core/fork_stack.hpp)
-//   lock                     guards raising and resetting `forks` by anybody but the lock-free thief
-//   pending_exception        owner, between an exception caught in a child and its rethrow
-//   stealable, stealable_affinity    guarded by the runtime's orphan list
+//   forks                    owner and thieves, by CAS (protocol in
+//   sennit/detail/core/fork_stack.hpp) lock                     guards raising and resetting
+//   `forks` by anybody but the lock-free thief pending_exception        owner, between an exception
+//   caught in a child and its rethrow stealable, stealable_affinity    guarded by the runtime's
+//   orphan list
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/detail/core/runnable.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sys/stack.hpp"
 #include "sys/switch.hpp"
@@ -48,8 +49,8 @@ struct fork_range {
 
 class alignas(base::destructive_distance) context : public runnable {
 public:
-    // At the upper end of `frames`. Fork slots begin where it ends; the memory is writable up to `fork_end`. `index`
-    // names it in reports.
+    // At the upper end of `frames`. Fork slots begin where it ends; the memory is writable up to
+    // `fork_end`. `index` names it in reports.
     context(runtime_core& runtime, unsigned index, sys::stack frames, std::byte* fork_end) noexcept;
     ~context();
     context(const context&) = delete;
@@ -59,7 +60,8 @@ public:
 
     // Slot 0.
     fork_slot* fork_base() const noexcept {
-        // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before anybody reads it.
+        // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before
+        // anybody reads it.
         return reinterpret_cast<fork_slot*>(const_cast<context*>(this) + 1);
     }
     fork_slot* slot(std::uint32_t number) const noexcept { return fork_base() + number; }
@@ -67,11 +69,16 @@ public:
         return static_cast<std::uint32_t>(static_cast<const fork_slot*>(slot) - fork_base());
     }
 
-    // Whether a scope may take `slot`, whose children take no frames: the others are for forks that do.
-    bool has_room_for_scopes(const fork_slot* slot) const noexcept { return slot - fork_base() < fork_end - slot; }
+    // Whether a scope may take `slot`, whose children take no frames: the others are for forks that
+    // do.
+    bool has_room_for_scopes(const fork_slot* slot) const noexcept {
+        return slot - fork_base() < fork_end - slot;
+    }
 
     // Whose turn runs here; null: none does. Who runs here.
-    mailbox* current_mailbox() const noexcept { return current_mailbox_.load_rlx(); } // orders nothing: its own
+    mailbox* current_mailbox() const noexcept {
+        return current_mailbox_.load_rlx();
+    } // orders nothing: its own
     void set_current_mailbox(mailbox* one) noexcept {
         current_mailbox_.store_rel(one);
     } // pairs with current_mailbox_hint
@@ -94,8 +101,9 @@ private:
 
 public:
     mailbox* under_construction =
-        nullptr;                      // of the actor whose constructor is about to run here: src/actors/actor_group.cpp
-    bool in_blocking_pool = false;    // blocked, while a blocking call uses the activity on another thread
+        nullptr; // of the actor whose constructor is about to run here: src/actors/actor_group.cpp
+    bool in_blocking_pool =
+        false; // blocked, while a blocking call uses the activity on another thread
     std::int64_t suspended_at_ns = 0; // about when it was left last; by who left it
     runtime_core& runtime;
     const sys::stack stack;
@@ -103,7 +111,8 @@ public:
     std::exception_ptr pending_exception;
     context* next_free = nullptr;
     context* next_stealable = nullptr;
-    base::atomic<bool> stealable{false};  // relaxed: the list's lock orders it, see runtime_core::unregister_stealable
+    base::atomic<bool> stealable{
+        false}; // relaxed: the list's lock orders it, see runtime_core::unregister_stealable
     std::uint16_t stealable_affinity = 0; // of the worker that left it; under the same lock
     bool large = false;                   // its stack is larger than the runtime's usual one
 

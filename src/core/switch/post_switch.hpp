@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whoever leaves a stack wants done once it is saved. One word, as it is written and read at each switch.
+// What whoever leaves a stack wants done once it is saved. One word, as it is written and read at
+// each switch.
 #pragma once
 
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -24,7 +25,9 @@ public:
         // SAFETY: the address that the mark was put on.
         return word_ & lock_mark ? reinterpret_cast<base::spin_lock*>(word_ - lock_mark) : nullptr;
     }
-    context& left() const noexcept { return *reinterpret_cast<context*>(word_); } // SAFETY: there is no mark
+    context& left() const noexcept {
+        return *reinterpret_cast<context*>(word_);
+    } // SAFETY: there is no mark
 
 private:
     static constexpr std::uintptr_t lock_mark = 1;

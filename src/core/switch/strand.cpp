@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t ids_in_a_block = 1 << 20;
 base::atomic<std::uint64_t> next_block{1};
 
-// What a thread that is no worker has instead of an activity. Such a thread never changes under its code.
+// What a thread that is no worker has instead of an activity. Such a thread never changes under its
+// code.
 struct thread_state {
     std::uint64_t number = 0;
     strand own;
@@ -31,7 +32,8 @@ struct thread_state {
 std::uint64_t fresh_id() noexcept {
     worker* me = this_worker();
     if (!me) return next_block.fetch_add(1) * ids_in_a_block; // a block for one: threads are few
-    if (me->next_id % ids_in_a_block == 0) me->next_id = next_block.fetch_add(1) * ids_in_a_block + 1;
+    if (me->next_id % ids_in_a_block == 0)
+        me->next_id = next_block.fetch_add(1) * ids_in_a_block + 1;
     return me->next_id++;
 }
 
@@ -85,7 +87,8 @@ void add_local(local_value& fresh) noexcept {
 }
 
 void destroy_all_locals(strand& ended) noexcept {
-    while (local_value* newest = std::exchange(ended.locals, ended.locals ? ended.locals->next : nullptr))
+    while (local_value* newest =
+               std::exchange(ended.locals, ended.locals ? ended.locals->next : nullptr))
         newest->destroy(newest);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moves between contexts, inline for the few places that make them: worker.cpp (yield), context.cpp (the loop),
-// wait.cpp (who blocks). A switch costs more in calls than in itself, and each function that is entered on one stack
-// and returned from on another may cost a misprediction.
+// The moves between contexts, inline for the few places that make them: worker.cpp (yield),
+// context.cpp (the loop), wait.cpp (who blocks). A switch costs more in calls than in itself, and
+// each function that is entered on one stack and returned from on another may cost a misprediction.
 #pragma once
 
 #include "core/diagnostics/held_mutex.hpp"
@@ -24,10 +24,11 @@
 
 namespace sennit::sched {
 
-// The hot line follows the context. A thief that forces a publication holds the lock of the context that it saw here
-// and writes its claim into `split`; it acts only while the claim stands, and `split` is written here before `head`. So
-// a thief that counts from the new context's `head` has lost its claim. Whoever leaves private slots behind publishes
-// them under that lock before it comes here.
+// The hot line follows the context. A thief that forces a publication holds the lock of the context
+// that it saw here and writes its claim into `split`; it acts only while the claim stands, and
+// `split` is written here before `head`. So a thief that counts from the new context's `head` has
+// lost its claim. Whoever leaves private slots behind publishes them under that lock before it
+// comes here.
 SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) noexcept {
     const sys::fp_note modes;                                       // asked when the rest is done
     sys::worker_tls& tls = *tls_.load_rlx();                        // own thread wrote it
@@ -35,12 +36,13 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     from.saved_strand = static_cast<strand*>(tls.strand);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
-    if (from.held_mutexes > 0) report_held_mutex(from.saved_strand, from.in_blocking_pool, from.held_mutexes);
+    if (from.held_mutexes > 0)
+        report_held_mutex(from.saved_strand, from.in_blocking_pool, from.held_mutexes);
 #endif
     tls.strand = target.saved_strand;
-    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is overwritten. Nothing
-    // is private in a context that is resumed, so `split` is its `head`, and the thief counts only what a later push
-    // adds; release costs nothing here.
+    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is
+    // overwritten. Nothing is private in a context that is resumed, so `split` is its `head`, and
+    // the thief counts only what a later push adds; release costs nothing here.
     tls.context.store_rel(&target); // pairs with running
     fork_slot* const head = target.saved_head;
     tls.split.store_rlx(head); // carried by `head`
@@ -54,11 +56,13 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     switch_now(from, target);
 }
 
-// Runs on the stack that was switched to, perhaps in another worker's thread than the one that context left.
+// Runs on the stack that was switched to, perhaps in another worker's thread than the one that
+// context left.
 [[gnu::always_inline]] inline void worker::on_switched_in() noexcept {
     worker& me = *this_worker();
     const post_switch_action due = me.post_switch_action_;
-    if (due.none()) { // if who was left exchanged places with this one, it stands in the queue: thieves may have it now
+    if (due.none()) { // if who was left exchanged places with this one, it stands in the queue:
+                      // thieves may have it now
         me.queue_.end_exchange();
         return;
     }
@@ -99,7 +103,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 }
 
 // What is due before the calling context may be left for `next`.
-[[gnu::always_inline]] inline context& worker::prepare_suspend(waiter& who, context& next) noexcept {
+[[gnu::always_inline]] inline context& worker::prepare_suspend(waiter& who,
+                                                               context& next) noexcept {
     context& self = this->self();
     if (!fast_suspend_) [[unlikely]]
         note_suspend(self, next);
@@ -110,7 +115,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     return self;
 }
 
-[[gnu::always_inline]] inline void worker::switch_away(context& next, bool (*after)(void*, waiter&) noexcept,
+[[gnu::always_inline]] inline void worker::switch_away(context& next,
+                                                       bool (*after)(void*, waiter&) noexcept,
                                                        void* argument, waiter& who) noexcept {
     context& self = prepare_suspend(who, next);
     post_switch_action_ = post_switch_action(self);
@@ -121,8 +127,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     on_switched_in();
 }
 
-[[gnu::always_inline]] inline bool worker::suspend_current(bool (*after)(void*, waiter&) noexcept, void* argument,
-                                                           waiter& who) noexcept {
+[[gnu::always_inline]] inline bool worker::suspend_current(bool (*after)(void*, waiter&) noexcept,
+                                                           void* argument, waiter& who) noexcept {
     context* next = next_or_idle_context();
     if (!next) return false;
     switch_away(*next, after, argument, who);
@@ -142,7 +148,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     return true;
 }
 
-[[gnu::always_inline]] inline bool worker::suspend_and_unlock(base::spin_lock& held, waiter& who) noexcept {
+[[gnu::always_inline]] inline bool worker::suspend_and_unlock(base::spin_lock& held,
+                                                              waiter& who) noexcept {
     context* next = next_or_idle_context();
     if (!next) return false;
     context& self = prepare_suspend(who, *next);

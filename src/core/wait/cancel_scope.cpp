@@ -15,15 +15,15 @@ cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexc
     if (!parent) return;
     std::lock_guard guard(parent->lock_);
     parent->children_.push_back(*this);
-    if (parent->cancelled()) cancelled_.store_rlx(1); // not shared yet, but with who comes by the parent's lock
+    if (parent->cancelled())
+        cancelled_.store_rlx(1); // not shared yet, but with who comes by the parent's lock
 }
 
 cancel_scope::~cancel_scope() {
     // One made in a coroutine may still be there, which was suspended since.
-    SENNIT_CHECK(
-        children_.empty(),
-        "[SNT-113] a fiber or a with_timeout ended before a nursery that was made in it; destroy the nursery in the "
-        "block that made it");
+    SENNIT_CHECK(children_.empty(), "[SNT-113] a fiber or a with_timeout ended before a nursery "
+                                    "that was made in it; destroy the nursery in the "
+                                    "block that made it");
     if (!parent_) return;
     std::lock_guard guard(parent_->lock_);
     parent_->children_.remove(*this);
@@ -33,13 +33,14 @@ cancel_scope::~cancel_scope() {
 cancel_scope* cancel_scope::take_cancel(base::intrusive_queue<waiter>& woken) noexcept {
     if (cancelled_.load_rlx() != 0) return nullptr; // written under the lock
     cancelled_.store_rel(1);                        // pairs with cancel_called
-    if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it) woken.push_back(*waits_);
+    if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it)
+        woken.push_back(*waits_);
     return children_.front();
 }
 
-// This one and all below, depth first. Locks are taken downwards and held from here to where we are, and a child leaves
-// its parent's list under the parent's lock, so what we walk lives. No recursion: scopes may be nested deeper than the
-// caller's stack is.
+// This one and all below, depth first. Locks are taken downwards and held from here to where we
+// are, and a child leaves its parent's list under the parent's lock, so what we walk lives. No
+// recursion: scopes may be nested deeper than the caller's stack is.
 void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
     for (cancel_scope* at = this;;) {
         at->lock_.lock();

@@ -7,8 +7,8 @@
 #include "core/wait/wait_here.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/return_thunk.hpp"
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 #include "sys/clock.hpp"
@@ -39,11 +39,13 @@ struct pending : timer {
         return claim(point, wake_reason::timed_out) == claim_result::wake_it ? &point : nullptr;
     }
 
-    // When the waiter is saved completely. False: it has been claimed already. Up to the last step nobody wakes it, so
-    // this object lives; after it, it may be gone.
+    // When the waiter is saved completely. False: it has been claimed already. Up to the last step
+    // nobody wakes it, so this object lives; after it, it may be gone.
     bool begin() noexcept {
-        if (scope && !scope->enter(*point)) { // before the timer, which may be due: a cancelled scope goes first
-            scope = nullptr;                  // nothing to leave, nor to disarm
+        if (scope &&
+            !scope->enter(
+                *point)) {   // before the timer, which may be due: a cancelled scope goes first
+            scope = nullptr; // nothing to leave, nor to disarm
             deadline_ns = never;
             (void)claim(*point, wake_reason::cancelled);
         }
@@ -75,8 +77,9 @@ void block_thread(pending& mine) noexcept {
         if (mine.deadline_ns == never) { // claimed, and about to be woken
             sys::futex_wait(point.signal, 0);
         } else if (!sys::futex_wait_until(point.signal, 0, mine.deadline_ns)) {
-            if (claim(point, wake_reason::timed_out) != claim_result::lost) break; // ours: nobody will wake us
-            mine.deadline_ns = never;                                              // somebody is about to
+            if (claim(point, wake_reason::timed_out) != claim_result::lost)
+                break;                // ours: nobody will wake us
+            mine.deadline_ns = never; // somebody is about to
         }
     }
 }
@@ -111,8 +114,8 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
     return {};
 }
 
-SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
-                                         const wait_options& options) noexcept {
+SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void*) noexcept,
+                                         void* argument, const wait_options& options) noexcept {
     strand& me = this_strand();
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     if (point.sole) {
@@ -122,7 +125,8 @@ SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void
         } mine{publish, argument};
         park(
             [](void* self, waiter&) noexcept {
-                const simple what = *static_cast<simple*>(self); // the frame may be gone as soon as the lock is free
+                const simple what = *static_cast<simple*>(
+                    self); // the frame may be gone as soon as the lock is free
                 what.publish(what.argument);
                 return true;
             },
@@ -134,37 +138,46 @@ SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void
         mine.publish = publish;
         mine.argument = argument;
         mine.scope = options.cancellable ? me.scope : nullptr;
-        mine.deadline_ns = std::min(options.deadline_ns, mine.scope ? mine.scope->deadline_ns() : never);
+        mine.deadline_ns =
+            std::min(options.deadline_ns, mine.scope ? mine.scope->deadline_ns() : never);
         mine.runtime = current_runtime();
-        const auto begin = [](void* self, waiter&) noexcept { return static_cast<pending*>(self)->begin(); };
+        const auto begin = [](void* self, waiter&) noexcept {
+            return static_cast<pending*>(self)->begin();
+        };
         if (!mine.runtime || !suspend(begin, &mine, point)) block_thread(mine);
         mine.end();
     }
     me.waits_for = outer_reason;
     const wake_reason why = point.reason();
-    const bool by_scope = options.cancellable && me.scope && me.scope->deadline_ns() < options.deadline_ns;
+    const bool by_scope =
+        options.cancellable && me.scope && me.scope->deadline_ns() < options.deadline_ns;
     return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
 }
 
 SENNIT_RETURN_VIA_THUNK wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
                                                    const wait_options& options) noexcept {
     if (point.sole) return wait_for_source(point, held, this_strand(), options);
-    return wait(point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held, options);
+    return wait(
+        point, [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); }, &held,
+        options);
 }
 
-SENNIT_RETURN_VIA_THUNK wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options,
-                                          void* data, bool first) noexcept {
+SENNIT_RETURN_VIA_THUNK wake_reason block(wait_list& list, base::spin_lock& held,
+                                          const wait_options& options, void* data,
+                                          bool first) noexcept {
     return block_here(list, held, options, data, first);
 }
 
-SENNIT_RETURN_VIA_THUNK wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
-                                                  void* data, bool first) noexcept {
+SENNIT_RETURN_VIA_THUNK wake_reason block_for_any(wait_list& list, base::spin_lock& held,
+                                                  const wait_options& options, void* data,
+                                                  bool first) noexcept {
     wait_point point;
     wait_entry entry(point, 0, data);
     put_in(list, entry, first);
     entry.queued = true;
     const wake_reason why = wait_unlocking(point, held, options);
-    std::lock_guard guard(held); // also after a claim: one that came before we slept may still be handing over
+    std::lock_guard guard(
+        held); // also after a claim: one that came before we slept may still be handing over
     dequeue(list, entry);
     return why;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ways to block, inline for those who block all the time: wait.cpp and the monitors. Each call between the caller's
-// code and the switch costs some 30 instructions, the return behind the switch included.
+// Two ways to block, inline for those who block all the time: wait.cpp and the monitors. Each call
+// between the caller's code and the switch costs some 30 instructions, the return behind the switch
+// included.
 #pragma once
 
 #include "core/diagnostics/deadlock_detector.hpp"
@@ -13,8 +14,10 @@
 
 namespace sennit::sched {
 
-// wait_unlocking, where only one source can end the wait and nothing else: no claim, no timer, no scope. `me` runs.
-[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held, strand& me,
+// wait_unlocking, where only one source can end the wait and nothing else: no claim, no timer, no
+// scope. `me` runs.
+[[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held,
+                                                          strand& me,
                                                           const wait_options& options) noexcept {
     const wait_options* outer_reason = std::exchange(me.waits_for, &options);
     worker* here = this_worker();
@@ -28,8 +31,9 @@ namespace sennit::sched {
 }
 
 // `block`, where something else than a claim of the entry in `list` may end the wait. wait.cpp.
-[[gnu::noinline]] wake_reason block_for_any(wait_list& list, base::spin_lock& held, const wait_options& options,
-                                            void* data, bool first) noexcept;
+[[gnu::noinline]] wake_reason block_for_any(wait_list& list, base::spin_lock& held,
+                                            const wait_options& options, void* data,
+                                            bool first) noexcept;
 
 inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
     if (first)
@@ -52,8 +56,9 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
     return wake_reason::source;
 }
 
-// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over after which only what
-// `next` does can wake the caller. One switch, where `next` would be the first to run here anyway.
+// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over
+// after which only what `next` does can wake the caller. One switch, where `next` would be the
+// first to run here anyway.
 [[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
     worker* me = this_worker();
     if (me && next.parked && me->switch_directly_to(*next.parked, who)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Always-on counters of one worker. Written by the worker only, read by anybody: relaxed, each exact, together no
-// snapshot. None is on the path of a fork or join that nobody stole.
+// Always-on counters of one worker. Written by the worker only, read by anybody: relaxed, each
+// exact, together no snapshot. None is on the path of a fork or join that nobody stole.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -32,9 +32,11 @@ struct alignas(base::destructive_distance) counters {
     counter suspended_to_idle; // those of them that left for an idle context
     counter direct_switches;   // stack switches besides those of suspensions and yields
     counter parks;             // times the worker went to sleep
-    counter tasks_picked;      // runnables that were picked: by the loop, by who suspended for one, by a yield
-    counter loop_runs;         // those of them that cost no switch of their own
-    counter inline_runs;       // the others: mail behind mail, children run by their joiner; see global_poll.cpp
+    counter tasks_picked; // runnables that were picked: by the loop, by who suspended for one, by a
+                          // yield
+    counter loop_runs;    // those of them that cost no switch of their own
+    counter inline_runs;  // the others: mail behind mail, children run by their joiner; see
+                          // global_poll.cpp
 
     std::uint64_t tasks_run() const noexcept {
         return tasks_picked.read() + inline_runs.read();

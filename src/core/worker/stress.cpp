@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stress builds (SENNIT_STRESS) do more often than chance would: publish, lose the processor, force.
+// What stress builds (SENNIT_STRESS) do more often than chance would: publish, lose the processor,
+// force.
 #include "core/worker/worker.hpp"
 
 #ifdef SENNIT_STRESS

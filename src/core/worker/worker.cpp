@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker loop: what to run next, and the moves between contexts.
 //
-// Every idle context sits in `loop`, at the switch inside `resume` or fresh at its entry. A closure runs on the stack
-// of the loop that picked it. If it suspends, its context keeps that stack, and the worker switches to a spare one,
-// whose loop goes on. If it is resumed and ends, it returns into the loop frame below it: that context is then the
-// loop. So a closure that never blocks costs no switch, and the number of stacks is the number of blocked closures
-// plus one for each worker and the spares.
+// Every idle context sits in `loop`, at the switch inside `resume` or fresh at its entry. A closure
+// runs on the stack of the loop that picked it. If it suspends, its context keeps that stack, and
+// the worker switches to a spare one, whose loop goes on. If it is resumed and ends, it returns
+// into the loop frame below it: that context is then the loop. So a closure that never blocks costs
+// no switch, and the number of stacks is the number of blocked closures plus one for each worker
+// and the spares.
 //
-// Who suspends while another context is ready here switches to that one at once; the loop is for the rest.
+// Who suspends while another context is ready here switches to that one at once; the loop is for
+// the rest.
 //
-// Order of picking: at a fair turn (every `global_poll_interval` picks, sooner where they take long) timers, the shared
-// queue and the forks of suspended contexts first; then what was woken or yielded here, oldest first; then what was
-// spawned here, newest first; then the shared queue; then stealing: forks of running contexts, forks of suspended ones.
-// What begins when: src/core/README.md. A thief asks for queues' contents, too, and gets half of them by the shared
+// Order of picking: at a fair turn (every `global_poll_interval` picks, sooner where they take
+// long) timers, the shared queue and the forks of suspended contexts first; then what was woken or
+// yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then
+// stealing: forks of running contexts, forks of suspended ones. What begins when:
+// src/core/README.md. A thief asks for queues' contents, too, and gets half of them by the shared
 // queue; it takes them itself only from a worker that does not get on (src/core/idle/idle.cpp).
 #include "core/worker/worker.hpp"
 
@@ -55,7 +58,9 @@ void worker::start() {
     worker_count_ = runtime_.worker_capacity();
     sleepers_ = &runtime_.idle();
     steals_ = runtime_.steals();
-    local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity : steals_ ? 0 : affinity();
+    local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity
+                      : steals_                                ? 0
+                                                               : affinity();
     fast_suspend_ = steals_ && !tracing::on();
     fast_path_affinity_ = tracing::on() ? no_affinity : local_affinity_;
     progress_trackers_ = std::make_unique<progress_tracker[]>(runtime_.worker_capacity());
@@ -80,7 +85,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     }
     char name[16];
     const std::string& group = me.runtime_.options().name;
-    std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(), me.index_);
+    std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(),
+                  me.index_);
     sys::thread::set_name(name);
     sys::thread::minimize_timer_slack(); // one of the workers sleeps until the next timer
     sys::allow_thread_suspension();
@@ -104,12 +110,14 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     tls.split.store_rlx(first.saved_head); // as above
     tls.strand = first.saved_strand;
     tls.context.store(&first);
-    // Workers that fell asleep before this one was there could not ask it: its first fork is published unasked.
+    // Workers that fell asleep before this one was there could not ask it: its first fork is
+    // published unasked.
     if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
     me.tls_.store(&tls);
     sys::switch_stacks(me.thread_context_, first.machine, *me.exceptions_);
 
-    me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has left its loop
+    me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has
+                                        // left its loop
     slab_cache::free_tls_spare_block();
     tls.worker = nullptr;
     tls.head.store_rlx(nullptr);    // read by this thread only, from here on
@@ -124,8 +132,10 @@ void trace_run(context& next) noexcept {
 }
 } // namespace
 
-// This one and the next apart, so that the compiler keeps nothing over a call that is hardly ever made.
-[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void worker::switch_traced(context& target) noexcept {
+// This one and the next apart, so that the compiler keeps nothing over a call that is hardly ever
+// made.
+[[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void
+worker::switch_traced(context& target) noexcept {
     trace_run(target);
     switch_now(self(), target);
 }
@@ -135,7 +145,9 @@ void trace_run(context& next) noexcept {
     if (!tracing::on()) return;
     strand* me = current_strand();
     // While a context is lent, what its activity waits for is the helper's to say.
-    const char* why = self.in_blocking_pool ? "blocking" : me->waits_for ? me->waits_for->what : "its turn";
+    const char* why = self.in_blocking_pool ? "blocking"
+                      : me->waits_for       ? me->waits_for->what
+                                            : "its turn";
     tracing::emit(trace_kind::suspends, me, why);
     trace_run(next);
 }
@@ -147,7 +159,8 @@ void worker::run_post_switch(context& left) noexcept {
         return;
     }
     auto after = std::exchange(post_switch_fn_, nullptr);
-    // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long: this is a post.
+    // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long:
+    // this is a post.
     if (after(post_switch_arg_, *post_switch_waiter_)) return;
     if (!is_local(left)) return post_by_policy(left);
     const std::uint32_t queued = queue_.push_woken_first(left);
@@ -157,15 +170,17 @@ void worker::run_post_switch(context& left) noexcept {
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
     context& self = this->self();
     sys::switch_stacks(self.machine, thread_context_, *exceptions_);
-    base::fail("[SNT-905] an ended worker's context was resumed; this is a bug in Sennit: please report it", __FILE__,
-               __LINE__);
+    base::fail("[SNT-905] an ended worker's context was resumed; this is a bug in Sennit: please "
+               "report it",
+               __FILE__, __LINE__);
 }
 
 context* worker::idle_context() noexcept {
     context* found = context_cache_;
     if (found) {
         context_cache_ = found->next_free;
-        cached_context_count_.store_rlx(cached_context_count_.load_rlx() - 1); // a metric, written by its owner only
+        cached_context_count_.store_rlx(cached_context_count_.load_rlx() -
+                                        1); // a metric, written by its owner only
     } else {
         try {
             found = &runtime_.contexts().take();
@@ -184,7 +199,8 @@ void worker::cache_context(context& idle) noexcept {
     }
     idle.next_free = context_cache_;
     context_cache_ = &idle;
-    cached_context_count_.store_rlx(cached_context_count_.load_rlx() + 1); // a metric, written by its owner only
+    cached_context_count_.store_rlx(cached_context_count_.load_rlx() +
+                                    1); // a metric, written by its owner only
 }
 
 void worker::loop() noexcept {
@@ -254,13 +270,15 @@ bool worker::expire_timers() noexcept {
     return true;
 }
 
-// The same with nothing else to do: what is woken first runs here and now, so nobody need be woken for it. A wake-up
-// would come before it, and takes up to 80 us where a host has to bring a halted virtual processor back.
+// The same with nothing else to do: what is woken first runs here and now, so nobody need be woken
+// for it. A wake-up would come before it, and takes up to 80 us where a host has to bring a halted
+// virtual processor back.
 bool worker::run_timers() noexcept {
     next_push_runs_here_ = true;
     const bool due = expire_timers();
     next_push_runs_here_ = false;
-    if (due && runtime_.timers().next_ns() != never && !SENNIT_MUTANT("wake-up for the timers that are left"))
+    if (due && runtime_.timers().next_ns() != never &&
+        !SENNIT_MUTANT("wake-up for the timers that are left"))
         runtime_.wake_one(); // we may be its keeper no more
     if (runnable* item = due ? queue_.pop() : nullptr) run(*item);
     return due;
@@ -272,10 +290,11 @@ std::uint64_t worker::progress_counter() const noexcept {
     return counted.tasks_run() + (running ? running->handled.load_rlx() : 0); // metrics, both
 }
 
-// ---- the own queue -------------------------------------------------------------------------------------------------
+// ---- the own queue
+// -------------------------------------------------------------------------------------------------
 
-// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as somebody watches
-// that we come to it; nor are several that are as good as done.
+// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as
+// somebody watches that we come to it; nor are several that are as good as done.
 void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!steals_) return; // nobody else may run it
     if (queued > 1 && steal_requested() && share_half()) return;
@@ -285,8 +304,8 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
 }
 
 // What does not go through the own queue: pinned to a worker, or the policy says so.
-// It is at home; or home sleeps, and it is better off here than behind a wake-up; or, now and then, for a change: it
-// may talk with somebody here all the time.
+// It is at home; or home sleeps, and it is better off here than behind a wake-up; or, now and then,
+// for a change: it may talk with somebody here all the time.
 bool worker::prefer_local(const runnable& item) noexcept {
     return item.affinity == affinity() || runtime_.idle().is_set(item.affinity - 1u) ||
            random_below(tuning::moves_one_in) == 0;
@@ -305,7 +324,8 @@ void worker::post_by_policy(runnable& item) noexcept {
     posted(queue_.push_woken(item));
 }
 
-// The context that is left goes behind all that is ready: as much is ready as before, so nobody need be woken.
+// The context that is left goes behind all that is ready: as much is ready as before, so nobody
+// need be woken.
 void worker::requeue(context& self) noexcept {
     if (is_local(self))
         queue_.push_woken(self);
@@ -313,10 +333,12 @@ void worker::requeue(context& self) noexcept {
         post_by_policy(self);
 }
 
-// A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for it.
+// A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for
+// it.
 bool worker::share_half() noexcept {
     tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
-    if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned())) return false;
+    if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
+        return false;
     run_queue::batch half;
     if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
     runtime_.wake_one();
@@ -331,8 +353,8 @@ void worker::note_contention(const void* place, std::uint64_t values) noexcept {
 
 bool worker::steal_tasks(worker& victim) noexcept {
     run_queue::batch stolen;
-    const std::uint32_t count =
-        victim.queue_.steal_half(stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
+    const std::uint32_t count = victim.queue_.steal_half(
+        stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
     if (count == 0) return false;
     counted.tasks_stolen.add(count);
     tracing::emit(trace_kind::steals, nullptr, "from a queue");
@@ -340,15 +362,16 @@ bool worker::steal_tasks(worker& victim) noexcept {
     return true;
 }
 
-// It was out of sight meanwhile, so whoever looked then may sleep for good; and of what is here now something else may
-// be run first, and for long.
+// It was out of sight meanwhile, so whoever looked then may sleep for good; and of what is here now
+// something else may be run first, and for long.
 void worker::announce_stolen(std::uint32_t queued) noexcept {
     base::compiler_barrier(); // as in `posted`
     if (queued == 1 && runtime_.has_sentinel()) return;
     if (!SENNIT_MUTANT("wake-up after a steal")) runtime_.wake_one();
 }
 
-// What had best run on a worker that does not get on. Without `even_stale` nothing that is likely to do nothing.
+// What had best run on a worker that does not get on. Without `even_stale` nothing that is likely
+// to do nothing.
 bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     runnable* item = victim.pinned_queue_.pop_soft_affinity(
         [=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
@@ -359,7 +382,8 @@ bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     return true;
 }
 
-// To a ready context it is one exchange in the queue and one switch. False: the next one is no such context.
+// To a ready context it is one exchange in the queue and one switch. False: the next one is no such
+// context.
 template <bool traced>
 [[gnu::always_inline]] inline bool worker::exchange(context& self) noexcept {
     publish_all(self);
@@ -392,14 +416,17 @@ template <bool traced>
 }
 
 [[gnu::noinline]] void worker::yield_slowly() noexcept {
-    if (tracing::on() && !global_poll_due() && !share_requested() && is_local(self()) && exchange<true>(self())) return;
+    if (tracing::on() && !global_poll_due() && !share_requested() && is_local(self()) &&
+        exchange<true>(self()))
+        return;
     if (queue_.empty() && !global_poll_due()) {
         if (global_sources_empty()) {
             count_loop_run(); // it runs on
             if (steal_requested()) publish_on_request();
             return;
         }
-        // Alone in its queue it would come back at once; whoever waits outside comes before it. Else it goes outside.
+        // Alone in its queue it would come back at once; whoever waits outside comes before it.
+        // Else it goes outside.
         if (is_local(self())) {
             next_global_poll_.store_rlx(counted.tasks_picked.read()); // orders nothing
             poll_own_queue_first_ = false;
@@ -465,7 +492,8 @@ void worker::run_on(context& target, runnable& item) noexcept {
     resume(target);
 }
 
-// ---- verbs ---------------------------------------------------------------------------------------------------------
+// ---- verbs
+// ---------------------------------------------------------------------------------------------------------
 
 runtime_core* current_runtime() noexcept {
     worker* me = this_worker();
@@ -483,7 +511,8 @@ std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker) {
 
 std::uint16_t affinity_here(runtime_core& where) noexcept {
     worker* me = this_worker();
-    return me && &me->runtime() == &where && !me->is_spare() ? me->affinity() : where.next_affinity();
+    return me && &me->runtime() == &where && !me->is_spare() ? me->affinity()
+                                                             : where.next_affinity();
 }
 
 void schedule(runnable& what, runtime_core& where) noexcept {
@@ -502,7 +531,8 @@ void spawn(runnable& what, runtime_core& where) noexcept {
         where.post(what);
 }
 
-SENNIT_RETURN_VIA_THUNK bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+SENNIT_RETURN_VIA_THUNK bool suspend(bool (*after)(void*, waiter&) noexcept, void* argument,
+                                     waiter& who) noexcept {
     return this_worker()->suspend_current(after, argument, who);
 }
 
@@ -540,7 +570,8 @@ void wake(waiter& who) noexcept {
     sys::futex_wake(word, 1); // the frame may be gone: at worst somebody else wakes for nothing
 }
 
-SENNIT_RETURN_VIA_THUNK void park(bool (*publish)(void*, waiter&) noexcept, void* argument, waiter& who) noexcept {
+SENNIT_RETURN_VIA_THUNK void park(bool (*publish)(void*, waiter&) noexcept, void* argument,
+                                  waiter& who) noexcept {
     if (this_worker() && suspend(publish, argument, who)) return;
     who.parked = nullptr;
     if (!publish(argument, who)) return;

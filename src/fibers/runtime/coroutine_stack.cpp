@@ -36,10 +36,11 @@ constexpr auto usual_class = static_cast<unsigned>(std::countr_zero(coroutine_st
 constexpr auto least_class = static_cast<unsigned>(std::countr_zero(min_coroutine_stack));
 constexpr auto most_class = static_cast<unsigned>(std::countr_zero(max_coroutine_stack));
 
-base::spin_lock idle_lock;                                                      // guards the next two
-coroutine_stack_cache idle;                                                     // of the usual size
+base::spin_lock idle_lock;  // guards the next two
+coroutine_stack_cache idle; // of the usual size
 std::array<coroutine_stack_cache, most_class - least_class + 1> idle_of_others; // by size
-thread_local coroutine_stack* entered_first = nullptr; // by `make`, for `bottom`, with nothing between that may suspend
+thread_local coroutine_stack* entered_first =
+    nullptr; // by `make`, for `bottom`, with nothing between that may suspend
 
 const base::atfork_lock hold_idle(idle_lock);
 
@@ -88,7 +89,8 @@ struct noted_bounds {
 };
 
 // Always inline: a function of its own would begin on one shadow stack and end on the other.
-[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void note_fiber([[maybe_unused]] void* fiber) noexcept {
+[[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void
+note_fiber([[maybe_unused]] void* fiber) noexcept {
 #ifdef SENNIT_THREAD_SANITIZER
     __tsan_switch_to_fiber(fiber, 0);
 #endif
@@ -98,7 +100,8 @@ struct noted_bounds {
 
 coroutine_stack::coroutine_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
     : low_(low), room_(static_cast<std::size_t>(high - low)), high_(high), size_class_(size_class) {
-    other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this), [] { bottom(); }); // SAFETY: an address only
+    other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this),
+                                   [] { bottom(); }); // SAFETY: an address only
     inner_.low = low;
     inner_.size = room_;
 #ifdef SENNIT_THREAD_SANITIZER
@@ -111,8 +114,10 @@ coroutine_stack::coroutine_stack(std::byte* low, std::byte* high, unsigned size_
 
 coroutine_stack& coroutine_stack::make(unsigned size_class) {
     const sys::stack fresh = fresh_memory(size_class);
-    // SAFETY: writable memory for the life of the process; its upper end is aligned to 64 bytes, as this class is.
-    auto& made = *::new (fresh.high - sizeof(coroutine_stack)) coroutine_stack(fresh.low, fresh.high, size_class);
+    // SAFETY: writable memory for the life of the process; its upper end is aligned to 64 bytes, as
+    // this class is.
+    auto& made = *::new (fresh.high - sizeof(coroutine_stack))
+                     coroutine_stack(fresh.low, fresh.high, size_class);
     note_first(&made);
     made.enter(); // up to the wait for its first body
     return made;
@@ -130,7 +135,8 @@ const coroutine_stack* coroutine_stack::find(const void* address, bool guard) no
 // First thing on the inside after each jump to it.
 inline void coroutine_stack::arrived_inside([[maybe_unused]] void* fake_stack) noexcept {
 #ifdef SENNIT_ADDRESS_SANITIZER
-    __sanitizer_finish_switch_fiber(fake_stack, passed_ ? nullptr : &outer_.low, passed_ ? nullptr : &outer_.size);
+    __sanitizer_finish_switch_fiber(fake_stack, passed_ ? nullptr : &outer_.low,
+                                    passed_ ? nullptr : &outer_.size);
 #endif
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
     noted_bounds{inner_.low, inner_.size, inner_.tsan_fiber}.set();
@@ -208,7 +214,8 @@ SENNIT_NOT_INSTRUMENTED void coroutine_stack::transfer_to(coroutine_stack& next)
     check_leave();
     next.entered_ = entered_;
     void* const sp = std::exchange(next.other_sp_, other_sp_);
-    std::swap(next.other_exceptions_, other_exceptions_); // ours: the next one's inside; its: the enterer's
+    std::swap(next.other_exceptions_,
+              other_exceptions_); // ours: the next one's inside; its: the enterer's
     exchange_exceptions();
     next.outer_ = outer_;
     void* fake_stack = nullptr;
@@ -232,7 +239,8 @@ void coroutine_stack_cache::give_all() noexcept {
 
 coroutine_stack* coroutine_stack::take_idle(unsigned size_class) noexcept {
     std::lock_guard guard(idle_lock);
-    return size_class == usual_class ? idle.take() : idle_of_others[size_class - least_class].take();
+    return size_class == usual_class ? idle.take()
+                                     : idle_of_others[size_class - least_class].take();
 }
 
 void coroutine_stack::keep_idle() noexcept {
@@ -251,8 +259,8 @@ coroutine_stack& coroutine_stack::take(void (*body)(void*) noexcept, void* argum
     return *found;
 }
 
-coroutine_stack& coroutine_stack::take(void (*body)(void*) noexcept, void* argument, std::size_t size, const char* name,
-                                       owner whose) {
+coroutine_stack& coroutine_stack::take(void (*body)(void*) noexcept, void* argument,
+                                       std::size_t size, const char* name, owner whose) {
     const std::size_t room = std::bit_ceil(std::max(size, min_coroutine_stack));
     const auto size_class = size == 0 ? usual_class : static_cast<unsigned>(std::countr_zero(room));
     coroutine_stack* found = nullptr;
@@ -276,7 +284,8 @@ void coroutine_stack::give(coroutine_stack& ended) noexcept {
     ended.name_ = nullptr;
     ended.whose_ = owner::coroutine;
     base::annotate_write(&ended);
-    if (me && ended.size_class_ == usual_class && me->coroutine_stacks.size() < tuning::max_cached_contexts) {
+    if (me && ended.size_class_ == usual_class &&
+        me->coroutine_stacks.size() < tuning::max_cached_contexts) {
         me->coroutine_stacks.keep(ended);
         return;
     }

@@ -20,12 +20,14 @@ namespace sennit::sched {
 
 namespace {
 
-// A child that is run on its joiner's stack needs as much as one on a fresh stack that has a quarter left. False on a
-// side stack, wherever that lies: a coroutine could not be suspended from a fiber on top of it.
+// A child that is run on its joiner's stack needs as much as one on a fresh stack that has a
+// quarter left. False on a side stack, wherever that lies: a coroutine could not be suspended from
+// a fiber on top of it.
 [[gnu::always_inline]] inline bool stack_is_roomy(const context& whose) noexcept {
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
     const sys::stack& stack = whose.stack;
-    return static_cast<std::size_t>(stack.high - here) < static_cast<std::size_t>(stack.high - stack.low) / 2;
+    return static_cast<std::size_t>(stack.high - here) <
+           static_cast<std::size_t>(stack.high - stack.low) / 2;
 }
 
 } // namespace
@@ -34,7 +36,8 @@ void fiber_block::run_queued(runnable* self) noexcept {
     auto& me = static_cast<fiber_block&>(*self);
     if (me.cold_) [[unlikely]] {
         if (me.cold_->stack)
-            return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr), me); // comes here again
+            return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr),
+                                         me); // comes here again
         if (me.cold_->migration) return me.run_migratable();
     }
     me.run_here();
@@ -67,7 +70,8 @@ void fiber_block::run_body() noexcept {
         run_bound();
 }
 
-// The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber is.
+// The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber
+// is.
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_affinity = std::exchange(here.affinity, affinity);
@@ -88,7 +92,8 @@ void fiber_block::end() noexcept {
         {
             std::lock_guard guard(lock_);
             if (state_.load_rlx() != watched_state) continue; // the joiner gave up, under the lock
-            state_.store_rlx(ended_state); // seen by the joiner alone, which takes the lock or is woken
+            state_.store_rlx(
+                ended_state); // seen by the joiner alone, which takes the lock or is woken
             joiner = claim_first(joiners_);
         }
         if (joiner) end_wait(joiner);
@@ -101,16 +106,19 @@ void fiber_block::end() noexcept {
 void fiber_block::fail_unheard(const char* was) noexcept {
     char text[256];
     std::snprintf(text, sizeof text,
-                  "[SNT-111] an exception left fiber '%s' (%llu), which was %s, so nothing can rethrow it; catch it in "
+                  "[SNT-111] an exception left fiber '%s' (%llu), which was %s, so nothing can "
+                  "rethrow it; catch it in "
                   "the fiber, or "
                   "join the fiber",
                   name(), static_cast<unsigned long long>(id()), was);
     base::fail(text, __FILE__, __LINE__);
 }
 
-void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept {
+void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*) noexcept,
+                                     void* argument) noexcept {
     const auto here = pin_during_change();
-    if (const fiber_properties* own = properties()) runtime_->injector().look([&] { look(*own, argument); });
+    if (const fiber_properties* own = properties())
+        runtime_->injector().look([&] { look(*own, argument); });
 }
 
 // Where there is an order, each fiber has a priority that can be changed.
@@ -130,7 +138,8 @@ void fiber_block::launch(start how) noexcept {
     born_ns_ = me ? me->cached_now_ns() : sys::coarse_now_ns();
     if (!me || &me->runtime() != runtime_)
         runtime_->post(*this);
-    else if (how == start::enqueue || (affinity != 0 && affinity != me->affinity()) || !me->run_instead(*this))
+    else if (how == start::enqueue || (affinity != 0 && affinity != me->affinity()) ||
+             !me->run_instead(*this))
         me->post_spawned(*this);
 }
 
@@ -140,14 +149,16 @@ void fiber_block::launch(start how) noexcept {
     return false;
 }
 
-// Whether it is the newest here and has not begun, and nothing else is due; it is out of the queue then, and ours.
+// Whether it is the newest here and has not begun, and nothing else is due; it is out of the queue
+// then, and ours.
 [[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
-    return me && &me->runtime() == runtime_ && affinity == 0 && !me->global_poll_due_beside_children() &&
-           me->queue().pop_newest_if(*this);
+    return me && &me->runtime() == runtime_ && affinity == 0 &&
+           !me->global_poll_due_beside_children() && me->queue().pop_newest_if(*this);
 }
 
 // Of one that was taken so. False: it is put back.
-[[gnu::always_inline]] inline bool fiber_block::run_for_joiner(worker& me, bool needs_more) noexcept {
+[[gnu::always_inline]] inline bool fiber_block::run_for_joiner(worker& me,
+                                                               bool needs_more) noexcept {
     if (needs_more || !stack_is_roomy(me.self())) [[unlikely]]
         return put_back();
     me.counted.inline_runs.add();
@@ -156,7 +167,8 @@ void fiber_block::launch(start how) noexcept {
     return true;
 }
 
-// One that is movable may be anywhere, and is changed there: nothing of it may be looked at but that it is.
+// One that is movable may be anywhere, and is changed there: nothing of it may be looked at but
+// that it is.
 [[gnu::noinline]] bool fiber_block::run_if_newest_with_cold_state() noexcept {
     worker* me = this_worker();
     return !cold_->migration && take_if_newest(me) && run_for_joiner(*me, cold_->stack != nullptr);
@@ -177,12 +189,14 @@ void fiber_block::join() noexcept {
 
 wake_reason fiber_block::join(const wait_options& options) noexcept {
     if (ended()) return wake_reason::source;
-    const bool patient = options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
+    const bool patient =
+        options.deadline_ns == never && !(options.cancellable && in_cancel_scope());
     if (patient && run_if_newest()) return wake_reason::source;
     return wait_for_end(options, patient);
 }
 
-[[gnu::noinline]] wake_reason fiber_block::wait_for_end(const wait_options& options, bool patient) noexcept {
+[[gnu::noinline]] wake_reason fiber_block::wait_for_end(const wait_options& options,
+                                                        bool patient) noexcept {
     wait_point point(patient);
     wait_entry entry(point);
     lock_.lock();
@@ -199,7 +213,8 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     told.holder = &fiber_block::holder;
     const wake_reason why = wait_unlocking(point, lock_, told);
     if (patient) return why;      // woken after the lock was free
-    std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the caller frees the block
+    std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the
+                                  // caller frees the block
     if (ended()) return wake_reason::source;
     dequeue(joiners_, entry);
     state_.store_rlx(running_state); // orders nothing: end looks at the list under the lock
@@ -209,10 +224,9 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
 void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
     if (base::elidable(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
-    SENNIT_CHECK(
-        seen == ended_state,
-        "[SNT-112] a fiber was detached while another fiber or thread waits in its join; let one owner either join or "
-        "detach it");
+    SENNIT_CHECK(seen == ended_state, "[SNT-112] a fiber was detached while another fiber or "
+                                      "thread waits in its join; let one owner either join or "
+                                      "detach it");
     if (error) fail_unheard("detached");
     type_.destroy(this);
 }
@@ -249,10 +263,12 @@ void fiber_block::set_name(std::string_view name) {
 
 void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
     fiber_cold_state& more = cold_state();
-    // An order finds an item by its properties: those of two would change for one behind the other's back.
+    // An order finds an item by its properties: those of two would change for one behind the
+    // other's back.
     if (properties->given_.set.exchange(true))
-        throw std::invalid_argument("sennit: [SNT-107] fiber_attributes::properties belong to another fiber; give each "
-                                    "fiber an object of its own");
+        throw std::invalid_argument(
+            "sennit: [SNT-107] fiber_attributes::properties belong to another fiber; give each "
+            "fiber an object of its own");
     more.properties = std::move(properties);
 }
 
@@ -262,12 +278,13 @@ void fiber_block::need_stack(std::size_t size) {
 
 // Where the order would hold it. Nobody asks where there is none.
 void fiber_block::set_location(context* location) noexcept {
-    if (runtime_->injector().ordered()) runtime_->injector().look([&] { cold_->location = location; });
+    if (runtime_->injector().ordered())
+        runtime_->injector().look([&] { cold_->location = location; });
 }
 
-// The fiber may begin or end meanwhile. What the order holds of it can only be this block or the context that it runs
-// on, which is said, and taken back before that context is somebody else's, under the order's lock: so it is asked
-// there.
+// The fiber may begin or end meanwhile. What the order holds of it can only be this block or the
+// context that it runs on, which is said, and taken back before that context is somebody else's,
+// under the order's lock: so it is asked there.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
     const auto here = pin_during_change();
     const auto queued = [this]() -> runnable& {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `base::atomic` over the simulated memory: the header that SENNIT_SIMULATED_ATOMICS names when the library is built
-// for the explorer. Each operation passes its own place in the program on, for traces and mutants.
-// Outside of a simulated thread the words are plain.
+// `base::atomic` over the simulated memory: the header that SENNIT_SIMULATED_ATOMICS names when the
+// library is built for the explorer. Each operation passes its own place in the program on, for
+// traces and mutants. Outside of a simulated thread the words are plain.
 #pragma once
 
 #include "order.hpp"
@@ -13,8 +13,10 @@
 namespace sennit::sim::hooks {
 
 std::uint64_t load(const void* address, std::uint64_t value, order with, place where) noexcept;
-void store(const void* address, std::uint64_t before, std::uint64_t value, order with, place where) noexcept;
-std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with, place where) noexcept;
+void store(const void* address, std::uint64_t before, std::uint64_t value, order with,
+           place where) noexcept;
+std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with,
+                           place where) noexcept;
 void end_update(std::uint64_t value) noexcept;
 void abandon_update(order failure) noexcept;
 void construct(const void* address, std::uint64_t value) noexcept;
@@ -34,7 +36,8 @@ class atomic {
 public:
     constexpr atomic() noexcept : atomic(T{}) {}
     constexpr explicit atomic(T value) noexcept : newest_(value) {
-        if (!std::is_constant_evaluated() && sim::hooks::running) sim::hooks::construct(this, bits(value));
+        if (!std::is_constant_evaluated() && sim::hooks::running)
+            sim::hooks::construct(this, bits(value));
     }
     constexpr ~atomic() {
         if (!std::is_constant_evaluated() && sim::hooks::running) sim::hooks::destroy(this);
@@ -46,13 +49,25 @@ public:
     T load_acq(place at = place::current()) const noexcept { return load_as(order::acquire, at); }
     T load_rlx(place at = place::current()) const noexcept { return load_as(order::relaxed, at); }
 
-    void store(T value, place at = place::current()) noexcept { store_as(value, order::seq_cst, at); }
-    void store_rel(T value, place at = place::current()) noexcept { store_as(value, order::release, at); }
-    void store_rlx(T value, place at = place::current()) noexcept { store_as(value, order::relaxed, at); }
+    void store(T value, place at = place::current()) noexcept {
+        store_as(value, order::seq_cst, at);
+    }
+    void store_rel(T value, place at = place::current()) noexcept {
+        store_as(value, order::release, at);
+    }
+    void store_rlx(T value, place at = place::current()) noexcept {
+        store_as(value, order::relaxed, at);
+    }
 
-    T exchange(T value, place at = place::current()) noexcept { return exchange_as(value, order::seq_cst, at); }
-    T exchange_acq(T value, place at = place::current()) noexcept { return exchange_as(value, order::acquire, at); }
-    T exchange_acq_rel(T value, place at = place::current()) noexcept { return exchange_as(value, order::acq_rel, at); }
+    T exchange(T value, place at = place::current()) noexcept {
+        return exchange_as(value, order::seq_cst, at);
+    }
+    T exchange_acq(T value, place at = place::current()) noexcept {
+        return exchange_as(value, order::acquire, at);
+    }
+    T exchange_acq_rel(T value, place at = place::current()) noexcept {
+        return exchange_as(value, order::acq_rel, at);
+    }
 
     bool cas(T& expected, T desired, place at = place::current()) noexcept {
         return cas_as(expected, desired, order::seq_cst, order::seq_cst, at);
@@ -92,7 +107,8 @@ public:
     const std::uint32_t* futex_address() const noexcept
         requires(sizeof(T) == 4)
     {
-        return reinterpret_cast<const std::uint32_t*>(&newest_); // SAFETY: only its address and newest value are used
+        return reinterpret_cast<const std::uint32_t*>(
+            &newest_); // SAFETY: only its address and newest value are used
     }
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector clocks: who knows how much of whom. Thread t's own component is its time, which each of its writes advances.
+// Vector clocks: who knows how much of whom. Thread t's own component is its time, which each of
+// its writes advances.
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@ namespace sennit::sim {
 
 inline constexpr unsigned max_threads = 8; // in one execution, the scenario's own one included
 
-// Small, so that a clock is one register of the processor; the world sees to it that none goes beyond `latest`.
+// Small, so that a clock is one register of the processor; the world sees to it that none goes
+// beyond `latest`.
 using instant = std::int16_t;
 inline constexpr instant latest = INT16_MAX - 1;
 inline constexpr instant not_yet = INT16_MAX;
@@ -31,7 +33,8 @@ struct alignas(16) clock {
     }
 
 private:
-    typedef instant lanes __attribute__((vector_size(16))); // g++ and clang have it for every processor
+    typedef instant lanes
+        __attribute__((vector_size(16))); // g++ and clang have it for every processor
 };
 
 // One to which nobody has come yet.

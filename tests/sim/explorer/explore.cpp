@@ -28,7 +28,8 @@ std::size_t left() noexcept {
 outcome& run_once(const scenario& what, strategy& by, places& meeting, trace* into) {
     const std::size_t before = left();
     outcome& result = world::the().run(
-        what.body, by, {what.within.steps, what.within.preempt_in, what.within.membarrier, &meeting}, into);
+        what.body, by,
+        {what.within.steps, what.within.preempt_in, what.within.membarrier, &meeting}, into);
     if (!result.failed && left() != before) {
         result.failed = true;
         result.what = "leak: " + std::to_string(left() - before) + " allocations are left";
@@ -45,7 +46,8 @@ places& meeting_of(const scenario& what) {
     static std::map<const scenario*, places> all;
     const auto [found, is_new] = all.try_emplace(&what, what.within.preempt_in);
     if (is_new) {
-        for (const auto& by : {random_walk(11, 300), pct(3, 11, 500)}) // so that the search need not begin again often
+        for (const auto& by : {random_walk(11, 300),
+                               pct(3, 11, 500)}) // so that the search need not begin again often
             while (by->begin())
                 if (run_once(what, *by, found->second, nullptr).failed)
                     return found->second; // the search finds it, too
@@ -67,7 +69,9 @@ finding explore(const scenario& what, strategy& by, double most_seconds) {
     const double used_before = processor_seconds();
     const auto seconds = [&] { return std::chrono::duration<double>(time::now() - start).count(); };
     finding found;
-    const auto out_of_time = [&] { return (found.executions & 255) == 255 && seconds() > most_seconds; };
+    const auto out_of_time = [&] {
+        return (found.executions & 255) == 255 && seconds() > most_seconds;
+    };
     places& meeting = meeting_of(what);
     while (!found.failed && !out_of_time() && by.begin()) {
         const outcome& result = run_once(what, by, meeting, nullptr);
@@ -104,7 +108,8 @@ std::vector<std::uint8_t> decode(const std::string& replay) {
     if (replay == "-") return decisions;
     for (std::size_t i = 0; i < replay.size();) {
         const char letter = replay[i++];
-        if (letter < 'a' || letter > 'z') throw std::invalid_argument("not a replay: '" + replay + "'");
+        if (letter < 'a' || letter > 'z')
+            throw std::invalid_argument("not a replay: '" + replay + "'");
         std::size_t count = 0;
         bool counted = false;
         while (i < replay.size() && replay[i] >= '0' && replay[i] <= '9') {
@@ -112,7 +117,8 @@ std::vector<std::uint8_t> decode(const std::string& replay) {
             counted = true;
             if (count > 1'000'000) throw std::invalid_argument("not a replay: '" + replay + "'");
         }
-        decisions.insert(decisions.end(), counted ? count : 1, static_cast<std::uint8_t>(letter - 'a'));
+        decisions.insert(decisions.end(), counted ? count : 1,
+                         static_cast<std::uint8_t>(letter - 'a'));
     }
     return decisions;
 }

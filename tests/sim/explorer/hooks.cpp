@@ -11,10 +11,12 @@ namespace hooks {
 std::uint64_t load(const void* address, std::uint64_t value, order with, place where) noexcept {
     return world::the().load(address, value, with, where);
 }
-void store(const void* address, std::uint64_t before, std::uint64_t value, order with, place where) noexcept {
+void store(const void* address, std::uint64_t before, std::uint64_t value, order with,
+           place where) noexcept {
     world::the().store(address, before, value, with, where);
 }
-std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with, place where) noexcept {
+std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with,
+                           place where) noexcept {
     return world::the().begin_update(address, value, what, with, where);
 }
 void end_update(std::uint64_t value) noexcept {

@@ -5,8 +5,10 @@ namespace sennit::sim {
 
 std::size_t memory::slot_of(const void* address) const noexcept {
     const std::size_t mask = table_.size() - 1;
-    std::size_t i = (reinterpret_cast<std::uintptr_t>(address) >> 2) * 0x9E3779B97F4A7C15u >> 20 & mask;
-    while (table_[i].generation == generation_ && words_[table_[i].number].address != address) i = (i + 1) & mask;
+    std::size_t i =
+        (reinterpret_cast<std::uintptr_t>(address) >> 2) * 0x9E3779B97F4A7C15u >> 20 & mask;
+    while (table_[i].generation == generation_ && words_[table_[i].number].address != address)
+        i = (i + 1) & mask;
     return i;
 }
 
@@ -14,7 +16,8 @@ void memory::grow() {
     const std::size_t size = table_.empty() ? 1024 : table_.size() * 2;
     table_.assign(size, {});
     words_.resize(size / 2);
-    for (std::uint32_t n = 0; n < count_; ++n) table_[slot_of(words_[n].address)] = {generation_, n};
+    for (std::uint32_t n = 0; n < count_; ++n)
+        table_[slot_of(words_[n].address)] = {generation_, n};
 }
 
 word& memory::find_or_insert(const void* address, bool& is_new) {
@@ -80,7 +83,8 @@ unsigned memory::readable(word& from, unsigned thread, const clock& known, order
     return kept;
 }
 
-std::uint64_t memory::read(word& from, unsigned age, unsigned thread, clock& known, order with) noexcept {
+std::uint64_t memory::read(word& from, unsigned age, unsigned thread, clock& known,
+                           order with) noexcept {
     word_store& one = from.store(from.stores - 1 - age);
     if (one.seen.at[thread] == not_yet) one.seen.at[thread] = ++known.at[thread];
     if (acquires(with)) known.join(one.carries);

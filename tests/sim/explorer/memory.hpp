@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a load may return: the stores of each atomic word, and who may still see which.
 //
-// Model. The stores of a word are totally ordered as they were executed. A load returns the newest store, or an older
-// one, as long as no newer one is known to the reader: known is a store that the reader has seen itself, or that
-// somebody had seen whose later release the reader has acquired (coherence and happens-before of C++20, [intro.races]).
-// A sequentially consistent load returns nothing older than the newest sequentially consistent store. Read-modify-write
-// operations act on the newest store and carry a release sequence on. A word remembers its last `history` stores.
+// Model. The stores of a word are totally ordered as they were executed. A load returns the newest
+// store, or an older one, as long as no newer one is known to the reader: known is a store that the
+// reader has seen itself, or that somebody had seen whose later release the reader has acquired
+// (coherence and happens-before of C++20, [intro.races]). A sequentially consistent load returns
+// nothing older than the newest sequentially consistent store. Read-modify-write operations act on
+// the newest store and carry a release sequence on. A word remembers its last `history` stores.
 //
-// What this cannot show: loads that see stores of the future (load buffering), stores of one word that threads see in
-// different orders (2+2W), a failing compare-and-swap that reads a stale value, words of mixed sizes.
+// What this cannot show: loads that see stores of the future (load buffering), stores of one word
+// that threads see in different orders (2+2W), a failing compare-and-swap that reads a stale value,
+// words of mixed sizes.
 #pragma once
 
 #include "clock.hpp"
@@ -65,7 +67,8 @@ public:
     // How many stores `thread` may read; 0 stands for the newest, n for the n-th older one.
     static unsigned readable(word& from, unsigned thread, const clock& known, order with) noexcept;
     // Notes that `thread` has read the `age`-th older store.
-    static std::uint64_t read(word& from, unsigned age, unsigned thread, clock& known, order with) noexcept;
+    static std::uint64_t read(word& from, unsigned age, unsigned thread, clock& known,
+                              order with) noexcept;
     static void write(word& to, std::uint64_t value, unsigned thread, clock& known, order with,
                       bool continues_release_sequence) noexcept;
 
@@ -74,7 +77,8 @@ private:
         std::uint32_t generation = 0; // of the execution that made it; entries of others are empty
         std::uint32_t number = 0;
     };
-    std::size_t slot_of(const void* address) const noexcept; // its entry, or the empty one that it would get
+    std::size_t
+    slot_of(const void* address) const noexcept; // its entry, or the empty one that it would get
     word& find_or_insert(const void* address, bool& is_new);
     void start(word& fresh, std::uint64_t value) noexcept;
     void grow();

@@ -42,23 +42,24 @@ std::vector<order> weaker(operation what, order than) {
     return {};
 }
 
-// Whether the place, as in "src/core/wait/wait.cpp:12", is in a file that the scenario is about: one of its group's
-// name.
+// Whether the place, as in "src/core/wait/wait.cpp:12", is in a file that the scenario is about:
+// one of its group's name.
 bool is_about(const scenario& one, const std::string& text) {
-    static const std::map<std::string_view, std::string_view> other_names{{"worker_tls", "fork_stack"},
-                                                                          {"worker", "fork_stack"},
-                                                                          {"state", "future"},
-                                                                          {"parker", "idle"},
-                                                                          {"one_shot", "join"},
-                                                                          {"mailbox", "actor"},
-                                                                          {"mailbox_capacity", "actor"},
-                                                                          {"mailbox_table", "actor"},
-                                                                          {"core", "monitor"},
-                                                                          {"condition", "monitor"},
-                                                                          {"waitfor", "monitor"},
-                                                                          {"accept_request", "monitor"},
-                                                                          {"coroutine_stack", "coroutine"},
-                                                                          {"frame", "coroutine"}};
+    static const std::map<std::string_view, std::string_view> other_names{
+        {"worker_tls", "fork_stack"},
+        {"worker", "fork_stack"},
+        {"state", "future"},
+        {"parker", "idle"},
+        {"one_shot", "join"},
+        {"mailbox", "actor"},
+        {"mailbox_capacity", "actor"},
+        {"mailbox_table", "actor"},
+        {"core", "monitor"},
+        {"condition", "monitor"},
+        {"waitfor", "monitor"},
+        {"accept_request", "monitor"},
+        {"coroutine_stack", "coroutine"},
+        {"frame", "coroutine"}};
     const std::string_view file = std::string_view(text).substr(0, text.find(':'));
     std::string_view name = file.substr(file.rfind('/') + 1);
     name = name.substr(0, name.find('.'));
@@ -71,7 +72,8 @@ int words_in_common(const scenario& one, const std::string& step) {
     const std::string name = "_" + std::string(one.name) + "_";
     std::istringstream words(step);
     int count = 0;
-    for (std::string word; words >> word;) count += name.find("_" + word + "_") != std::string::npos;
+    for (std::string word; words >> word;)
+        count += name.find("_" + word + "_") != std::string::npos;
     return count;
 }
 
@@ -99,8 +101,10 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
             for (const order becomes : weaker(at.what, at.with)) {
                 const char* file = in_tree(at.where.file_name());
                 char text[300];
-                std::snprintf(text, sizeof text, "%s:%u:%u %s %s -> %s", file, static_cast<unsigned>(at.where.line()),
-                              static_cast<unsigned>(at.where.column()), name(at.what), name(at.with), name(becomes));
+                std::snprintf(text, sizeof text, "%s:%u:%u %s %s -> %s", file,
+                              static_cast<unsigned>(at.where.line()),
+                              static_cast<unsigned>(at.where.column()), name(at.what),
+                              name(at.with), name(becomes));
                 if (!met.insert(text).second) continue;
                 candidate& entry = found[text];
                 entry.text = text;
@@ -127,7 +131,9 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
     for (auto& [text, entry] : found) {
         const auto rank = [&](const scenario* one) {
             const bool named = !entry.change.named.empty();
-            return std::pair(named ? -words_in_common(*one, entry.change.named) : !is_about(*one, text), longest[one]);
+            return std::pair(named ? -words_in_common(*one, entry.change.named)
+                                   : !is_about(*one, text),
+                             longest[one]);
         };
         std::stable_sort(entry.met_by.begin(), entry.met_by.end(),
                          [&](const scenario* a, const scenario* b) { return rank(a) < rank(b); });
@@ -187,7 +193,8 @@ verdict judge_apart(const candidate& one, double seconds) {
     return found;
 }
 
-// The same runs without the mutant, for as long: they must pass, or the scenario would notice anything.
+// The same runs without the mutant, for as long: they must pass, or the scenario would notice
+// anything.
 class sound_scenarios {
 public:
     explicit sound_scenarios(const mutant* base) : base_(base) {}
@@ -202,7 +209,9 @@ public:
         if (apart(failed,
                   [&] {
                       world::the().set_mutant(base_);
-                      return explore(*noticed.with, *strategy_of(way, *noticed.with), way < 2 ? 1e9 : seconds).failed;
+                      return explore(*noticed.with, *strategy_of(way, *noticed.with),
+                                     way < 2 ? 1e9 : seconds)
+                          .failed;
                   }) != 0 ||
             failed)
             is_broken(*noticed.with);
@@ -229,13 +238,16 @@ bool check_mutants(const std::vector<const scenario*>& with, const mutation_opti
         (one.weak ? counted : strong) += 1;
         (one.weak ? caught : strong_caught) += found.noticed;
         if (!found.noticed) survivors.push_back(one.text);
-        std::printf("%-84s %-10s %8llu runs  %s\n", one.text.c_str(), found.noticed ? "noticed" : "SURVIVES",
+        std::printf("%-84s %-10s %8llu runs  %s\n", one.text.c_str(),
+                    found.noticed ? "noticed" : "SURVIVES",
                     static_cast<unsigned long long>(found.executions), found.by);
         std::fflush(stdout);
     }
-    std::printf("\nweak orders and re-checks: %u of %u mutants noticed (%.1f %%)\n", caught, counted,
-                counted ? 100.0 * caught / counted : 0.0);
-    if (how.all) std::printf("sequentially consistent accesses: %u of %u mutants noticed\n", strong_caught, strong);
+    std::printf("\nweak orders and re-checks: %u of %u mutants noticed (%.1f %%)\n", caught,
+                counted, counted ? 100.0 * caught / counted : 0.0);
+    if (how.all)
+        std::printf("sequentially consistent accesses: %u of %u mutants noticed\n", strong_caught,
+                    strong);
     for (const std::string& text : survivors) std::printf("survives: %s\n", text.c_str());
     return counted != 0 && caught * 100 >= counted * 95;
 }

@@ -8,10 +8,11 @@
 
 namespace sennit::sim {
 
-// For each place at which a scenario meets an order that is weaker than sequentially consistent (and not relaxed), each
-// weaker order in turn; for each SENNIT_MUTANT in the sources, that one. Explores the scenarios that come by until one
-// fails, those of the same name as the mutated file first. Prints a table; true when at least 95 % were noticed. A
-// scenario counts only if the same runs pass without the mutant; else broken_scenario is thrown.
+// For each place at which a scenario meets an order that is weaker than sequentially consistent
+// (and not relaxed), each weaker order in turn; for each SENNIT_MUTANT in the sources, that one.
+// Explores the scenarios that come by until one fails, those of the same name as the mutated file
+// first. Prints a table; true when at least 95 % were noticed. A scenario counts only if the same
+// runs pass without the mutant; else broken_scenario is thrown.
 struct mutation_options {
     double seconds = 600; // for each mutant, at most
     bool all = false;     // sequentially consistent accesses, too

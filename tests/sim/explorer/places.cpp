@@ -22,8 +22,8 @@ places::entry& places::add(const void* key, std::uint32_t word, place at) {
         const std::string_view file = base_name(at), list = preempt_in_;
         made.in_list = false;
         for (std::size_t i = list.find(file); i != list.npos; i = list.find(file, i + 1))
-            made.in_list |=
-                (i == 0 || list[i - 1] == ' ') && (i + file.size() == list.size() || list[i + file.size()] == ' ');
+            made.in_list |= (i == 0 || list[i - 1] == ' ') &&
+                            (i + file.size() == list.size() || list[i + file.size()] == ' ');
     }
     return made;
 }
@@ -32,7 +32,8 @@ bool places::learn() {
     bool grown = false;
     for (const touched_at& one : touches_) {
         const seen_by& all = touched_[one.what];
-        const auto others = static_cast<std::uint8_t>((one.writes ? all.readers | all.writers : all.writers) & ~one.by);
+        const auto others = static_cast<std::uint8_t>(
+            (one.writes ? all.readers | all.writers : all.writers) & ~one.by);
         if (others == 0) continue;
         entry& at = table_[slot_of(one.key, one.word)];
         grown |= !at.shared;

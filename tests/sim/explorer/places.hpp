@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in the program a preemption can matter: at the places at which threads meet.
 //
-// A thread that is preempted before an operation which no other thread's operation conflicts with might as well be
-// preempted before its next one: the operations commute, and as many preemptions are used, or fewer. So only *shared*
-// places are choice points: those at which, in some execution, an operation touched a word that another thread touched,
-// too, one of both writing. Everything that may wait, or wakes, is a choice point in any case.
+// A thread that is preempted before an operation which no other thread's operation conflicts with
+// might as well be preempted before its next one: the operations commute, and as many preemptions
+// are used, or fewer. So only *shared* places are choice points: those at which, in some execution,
+// an operation touched a word that another thread touched, too, one of both writing. Everything
+// that may wait, or wakes, is a choice point in any case.
 //
-// Which places are shared is learned. A search that finds a new one begins again; so when it has ended, no execution of
-// it has shown an unshared place to be shared. Then none within its bounds can: take the first operation of such an
-// execution that conflicts with an earlier one at an unshared place. Up to there nothing at such places conflicts, so
-// moving each preemption on to the next shared place yields an execution that was searched, in which both operations
-// happen, too: it has shown the place. (This is a persistent-set argument in the sense of Godefroid, with the sets
-// learned as in dynamic partial-order reduction; moving preemptions on, never back, keeps the bound on them complete.)
+// Which places are shared is learned. A search that finds a new one begins again; so when it has
+// ended, no execution of it has shown an unshared place to be shared. Then none within its bounds
+// can: take the first operation of such an execution that conflicts with an earlier one at an
+// unshared place. Up to there nothing at such places conflicts, so moving each preemption on to the
+// next shared place yields an execution that was searched, in which both operations happen, too: it
+// has shown the place. (This is a persistent-set argument in the sense of Godefroid, with the sets
+// learned as in dynamic partial-order reduction; moving preemptions on, never back, keeps the bound
+// on them complete.)
 //
-// What is no operation on a word and yet known to others counts as a touch at the place of the thread's last operation:
-// the clock's time, the making and the end of words, and plain data beside `barrier_all_threads`, which makes it known.
-// Threads that wait for each other's `sim::var` need operations between; races on them are found in whatever order.
+// What is no operation on a word and yet known to others counts as a touch at the place of the
+// thread's last operation: the clock's time, the making and the end of words, and plain data beside
+// `barrier_all_threads`, which makes it known. Threads that wait for each other's `sim::var` need
+// operations between; races on them are found in whatever order.
 //
-// Touches count from an execution's first decision on: what came before is the same in all. So the words that were
-// there by then have the same numbers in all, and a place is told apart for each of them; for younger words it is one
-// place.
+// Touches count from an execution's first decision on: what came before is the same in all. So the
+// words that were there by then have the same numbers in all, and a place is told apart for each of
+// them; for younger words it is one place.
 #pragma once
 
 #include "order.hpp"
@@ -43,7 +47,8 @@ public:
     explicit places(const char* preempt_in) : preempt_in_(preempt_in) {} // see `bounds`
     // The place's entry for an old word, or 0; valid until the next call.
     entry& of(place at, std::uint32_t word) {
-        const void* key = std::bit_cast<const void*>(at); // one object for each place in the program
+        const void* key =
+            std::bit_cast<const void*>(at); // one object for each place in the program
         entry& found = table_[slot_of(key, word)];
         return found.key ? found : add(key, word, at);
     }
@@ -77,9 +82,11 @@ private:
     };
     std::size_t slot_of(const void* key, std::uint32_t word) const noexcept {
         const std::size_t mask = table_.size() - 1;
-        const std::uint64_t both = reinterpret_cast<std::uintptr_t>(key) >> 3 ^ std::uint64_t{word} << 32;
+        const std::uint64_t both = reinterpret_cast<std::uintptr_t>(key) >> 3 ^ std::uint64_t{word}
+                                                                                    << 32;
         std::size_t i = both * 0x9E3779B97F4A7C15u >> 40 & mask;
-        while (table_[i].key && (table_[i].key != key || table_[i].word != word)) i = (i + 1) & mask;
+        while (table_[i].key && (table_[i].key != key || table_[i].word != word))
+            i = (i + 1) & mask;
         return i;
     }
     entry& add(const void* key, std::uint32_t word, place at);

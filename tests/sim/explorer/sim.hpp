@@ -11,9 +11,9 @@
 //         sim::check(count == 2, "both have counted");
 //     }
 //
-// The body runs once for each explored execution, from the start, in simulated thread 0. It must be deterministic but
-// for what the explorer decides: no time, no addresses, no random numbers of its own. Whatever it makes it must
-// destroy.
+// The body runs once for each explored execution, from the start, in simulated thread 0. It must be
+// deterministic but for what the explorer decides: no time, no addresses, no random numbers of its
+// own. Whatever it makes it must destroy.
 #pragma once
 
 #include "world.hpp"
@@ -34,7 +34,8 @@ inline void check(bool holds, const char* what) {
 // A simulated thread. Must be joined.
 class thread {
 public:
-    explicit thread(std::function<void()> body) : number_(world::the().start_thread(std::move(body))) {}
+    explicit thread(std::function<void()> body)
+        : number_(world::the().start_thread(std::move(body))) {}
     void join(place where = place::current()) { world::the().join_thread(number_, where); }
 
 private:
@@ -53,7 +54,9 @@ template <class T>
 class var {
 public:
     var() = default;
-    explicit var(T value) : value_(std::move(value)) { world::the().plain_write(data_, place::current()); }
+    explicit var(T value) : value_(std::move(value)) {
+        world::the().plain_write(data_, place::current());
+    }
     const T& get(place where = place::current()) const {
         world::the().plain_read(data_, where);
         return value_;
@@ -78,7 +81,8 @@ inline void name(const void* address, std::string text) {
     world::the().name(address, std::move(text));
 }
 
-// Runs `body` and then everybody else until all wait, without exploring any of it: for what comes before the matter.
+// Runs `body` and then everybody else until all wait, without exploring any of it: for what comes
+// before the matter.
 inline void calmly(const std::function<void()>& body) {
     world& all = world::the();
     all.calm(true);
@@ -92,26 +96,29 @@ inline void calm_from_here() {
     world::the().calm_for_good();
 }
 
-// Sleeps until the first of those that sleep for some time only wakes, and races with it; never returns if there is
-// none.
+// Sleeps until the first of those that sleep for some time only wakes, and races with it; never
+// returns if there is none.
 inline void sleep_with_the_next(place where = place::current()) {
     const std::uint32_t word = 0;
     (void)world::the().wait(&word, 0, 0, world::the().next_deadline(), where);
 }
 
-// What is looked at when nobody can go on: a text means that work lies about while everybody sleeps. Null: nothing.
+// What is looked at when nobody can go on: a text means that work lies about while everybody
+// sleeps. Null: nothing.
 inline void when_stuck(std::function<std::string()> look) {
     world::the().when_stuck(std::move(look));
 }
 
-// ---- registration --------------------------------------------------------------------------------------------------
+// ---- registration
+// --------------------------------------------------------------------------------------------------
 
 struct bounds {
     unsigned preemptions = 2;
     unsigned stale_reads = 2;
     std::uint64_t steps = 20'000;
-    const char* preempt_in = nullptr; // only at operations in these files, separated by blanks; null: everywhere
-    bool membarrier = true;           // whether the system has one
+    const char* preempt_in =
+        nullptr; // only at operations in these files, separated by blanks; null: everywhere
+    bool membarrier = true; // whether the system has one
 };
 constexpr bounds fenced(bounds within) {
     within.membarrier = false;
@@ -135,24 +142,26 @@ struct registration {
 
 } // namespace sennit::sim
 
-#define SIM_SCENARIO_WITHIN(group, name, ...)                                                                          \
-    static void sim_##group##_##name();                                                                                \
-    static const ::sennit::sim::registration sim_registered_##group##_##name(                                          \
-        {#group, #name, &sim_##group##_##name, ::sennit::sim::bounds{__VA_ARGS__}, nullptr, nullptr});                 \
+#define SIM_SCENARIO_WITHIN(group, name, ...)                                                      \
+    static void sim_##group##_##name();                                                            \
+    static const ::sennit::sim::registration sim_registered_##group##_##name(                      \
+        {#group, #name, &sim_##group##_##name, ::sennit::sim::bounds{__VA_ARGS__}, nullptr,        \
+         nullptr});                                                                                \
     static void sim_##group##_##name()
 #define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
 
 // And once more as `name_fenced`, in a process to which the system refuses a membarrier
 // (biased_lock::always_contended).
-#define SIM_SCENARIO_BOTH_WAYS(group, name, ...)                                                                       \
-    static void sim_##group##_##name();                                                                                \
-    static const ::sennit::sim::registration sim_registered_fenced_##group##_##name(                                   \
-        {#group, #name "_fenced", &sim_##group##_##name, ::sennit::sim::fenced({__VA_ARGS__}), nullptr, nullptr});     \
+#define SIM_SCENARIO_BOTH_WAYS(group, name, ...)                                                   \
+    static void sim_##group##_##name();                                                            \
+    static const ::sennit::sim::registration sim_registered_fenced_##group##_##name(               \
+        {#group, #name "_fenced", &sim_##group##_##name, ::sennit::sim::fenced({__VA_ARGS__}),     \
+         nullptr, nullptr});                                                                       \
     SIM_SCENARIO_WITHIN(group, name, __VA_ARGS__)
 
 // A famous bug, rebuilt: the explorer must find a failure whose text contains `expected`.
-#define SIM_KNOWN_BUG(name, expected, story)                                                                           \
-    static void sim_known_bug_##name();                                                                                \
-    static const ::sennit::sim::registration sim_registered_known_bug_##name(                                          \
-        {"known_bugs", #name, &sim_known_bug_##name, ::sennit::sim::bounds{}, expected, story});                       \
+#define SIM_KNOWN_BUG(name, expected, story)                                                       \
+    static void sim_known_bug_##name();                                                            \
+    static const ::sennit::sim::registration sim_registered_known_bug_##name(                      \
+        {"known_bugs", #name, &sim_known_bug_##name, ::sennit::sim::bounds{}, expected, story});   \
     static void sim_known_bug_##name()

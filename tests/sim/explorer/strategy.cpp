@@ -12,7 +12,8 @@ namespace {
 
 unsigned size(thread_set of) noexcept {
     unsigned count = 0;
-    for (; of != 0; of &= of - 1) ++count; // faster than std::popcount, which is a call on an older processor
+    for (; of != 0; of &= of - 1)
+        ++count; // faster than std::popcount, which is a call on an older processor
     return count;
 }
 
@@ -27,11 +28,13 @@ unsigned nth(thread_set of, unsigned n) noexcept {
 
 class dfs final : public strategy {
 public:
-    dfs(unsigned preemptions, unsigned stale_reads) : preemptions_(preemptions), stale_(stale_reads) {}
+    dfs(unsigned preemptions, unsigned stale_reads)
+        : preemptions_(preemptions), stale_(stale_reads) {}
 
     bool begin() override {
         if (started_) {
-            while (!path_.empty() && path_.back().taken + 1 == path_.back().options) path_.pop_back();
+            while (!path_.empty() && path_.back().taken + 1 == path_.back().options)
+                path_.pop_back();
             if (path_.empty()) {
                 complete_ = true;
                 return false;
@@ -124,16 +127,19 @@ public:
         longest_ = std::max(longest_, decisions_);
         decisions_ = 0;
         lowest_ = 1'000;
-        for (std::size_t t = 0; t < priority_.size(); ++t) priority_[t] = 1'000'000 + static_cast<long>(t);
+        for (std::size_t t = 0; t < priority_.size(); ++t)
+            priority_[t] = 1'000'000 + static_cast<long>(t);
         std::shuffle(priority_.begin(), priority_.end(), random_);
         points_.clear();
-        for (unsigned i = 0; i < changes_; ++i) points_.push_back(random_() % std::max<std::uint64_t>(longest_, 16));
+        for (unsigned i = 0; i < changes_; ++i)
+            points_.push_back(random_() % std::max<std::uint64_t>(longest_, 16));
         return random_base::begin();
     }
 
     unsigned choose_thread(const thread_choice& from) override {
         unsigned best = top(from.all);
-        const bool change = std::find(points_.begin(), points_.end(), decisions_++) != points_.end();
+        const bool change =
+            std::find(points_.begin(), points_.end(), decisions_++) != points_.end();
         if (!change) return best;
         priority_[best] = lowest_--;
         return top(from.all);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who decides where the program leaves a choice: which thread runs next, and how old a value a load returns.
+// Who decides where the program leaves a choice: which thread runs next, and how old a value a load
+// returns.
 //
-// The world asks only where there is more than one option, and the options do not depend on who decides. So the list of
-// all decisions of an execution, given to `replay`, repeats it exactly.
+// The world asks only where there is more than one option, and the options do not depend on who
+// decides. So the list of all decisions of an execution, given to `replay`, repeats it exactly.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ public:
     // Before each execution; false when there is nothing left to try.
     virtual bool begin() = 0;
     virtual unsigned choose_thread(const thread_choice& from) = 0; // returns a member of `all`
-    virtual unsigned choose_age(unsigned count) = 0;               // returns 0 (the newest) to count - 1
+    virtual unsigned choose_age(unsigned count) = 0; // returns 0 (the newest) to count - 1
     // A thread waits in a loop for another one.
     virtual void yielded(unsigned /*thread*/) {}
     // Where threads may be preempted has changed: what was tried does not count.
@@ -42,12 +43,13 @@ std::unique_ptr<strategy> depth_first(unsigned preemptions, unsigned stale_reads
 // Each decision at random, every option as likely as the others (stale values one time in eight).
 std::unique_ptr<strategy> random_walk(std::uint64_t seed, std::uint64_t executions);
 
-// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010): random priorities, of
-// which depth - 1 are lowered at random decisions. Finds a bug of that depth with probability at least
-// 1 / (threads * decisions ^ (depth - 1)) in each execution.
+// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010):
+// random priorities, of which depth - 1 are lowered at random decisions. Finds a bug of that depth
+// with probability at least 1 / (threads * decisions ^ (depth - 1)) in each execution.
 std::unique_ptr<strategy> pct(unsigned depth, std::uint64_t seed, std::uint64_t executions);
 
-// Repeats one execution. `decisions` as in `outcome::decisions`; behind their end the usual ones are taken.
+// Repeats one execution. `decisions` as in `outcome::decisions`; behind their end the usual ones
+// are taken.
 std::unique_ptr<strategy> replay(std::vector<std::uint8_t> decisions);
 
 } // namespace sennit::sim

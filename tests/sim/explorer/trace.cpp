@@ -66,9 +66,9 @@ std::string trace::text() const {
     char line[400];
     unsigned number = 0;
     for (const event& one : events_) {
-        std::snprintf(line, sizeof line, "%5u  T%u  %-18s %-14s %-34s %s:%u\n", ++number, one.thread, one.what.c_str(),
-                      one.word.c_str(), one.values.c_str(), base_name(one.where),
-                      static_cast<unsigned>(one.where.line()));
+        std::snprintf(line, sizeof line, "%5u  T%u  %-18s %-14s %-34s %s:%u\n", ++number,
+                      one.thread, one.what.c_str(), one.word.c_str(), one.values.c_str(),
+                      base_name(one.where), static_cast<unsigned>(one.where.line()));
         out += line;
     }
     return out;
@@ -79,11 +79,13 @@ std::string trace::perfetto() const {
     unsigned time = 0;
     for (const event& one : events_) {
         const std::string label = one.what + (one.word.empty() ? "" : " " + one.word);
-        const std::string where = std::string(base_name(one.where)) + ":" + std::to_string(one.where.line());
+        const std::string where =
+            std::string(base_name(one.where)) + ":" + std::to_string(one.where.line());
         out += std::string(time == 0 ? "" : ",\n") + "{\"name\": " + quoted(label) +
                ", \"ph\": \"X\", \"dur\": 1, \"pid\": 1, \"tid\": " + std::to_string(one.thread) +
-               ", \"ts\": " + std::to_string(time) + ", \"args\": {\"values\": " + quoted(one.values) +
-               ", \"where\": " + quoted(where) + "}}";
+               ", \"ts\": " + std::to_string(time) +
+               ", \"args\": {\"values\": " + quoted(one.values) + ", \"where\": " + quoted(where) +
+               "}}";
         ++time;
     }
     return out + "\n]}\n";

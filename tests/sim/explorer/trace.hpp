@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened in one execution, as a list for people and as a file for Perfetto (ui.perfetto.dev).
+// What happened in one execution, as a list for people and as a file for Perfetto
+// (ui.perfetto.dev).
 #pragma once
 
 #include "order.hpp"

@@ -36,9 +36,11 @@ void forget_exceptions() noexcept {
 constinit bool hooks::running = false;
 world world::only;
 
-// ---- one execution -------------------------------------------------------------------------------------------------
+// ---- one execution
+// -------------------------------------------------------------------------------------------------
 
-outcome& world::run(const std::function<void()>& scenario, strategy& by, limits within, trace* into) {
+outcome& world::run(const std::function<void()>& scenario, strategy& by, limits within,
+                    trace* into) {
     memory_.begin_execution();
     meeting_ = within.meeting;
     meeting_->begin_execution();
@@ -88,7 +90,8 @@ unsigned world::start_thread(std::function<void()> body) {
     if (count_ == max_threads) fail("a scenario starts too many threads");
     const unsigned number = count_++;
     thread& made = threads_[number];
-    if (!stacks_[number]) stacks_[number] = static_cast<std::byte*>(std::aligned_alloc(4096, stack_bytes));
+    if (!stacks_[number])
+        stacks_[number] = static_cast<std::byte*>(std::aligned_alloc(4096, stack_bytes));
     if (!stacks_[number]) throw std::bad_alloc();
     made.machine.sp = sys::prepare_stack(stacks_[number] + stack_bytes, [] { thread_main(); });
     made.machine.stack_low = stacks_[number];
@@ -120,10 +123,12 @@ void world::end_thread() {
     become(current_, state::ended);
     me().body = nullptr;
     for (unsigned t = 0; t < count_; ++t)
-        if (threads_[t].is == state::joining && threads_[t].joins == current_) become(t, state::ready);
+        if (threads_[t].is == state::joining && threads_[t].joins == current_)
+            become(t, state::ready);
     if (current_ == 0) {
         for (unsigned t = 1; t < count_; ++t)
-            if (threads_[t].is != state::ended) fail("the scenario ended before its thread " + std::to_string(t));
+            if (threads_[t].is != state::ended)
+                fail("the scenario ended before its thread " + std::to_string(t));
         sys::switch_stacks(threads_[0].machine, driver_, sys::thread_exception_globals());
     }
     give_way(false);
@@ -141,7 +146,8 @@ void world::fail(const std::string& what) {
     std::abort(); // abandoned
 }
 
-// ---- who goes on ---------------------------------------------------------------------------------------------------
+// ---- who goes on
+// ---------------------------------------------------------------------------------------------------
 
 void world::step(place at, std::uint32_t word) {
     me().where = me().acted = at;
@@ -157,7 +163,8 @@ instant world::tick() {
     return ++mine;
 }
 
-// Where nobody meets another thread, it goes on; but a replay, which asks everywhere, must find that decision, too.
+// Where nobody meets another thread, it goes on; but a replay, which asks everywhere, must find
+// that decision, too.
 void world::point(place at, std::uint32_t word, bool shared, bool in_list) {
     step(at, word);
     if (count_ == 1 || calm_ || !in_list) return;
@@ -186,7 +193,8 @@ void world::touch(std::uint32_t what, bool writes, const places::entry& at) {
 
 void world::touch_here(std::uint32_t what, bool writes) {
     if (touches_count() && me().acted.line() != 0)
-        touch(what, writes, meeting_->of(me().acted, me().acted_on)); // else before its first operation
+        touch(what, writes,
+              meeting_->of(me().acted, me().acted_on)); // else before its first operation
 }
 
 void world::give_way(bool can_go_on) {
@@ -204,7 +212,8 @@ void world::give_way(bool can_go_on) {
             free = all;
             if (can_go_on && (all & (all - 1)) != 0) free &= ~(1u << current_);
         }
-        const auto behind = static_cast<thread_set>(free & ~((2u << current_) - 1)); // in turn, not the first again
+        const auto behind =
+            static_cast<thread_set>(free & ~((2u << current_) - 1)); // in turn, not the first again
         choice = {free, free, static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : free))};
     }
     unsigned next = choice.usual;
@@ -254,8 +263,8 @@ void world::stuck() {
     for (unsigned t = 0; t < count_; ++t) {
         const thread& one = threads_[t];
         if (one.is != state::waiting && one.is != state::joining) continue;
-        text += " T" + std::to_string(t) + (one.is == state::waiting ? " sleeps" : " joins") + " at " +
-                base_name(one.where) + ":" + std::to_string(one.where.line()) + ";";
+        text += " T" + std::to_string(t) + (one.is == state::waiting ? " sleeps" : " joins") +
+                " at " + base_name(one.where) + ":" + std::to_string(one.where.line()) + ";";
     }
     if (stuck_) {
         auto look = std::exchange(stuck_, nullptr);
@@ -263,7 +272,8 @@ void world::stuck() {
         // The look runs as the current thread, which alone is ready, and sees the newest values.
         become(current_, state::ready);
         calm_ = true;
-        if (const std::string more = look(); !more.empty()) text = "lost wake-up: " + more + "; " + text;
+        if (const std::string more = look(); !more.empty())
+            text = "lost wake-up: " + more + "; " + text;
     }
     fail(text);
 }
@@ -286,9 +296,11 @@ void world::join_thread(unsigned other, place where) {
     me().known.join(threads_[other].known);
 }
 
-// ---- atomic words --------------------------------------------------------------------------------------------------
+// ---- atomic words
+// --------------------------------------------------------------------------------------------------
 
-word& world::access(const void* address, std::uint64_t value, place at, bool writes, bool may_wait) {
+word& world::access(const void* address, std::uint64_t value, place at, bool writes,
+                    bool may_wait) {
     if (calm_ && !touches_count()) {
         step(at, 0);
         explorers_own guard;
@@ -313,7 +325,8 @@ word& world::access(const void* address, std::uint64_t value, place at, bool wri
 word& world::usable(word& found) {
     if (found.dead) fail("an atomic word is used after its end");
     if (found.made_at != 0 && !me().known.knows(found.made_by, found.made_at))
-        fail("race: an atomic word is used that T" + std::to_string(found.made_by) + " may still be making");
+        fail("race: an atomic word is used that T" + std::to_string(found.made_by) +
+             " may still be making");
     return found;
 }
 
@@ -323,29 +336,35 @@ std::uint64_t world::load(const void* address, std::uint64_t value, order with, 
     word& from = access(address, value, where, false);
     explorers_own guard;
     unsigned age = 0;
-    if (const unsigned count = calm_ ? 1 : memory::readable(from, current_, me().known, with); count > 1) {
+    if (const unsigned count = calm_ ? 1 : memory::readable(from, current_, me().known, with);
+        count > 1) {
         age = strategy_->choose_age(count);
         decided(age);
     }
     const std::uint64_t result = memory::read(from, age, current_, me().known, with);
     if (trace_)
-        trace_->add({current_, std::string("load ") + sim::name(with), trace_->called(address, from.number),
-                     hex(result) + (age == 0 ? "" : " (stale, newest is " + hex(from.newest().value) + ")"), where});
+        trace_->add(
+            {current_, std::string("load ") + sim::name(with), trace_->called(address, from.number),
+             hex(result) + (age == 0 ? "" : " (stale, newest is " + hex(from.newest().value) + ")"),
+             where});
     return result;
 }
 
-void world::store(const void* address, std::uint64_t before, std::uint64_t value, order with, place where) {
+void world::store(const void* address, std::uint64_t before, std::uint64_t value, order with,
+                  place where) {
     if (special_) [[unlikely]]
         with = effective(operation::store, with, where);
     word& to = access(address, before, where, true);
     explorers_own guard;
     if (trace_)
-        trace_->add({current_, std::string("store ") + sim::name(with), trace_->called(address, to.number),
+        trace_->add({current_, std::string("store ") + sim::name(with),
+                     trace_->called(address, to.number),
                      hex(to.newest().value) + " -> " + hex(value), where});
     memory::write(to, value, current_, me().known, with, false);
 }
 
-std::uint64_t world::begin_update(const void* address, std::uint64_t value, operation what, order with, place where) {
+std::uint64_t world::begin_update(const void* address, std::uint64_t value, operation what,
+                                  order with, place where) {
     word& target = access(address, value, where, true); // others may run here, and update
     updating_ = &target;
     update_order_ = special_ ? effective(what, with, where) : with;
@@ -359,8 +378,10 @@ void world::end_update(std::uint64_t value) {
     word& target = *updating_;
     const std::uint64_t old = memory::read(target, 0, current_, me().known, update_order_);
     if (trace_)
-        trace_->add({current_, std::string(sim::name(update_what_)) + " " + sim::name(update_order_),
-                     trace_->called(target.address, target.number), hex(old) + " -> " + hex(value), update_where_});
+        trace_->add({current_,
+                     std::string(sim::name(update_what_)) + " " + sim::name(update_order_),
+                     trace_->called(target.address, target.number), hex(old) + " -> " + hex(value),
+                     update_where_});
     memory::write(target, value, current_, me().known, update_order_, true);
 }
 
@@ -419,7 +440,8 @@ void world::calm_for_good() {
     over_ = true;
 }
 
-// ---- plain data ----------------------------------------------------------------------------------------------------
+// ---- plain data
+// ----------------------------------------------------------------------------------------------------
 
 void world::plain_read(plain& data, place where) {
     touch_here(places::barriers, false);
@@ -447,10 +469,13 @@ world::plain& world::plain_at(const void* address) {
     return plains_[address];
 }
 
-// ---- sleeping ------------------------------------------------------------------------------------------------------
+// ---- sleeping
+// ------------------------------------------------------------------------------------------------------
 
-bool world::wait(const void* address, std::uint64_t value, std::uint32_t expected, std::int64_t deadline, place where) {
-    // The kernel compares under its own lock: it sees the newest value and orders nothing for the caller.
+bool world::wait(const void* address, std::uint64_t value, std::uint32_t expected,
+                 std::int64_t deadline, place where) {
+    // The kernel compares under its own lock: it sees the newest value and orders nothing for the
+    // caller.
     word& on = access(address, value, where, false, true);
     if (static_cast<std::uint32_t>(on.newest().value) != expected) {
         note(where, "does not sleep");
@@ -476,7 +501,8 @@ void world::wake(const void* address, int count, place where) {
         }
 }
 
-// ---- notes and mutants ---------------------------------------------------------------------------------------------
+// ---- notes and mutants
+// ---------------------------------------------------------------------------------------------
 
 void world::note(place where, const std::string& text) {
     if (!trace_ || current_ == nobody) return;
@@ -492,7 +518,8 @@ void world::name(const void* address, std::string text) {
 
 const char* in_tree(const char* file) noexcept {
     const std::string_view whole = file;
-    if (const auto at = whole.rfind("/include/"); at != whole.npos) return file + at + std::strlen("/include/");
+    if (const auto at = whole.rfind("/include/"); at != whole.npos)
+        return file + at + std::strlen("/include/");
     if (const auto at = whole.rfind("/src/"); at != whole.npos) return file + at + 1;
     return file;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One execution: simulated threads on stacks of their own, of which exactly one runs, in one thread of the system.
+// One execution: simulated threads on stacks of their own, of which exactly one runs, in one thread
+// of the system.
 //
-// Every operation on an atomic word and every call that may wait is a choice point: there the strategy says who goes
-// on. What is seen on the way (a race, a deadlock, a failed check) ends the execution at once; its stacks are
-// abandoned. Scenarios use sim.hpp; the simulated atomics and the platform layer use this header.
+// Every operation on an atomic word and every call that may wait is a choice point: there the
+// strategy says who goes on. What is seen on the way (a race, a deadlock, a failed check) ends the
+// execution at once; its stacks are abandoned. Scenarios use sim.hpp; the simulated atomics and the
+// platform layer use this header.
 #pragma once
 
 #include "clock.hpp"
@@ -29,14 +31,15 @@ namespace sennit::sim {
 // What one execution came to.
 struct outcome {
     bool failed = false;
-    std::string what;                    // one line
-    std::uint64_t steps = 0;             // choice points passed
-    bool met_anew = false;               // threads met at a place where they were not known to: a search begins again
+    std::string what;        // one line
+    std::uint64_t steps = 0; // choice points passed
+    bool met_anew =
+        false; // threads met at a place where they were not known to: a search begins again
     std::vector<std::uint8_t> decisions; // for replay
 };
 
-// "src/core/wait/wait.cpp", "sennit/event.hpp": objects may come from compilers that were told the folder in different
-// ways.
+// "src/core/wait/wait.cpp", "sennit/event.hpp": objects may come from compilers that were told the
+// folder in different ways.
 const char* in_tree(const char* file) noexcept;
 
 // One weakening of the program, switched on without compiling anew.
@@ -67,19 +70,23 @@ public:
     static bool running() noexcept { return hooks::running; }
 
     struct limits {
-        std::uint64_t steps = 20'000;     // more are called a livelock
-        const char* preempt_in = nullptr; // files, separated by blanks, at whose operations a thread may be preempted
+        std::uint64_t steps = 20'000; // more are called a livelock
+        const char* preempt_in =
+            nullptr; // files, separated by blanks, at whose operations a thread may be preempted
         bool membarrier = true;
         places* meeting = nullptr; // where threads are preempted; learned from each execution
     };
-    // With a trace to fill, threads are preempted everywhere, else at the places where they are known to meet.
+    // With a trace to fill, threads are preempted everywhere, else at the places where they are
+    // known to meet.
     outcome& run(const std::function<void()>& scenario, strategy& by, limits within, trace* into);
 
     // ---- for the simulated atomics
     std::uint64_t load(const void* address, std::uint64_t value, order with, place where);
-    void store(const void* address, std::uint64_t before, std::uint64_t value, order with, place where);
+    void store(const void* address, std::uint64_t before, std::uint64_t value, order with,
+               place where);
     // A read-modify-write: `begin_update` returns the newest value, one of the other two ends it.
-    std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with, place where);
+    std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with,
+                               place where);
     void end_update(std::uint64_t value);
     void abandon_update(order failure);
     void construct(const void* address, std::uint64_t value);
@@ -102,12 +109,14 @@ public:
     void yield(place where);
     // Futex. False when `deadline` has passed: time does so only while nobody else can go on.
     static constexpr std::int64_t never = INT64_MAX;
-    bool wait(const void* address, std::uint64_t value, std::uint32_t expected, std::int64_t deadline, place where);
+    bool wait(const void* address, std::uint64_t value, std::uint32_t expected,
+              std::int64_t deadline, place where);
     void wake(const void* address, int count, place where);
     bool has_membarrier() const noexcept { return limits_.membarrier; }
     void barrier_all(place where); // membarrier: everybody knows what has been done so far
     std::int64_t now();
-    // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest value.
+    // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest
+    // value.
     void calm(bool on);
     void calm_for_good();
     // When the first of those that sleep for some time only wakes; `never`: there is none.
@@ -174,7 +183,8 @@ private:
     void switch_to(unsigned next);
     [[noreturn]] static void thread_main() noexcept;
     void end_thread();
-    word& access(const void* address, std::uint64_t value, place where, bool writes, bool may_wait = false);
+    word& access(const void* address, std::uint64_t value, place where, bool writes,
+                 bool may_wait = false);
     order effective(operation what, order with, place where);
     [[noreturn]] void stuck();
     bool let_time_pass();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform layer (src/sys) for simulated threads: what the library asks of the system, answered by the explorer.
-// Compiled instead of clock, futex, halt, hot_line, membarrier, overflow, spin_pause, stack, tasks, thread, topology
-// and check.
+// The platform layer (src/sys) for simulated threads: what the library asks of the system, answered
+// by the explorer. Compiled instead of clock, futex, halt, hot_line, membarrier, overflow,
+// spin_pause, stack, tasks, thread, topology and check.
 #include "ground.hpp"
 
 #include "explorer/world.hpp"
@@ -39,7 +39,8 @@ std::array<sys::worker_tls, max_threads + 1>
 
 // Stacks outlive executions: an abandoned one never gives its stacks back.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
-constexpr std::size_t beside_bytes = std::size_t{16} << 10; // of these, a context and its fork slots
+constexpr std::size_t beside_bytes = std::size_t{16}
+                                     << 10; // of these, a context and its fork slots
 std::vector<std::byte*> all_stacks;
 std::vector<std::byte*> idle_stacks;
 std::size_t fresh = 0;
@@ -119,7 +120,8 @@ void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected)
     world::the().wait(&word, *word.futex_address(), expected, world::never, place::current());
 }
 
-bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t deadline) noexcept {
+bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::int64_t deadline) noexcept {
     return world::the().wait(&word, *word.futex_address(), expected, deadline, place::current());
 }
 
@@ -146,7 +148,8 @@ thread::thread(void (*entry)(void*) noexcept, void* argument)
       })),
       joinable_(true) {}
 void thread::join() noexcept {
-    if (std::exchange(joinable_, false)) world::the().join_thread(static_cast<unsigned>(handle_), place::current());
+    if (std::exchange(joinable_, false))
+        world::the().join_thread(static_cast<unsigned>(handle_), place::current());
 }
 void thread::set_name(const char*) noexcept {}
 void thread::minimize_timer_slack() noexcept {}
@@ -177,8 +180,8 @@ os_thread_id this_os_thread() noexcept {
 process_id this_process() noexcept {
     return 1;
 }
-// The watchdog then judges a worker by its counters alone: one that has not moved between two looks is stuck. Any
-// interleaving may lie between them, so this covers whatever the system could answer.
+// The watchdog then judges a worker by its counters alone: one that has not moved between two looks
+// is stuck. Any interleaving may lie between them, so this covers whatever the system could answer.
 bool is_blocked(os_thread_id) noexcept {
     return true;
 }
@@ -219,7 +222,8 @@ std::optional<double> cgroup_cpu_quota(const std::string&) {
 // ---- stacks
 
 stack_source::stack_source(std::size_t usable_size, std::size_t beside)
-    : usable_(usable_size), beside_(beside), stride_(sim::pool_stack_bytes), guards_(guard_kind::none) {}
+    : usable_(usable_size), beside_(beside), stride_(sim::pool_stack_bytes),
+      guards_(guard_kind::none) {}
 stack_source::~stack_source() = default;
 
 stack stack_source::take() {

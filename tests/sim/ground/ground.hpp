@@ -7,14 +7,15 @@
 namespace sennit::sim {
 
 void reset_platform() noexcept; // before each execution
-// From here on whoever has made all threads pass a barrier gives its processor away: no preemption is used up.
+// From here on whoever has made all threads pass a barrier gives its processor away: no preemption
+// is used up.
 void barriers_yield() noexcept;
 // From here on the system refuses what it has granted until now.
 void refuse_barriers() noexcept;
 void refuse_memory(bool from_now_on) noexcept; // the same for that, to simulated threads
 std::size_t live_stacks() noexcept;
 std::size_t coroutine_stacks_made() noexcept; // since the process began
-std::size_t live_allocations() noexcept; // made by simulated threads and not freed
+std::size_t live_allocations() noexcept;      // made by simulated threads and not freed
 
 // While one lives, allocations are the explorer's own and not counted. Never held over a switch.
 class explorers_own {

@@ -13,10 +13,14 @@ namespace sim = sennit::sim;
 using sennit::base::atomic;
 
 SIM_KNOWN_BUG(glibc_12674_post_touches_a_dead_semaphore, "used after its end",
-              "glibc, 2011 to 2015 (bug 12674). sem_post added one to the value and then read, in the same semaphore,\n"
-              "how many threads wait. But whoever takes the value may destroy the semaphore at once, as POSIX allows:\n"
-              "the read then went to freed memory. The same mistake is in many home-made latches and promises.\n"
-              "Cure: one access is the last one; the number of waiters came into the same word as the value.") {
+              "glibc, 2011 to 2015 (bug 12674). sem_post added one to the value and then read, in "
+              "the same semaphore,\n"
+              "how many threads wait. But whoever takes the value may destroy the semaphore at "
+              "once, as POSIX allows:\n"
+              "the read then went to freed memory. The same mistake is in many home-made latches "
+              "and promises.\n"
+              "Cure: one access is the last one; the number of waiters came into the same word as "
+              "the value.") {
     struct semaphore {
         atomic<std::uint32_t> value{0}, waiters{0};
     };
@@ -31,9 +35,12 @@ SIM_KNOWN_BUG(glibc_12674_post_touches_a_dead_semaphore, "used after its end",
 }
 
 SIM_KNOWN_BUG(stdexec_1395_the_last_reference_was_not_the_last, "used after its end",
-              "stdexec, 2024 (#1395, #1426, #1460). The shared state of `split` is counted. One thread drops its\n"
-              "reference and, when that was the last but one, goes on to use the state to ask for stop; meanwhile the\n"
-              "other thread drops the last one and frees it. Found by ThreadSanitizer with random sleeps in the\n"
+              "stdexec, 2024 (#1395, #1426, #1460). The shared state of `split` is counted. One "
+              "thread drops its\n"
+              "reference and, when that was the last but one, goes on to use the state to ask for "
+              "stop; meanwhile the\n"
+              "other thread drops the last one and frees it. Found by ThreadSanitizer with random "
+              "sleeps in the\n"
               "mutex, then by Relacy without any luck.\n"
               "Cure: hold a reference while the state is used.") {
     struct shared_state {
@@ -50,11 +57,15 @@ SIM_KNOWN_BUG(stdexec_1395_the_last_reference_was_not_the_last, "used after its 
     sim::in_threads(2, [&](unsigned me) { drop(me == 0); });
 }
 
-SIM_KNOWN_BUG(aba_on_a_packed_head, "taken twice",
-              "IBM System/370 Principles of Operation, 1983, appendix on compare-and-swap; since then in every\n"
-              "lock-free free list. A thread reads head A and its next B. Others pop A, pop B, push A back. The\n"
-              "first one's compare-and-swap finds A, as expected, and makes B the head, which somebody uses already.\n"
-              "Cure: a counter beside the head, hazard pointers, or indices that are never used again.") {
+SIM_KNOWN_BUG(
+    aba_on_a_packed_head, "taken twice",
+    "IBM System/370 Principles of Operation, 1983, appendix on compare-and-swap; since then in "
+    "every\n"
+    "lock-free free list. A thread reads head A and its next B. Others pop A, pop B, push A back. "
+    "The\n"
+    "first one's compare-and-swap finds A, as expected, and makes B the head, which somebody uses "
+    "already.\n"
+    "Cure: a counter beside the head, hazard pointers, or indices that are never used again.") {
     std::array<atomic<int>, 3> next; // 0: none
     atomic<int> head{1};
     next[1].store(2);
@@ -85,12 +96,13 @@ SIM_KNOWN_BUG(aba_on_a_packed_head, "taken twice",
     quick.join();
 }
 
-SIM_KNOWN_BUG(
-    double_checked_locking, "data race",
-    "Schmidt and Harrison, 1996; taken apart by Bacon and others, 2000 (\"The double-checked locking pattern is\n"
-    "broken\") and by Meyers and Alexandrescu, 2004. The pointer to a singleton is looked at without the lock\n"
-    "first. Whoever sees it there need not see what it points to.\n"
-    "Cure: release store, acquire load; or a static local variable.") {
+SIM_KNOWN_BUG(double_checked_locking, "data race",
+              "Schmidt and Harrison, 1996; taken apart by Bacon and others, 2000 (\"The "
+              "double-checked locking pattern is\n"
+              "broken\") and by Meyers and Alexandrescu, 2004. The pointer to a singleton is "
+              "looked at without the lock\n"
+              "first. Whoever sees it there need not see what it points to.\n"
+              "Cure: release store, acquire load; or a static local variable.") {
     sim::var<int> object{0};
     atomic<int> made{0};
     atomic<int> lock{0};

@@ -11,13 +11,15 @@
 namespace sim = sennit::sim;
 using sennit::base::atomic;
 
-SIM_KNOWN_BUG(
-    chase_lev_resize, "no garbage",
-    "Le, Pop, Cohen and Zappa Nardelli, PPoPP 2013, proved a Chase-Lev deque for weak memory; Norris and Demsky\n"
-    "found a bug in its published C11 code with CDSChecker the same year. When the array grows, the pointer to\n"
-    "the new one is stored relaxed. A thief may see the new pointer and not yet what was copied into it.\n"
-    "It steals garbage.\n"
-    "Cure: store the pointer with release order, load it with acquire.") {
+SIM_KNOWN_BUG(chase_lev_resize, "no garbage",
+              "Le, Pop, Cohen and Zappa Nardelli, PPoPP 2013, proved a Chase-Lev deque for weak "
+              "memory; Norris and Demsky\n"
+              "found a bug in its published C11 code with CDSChecker the same year. When the array "
+              "grows, the pointer to\n"
+              "the new one is stored relaxed. A thief may see the new pointer and not yet what was "
+              "copied into it.\n"
+              "It steals garbage.\n"
+              "Cure: store the pointer with release order, load it with acquire.") {
     struct array {
         atomic<int> cells[2];
     };
@@ -43,13 +45,15 @@ SIM_KNOWN_BUG(
     thief.join();
 }
 
-SIM_KNOWN_BUG(
-    chase_lev_without_its_fence, "taken twice",
-    "The deque of Chase and Lev (SPAA 2005) rests on one store-load order: the owner writes bottom and then reads\n"
-    "top. Ports that write \"release\" and \"acquire\" there lose it, on x86 as well: owner and thief both take the\n"
-    "last element. Lê and others list the fence as the one that may not be weakened; it has been left out in\n"
-    "hand-made pools ever since.\n"
-    "Cure: a sequentially consistent fence, or accesses.") {
+SIM_KNOWN_BUG(chase_lev_without_its_fence, "taken twice",
+              "The deque of Chase and Lev (SPAA 2005) rests on one store-load order: the owner "
+              "writes bottom and then reads\n"
+              "top. Ports that write \"release\" and \"acquire\" there lose it, on x86 as well: "
+              "owner and thief both take the\n"
+              "last element. Lê and others list the fence as the one that may not be weakened; it "
+              "has been left out in\n"
+              "hand-made pools ever since.\n"
+              "Cure: a sequentially consistent fence, or accesses.") {
     atomic<int> top{0}, bottom{2};
     std::array<atomic<int>, 2> taken;
     const auto take = [&](int element) { taken[static_cast<unsigned>(element)].fetch_add(1); };
@@ -75,13 +79,15 @@ SIM_KNOWN_BUG(
     sim::check(taken[0].load() <= 1 && taken[1].load() <= 1, "no element is taken twice");
 }
 
-SIM_KNOWN_BUG(
-    push_by_somebody_else, "nothing is lost",
-    "curry, 2026 (#243, #248), ConorWilliams/Threadpool (#4), and others: a Chase-Lev deque belongs to one\n"
-    "owner, who alone may push. Here the thread that hands out work, main or any actor, pushed into the deques\n"
-    "of the workers. Two see the same bottom, write the same cell, and one task is gone: a test hung now and\n"
-    "then, with every worker asleep.\n"
-    "Cure: foreign work goes through a queue that is made for it, the injector.") {
+SIM_KNOWN_BUG(push_by_somebody_else, "nothing is lost",
+              "curry, 2026 (#243, #248), ConorWilliams/Threadpool (#4), and others: a Chase-Lev "
+              "deque belongs to one\n"
+              "owner, who alone may push. Here the thread that hands out work, main or any actor, "
+              "pushed into the deques\n"
+              "of the workers. Two see the same bottom, write the same cell, and one task is gone: "
+              "a test hung now and\n"
+              "then, with every worker asleep.\n"
+              "Cure: foreign work goes through a queue that is made for it, the injector.") {
     std::array<atomic<int>, 2> cells;
     atomic<int> bottom{0};
     const auto push = [&](int task) {
@@ -93,13 +99,15 @@ SIM_KNOWN_BUG(
     sim::check(bottom.load() == 2 && cells[0].load() + cells[1].load() == 3, "nothing is lost");
 }
 
-SIM_KNOWN_BUG(
-    stdexec_1812_a_node_is_lost, "nothing is lost",
-    "stdexec, 2026 (#1812). Its queue of many producers and one consumer followed Vyukov's, with one difference:\n"
-    "the node that stands for \"empty\" was a null-like pointer, not a node in the queue. The consumer that took\n"
-    "the last node reset the back pointer beside producers that had already exchanged it. Nodes were lost, went\n"
-    "round in a circle, or the empty node itself was handed out. Relacy found it.\n"
-    "Cure: Vyukov's original, where the stub is pushed like any other node.") {
+SIM_KNOWN_BUG(stdexec_1812_a_node_is_lost, "nothing is lost",
+              "stdexec, 2026 (#1812). Its queue of many producers and one consumer followed "
+              "Vyukov's, with one difference:\n"
+              "the node that stands for \"empty\" was a null-like pointer, not a node in the "
+              "queue. The consumer that took\n"
+              "the last node reset the back pointer beside producers that had already exchanged "
+              "it. Nodes were lost, went\n"
+              "round in a circle, or the empty node itself was handed out. Relacy found it.\n"
+              "Cure: Vyukov's original, where the stub is pushed like any other node.") {
     struct node {
         atomic<node*> next{nullptr};
     };
@@ -129,12 +137,13 @@ SIM_KNOWN_BUG(
     sim::check(popped == 2, "nothing is lost");
 }
 
-SIM_KNOWN_BUG(
-    seqlock_without_fence, "torn",
-    "Sequence locks were written for years as \"read the number, read the data, read the number again\", with an\n"
-    "acquire load at the end. Boehm (MSPC 2012, \"Can seqlocks get along with programming language memory\n"
-    "models?\") showed that an acquire load there orders nothing that comes before it.\n"
-    "Cure: an acquire fence before the second look, or a read-modify-write.") {
+SIM_KNOWN_BUG(seqlock_without_fence, "torn",
+              "Sequence locks were written for years as \"read the number, read the data, read the "
+              "number again\", with an\n"
+              "acquire load at the end. Boehm (MSPC 2012, \"Can seqlocks get along with "
+              "programming language memory\n"
+              "models?\") showed that an acquire load there orders nothing that comes before it.\n"
+              "Cure: an acquire fence before the second look, or a read-modify-write.") {
     atomic<int> number{0}, x{0}, y{0};
     sim::thread writer([&] {
         number.store(1);

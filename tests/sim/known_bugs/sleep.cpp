@@ -9,13 +9,16 @@
 namespace sim = sennit::sim;
 using sennit::base::atomic;
 
-SIM_KNOWN_BUG(
-    tokio_1788_lost_wake_up, "deadlock",
-    "tokio, 2019 (#1768, #1788). A scheduler that has just queued a task asks whether a worker is searching.\n"
-    "It asked with a sequentially consistent load, after a mere release store to the queue. The searching\n"
-    "worker stops searching, then looks into the queue once more, with an acquire load. Neither access orders\n"
-    "the store before the load: the worker may miss the task while the scheduler still sees it searching.\n"
-    "The runtime hung. The load became a read-modify-write, fetch_add(0).") {
+SIM_KNOWN_BUG(tokio_1788_lost_wake_up, "deadlock",
+              "tokio, 2019 (#1768, #1788). A scheduler that has just queued a task asks whether a "
+              "worker is searching.\n"
+              "It asked with a sequentially consistent load, after a mere release store to the "
+              "queue. The searching\n"
+              "worker stops searching, then looks into the queue once more, with an acquire load. "
+              "Neither access orders\n"
+              "the store before the load: the worker may miss the task while the scheduler still "
+              "sees it searching.\n"
+              "The runtime hung. The load became a read-modify-write, fetch_add(0).") {
     atomic<int> queue{0};
     atomic<std::uint32_t> searching{1}, woken{0};
     sim::thread scheduler([&] {
@@ -35,9 +38,12 @@ SIM_KNOWN_BUG(
 
 SIM_KNOWN_BUG(
     wake_before_park, "deadlock",
-    "Open3D's PoissonRecon thread pool (2026, pull request 6), and a great many before it. Threads wait on a\n"
-    "condition without a predicate: a notification that comes before the wait has begun is nobody's, and the\n"
-    "thread that was to be told sleeps for ever. The window is widest right after the threads have started,\n"
+    "Open3D's PoissonRecon thread pool (2026, pull request 6), and a great many before it. Threads "
+    "wait on a\n"
+    "condition without a predicate: a notification that comes before the wait has begun is "
+    "nobody's, and the\n"
+    "thread that was to be told sleeps for ever. The window is widest right after the threads have "
+    "started,\n"
     "when the first job may be published before they wait.\n"
     "Cure: the event is a state that is looked at, not a moment that must not be missed.") {
     atomic<std::uint32_t> bell{0}; // rung, but never remembered
@@ -46,13 +52,15 @@ SIM_KNOWN_BUG(
     sleeper.join();
 }
 
-SIM_KNOWN_BUG(
-    no_second_look_before_sleep, "deadlock",
-    "The oldest bug of thread pools. A worker finds its queue empty and then says that it sleeps; work that\n"
-    "arrives between the two finds nobody asleep and wakes nobody. Every pool has had it once: Go's scheduler\n"
-    "documents at length why it looks at all queues again after it has dropped its processor (proc.go), and\n"
-    "rayon's sleep module replaced its protocol twice.\n"
-    "Cure: announce first, then look once more, then sleep.") {
+SIM_KNOWN_BUG(no_second_look_before_sleep, "deadlock",
+              "The oldest bug of thread pools. A worker finds its queue empty and then says that "
+              "it sleeps; work that\n"
+              "arrives between the two finds nobody asleep and wakes nobody. Every pool has had it "
+              "once: Go's scheduler\n"
+              "documents at length why it looks at all queues again after it has dropped its "
+              "processor (proc.go), and\n"
+              "rayon's sleep module replaced its protocol twice.\n"
+              "Cure: announce first, then look once more, then sleep.") {
     atomic<std::uint32_t> work{0}, asleep{0}, token{0};
     sim::thread poster([&] {
         work.store(1);
@@ -69,13 +77,15 @@ SIM_KNOWN_BUG(
     worker.join();
 }
 
-SIM_KNOWN_BUG(
-    photon_1294_stolen_but_still_asleep, "resumed twice",
-    "PhotonLibOS, 2026 (#1294, #1494). A thread that was interrupted in its sleep stands in two places: in its\n"
-    "processor's heap of sleepers and in the queue of threads to run. A work stealer took it from the queue\n"
-    "and left it in the heap. When its time came its old processor woke it again, while it already ran on\n"
-    "another one: scheduled twice, and the heap was corrupted.\n"
-    "Cure: threads that still stand in a heap are not stolen.") {
+SIM_KNOWN_BUG(photon_1294_stolen_but_still_asleep, "resumed twice",
+              "PhotonLibOS, 2026 (#1294, #1494). A thread that was interrupted in its sleep stands "
+              "in two places: in its\n"
+              "processor's heap of sleepers and in the queue of threads to run. A work stealer "
+              "took it from the queue\n"
+              "and left it in the heap. When its time came its old processor woke it again, while "
+              "it already ran on\n"
+              "another one: scheduled twice, and the heap was corrupted.\n"
+              "Cure: threads that still stand in a heap are not stolen.") {
     atomic<int> in_heap{1}, in_queue{1}, resumed{0};
     sim::thread stealer([&] {
         if (in_queue.exchange(0) == 1) resumed.fetch_add(1); // and in_heap stays
@@ -90,13 +100,16 @@ SIM_KNOWN_BUG(
     sim::check(resumed.load() == 1, "nobody is resumed twice");
 }
 
-SIM_KNOWN_BUG(
-    published_before_it_was_saved, "data race",
-    "The classic of every fiber library: a fiber that is about to wait puts itself into the list of waiters and\n"
-    "then switches away. Between the two another processor takes it from the list and resumes it, on a stack\n"
-    "that is still in use and from registers that were not saved yet. Go has gopark's unlock function for\n"
-    "this, Boost.Fiber passes its lock through the switch, Sennit calls `after` from the next context.\n"
-    "Cure: whoever runs after the switch publishes.") {
+SIM_KNOWN_BUG(published_before_it_was_saved, "data race",
+              "The classic of every fiber library: a fiber that is about to wait puts itself into "
+              "the list of waiters and\n"
+              "then switches away. Between the two another processor takes it from the list and "
+              "resumes it, on a stack\n"
+              "that is still in use and from registers that were not saved yet. Go has gopark's "
+              "unlock function for\n"
+              "this, Boost.Fiber passes its lock through the switch, Sennit calls `after` from the "
+              "next context.\n"
+              "Cure: whoever runs after the switch publishes.") {
     sim::var<int> saved_registers{0};
     atomic<int> waiting{0};
     sim::thread fiber([&] {
@@ -104,7 +117,8 @@ SIM_KNOWN_BUG(
         saved_registers = 42; // … and only then saved
     });
     sim::thread waker([&] {
-        if (waiting.exchange(0) == 1) sim::check(saved_registers == 42, "what is resumed was saved");
+        if (waiting.exchange(0) == 1)
+            sim::check(saved_registers == 42, "what is resumed was saved");
     });
     fiber.join();
     waker.join();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenarios of actors share: an actor that keeps what it gets, and a runtime, a group and one of it.
+// What the scenarios of actors share: an actor that keeps what it gets, and a runtime, a group and
+// one of it.
 #pragma once
 
 #include "engine.hpp"
@@ -73,10 +74,13 @@ struct house {
     void steal_from_first_worker() {
         sennit::sched::worker& victim = one->core().worker_at(0);
         sennit::sched::run_queue::batch stolen_batch;
-        (void)victim.queue().steal_half(stolen_batch,
-                                        [&]() noexcept { sennit::sched::mailbox::deliver_from_lifo_slot(victim); });
-        while (sennit::sched::runnable* item = stolen_batch.woken.pop_front()) one->core().post(*item);
-        while (sennit::sched::runnable* item = stolen_batch.spawned.pop_front()) one->core().post(*item);
+        (void)victim.queue().steal_half(stolen_batch, [&]() noexcept {
+            sennit::sched::mailbox::deliver_from_lifo_slot(victim);
+        });
+        while (sennit::sched::runnable* item = stolen_batch.woken.pop_front())
+            one->core().post(*item);
+        while (sennit::sched::runnable* item = stolen_batch.spawned.pop_front())
+            one->core().post(*item);
     }
     engine one;
     ledger what;

@@ -5,11 +5,12 @@
 #include "sennit/actor/actor_timer.hpp"
 
 // As tell_after and tell_every, which look at the system's clock; due at once.
-static sennit::actor_timer timer_for(const sennit::actor_ref<keeper>& whom, put message, std::int64_t period_ns = 0) {
+static sennit::actor_timer timer_for(const sennit::actor_ref<keeper>& whom, put message,
+                                     std::int64_t period_ns = 0) {
     using namespace sennit;
-    return actor_timer(
-        detail::begin_timer(whom.address(), 0, period_ns,
-                            {actor_ref<keeper>::make_told(message), &detail::copy_told<put>, &detail::drop_told<put>}));
+    return actor_timer(detail::begin_timer(
+        whom.address(), 0, period_ns,
+        {actor_ref<keeper>::make_told(message), &detail::copy_told<put>, &detail::drop_told<put>}));
 }
 
 // A cancel meets the timer that it is for, and the turn that handles its message.
@@ -25,7 +26,8 @@ SIM_SCENARIO_WITHIN(actor, a_cancel_meets_its_timer, .preemptions = 2, .stale_re
 }
 
 // A repeating timer is cancelled while its message arms it again: it does not stay armed.
-SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(actor, a_cancel_meets_a_timer_that_repeats, .preemptions = 2,
+                    .stale_reads = 0) {
     house all(1, 9);
     auto timer = timer_for(all.actor, put{0}, 1'000'000);
     sim::check(timer.cancel(), "it goes on for ever");

@@ -8,7 +8,8 @@
 
 #include <array>
 
-SIM_SCENARIO_WITHIN(barrier, nobody_goes_on_before_all_have_arrived, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(barrier, nobody_goes_on_before_all_have_arrived, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::barrier all(3);
     std::array<sim::var<int>, 3> data;
     sim::in_threads(3, [&](unsigned me) {
@@ -31,7 +32,8 @@ SIM_SCENARIO_WITHIN(barrier, is_used_again_at_once, .preemptions = 2, .stale_rea
     });
 }
 
-SIM_SCENARIO_WITHIN(barrier, the_completion_runs_once_before_anybody_goes_on, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(barrier, the_completion_runs_once_before_anybody_goes_on, .preemptions = 2,
+                    .stale_reads = 1) {
     sim::var<int> completions{0};
     sennit::barrier both(2, [&]() noexcept { completions = completions + 1; });
     sim::in_threads(2, [&](unsigned) {
@@ -54,7 +56,8 @@ SIM_SCENARIO_WITHIN(barrier, who_drops_is_expected_no_more, .preemptions = 2, .s
     leaver.join();
 }
 
-SIM_SCENARIO_WITHIN(barrier, who_leaves_by_a_cancel_has_arrived, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(barrier, who_leaves_by_a_cancel_has_arrived, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::barrier both(2);
     sennit::sched::cancel_scope scope(nullptr);
     sim::thread cancelled([&] { (void)not_cancelled(scope, [&] { both.arrive_and_wait(); }); });

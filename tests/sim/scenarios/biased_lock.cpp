@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock whose owner pays nothing: src/core/queues/biased_lock.hpp; where there is no membarrier, Dekker's pattern
-// with sequentially consistent accesses.
+// The lock whose owner pays nothing: src/core/queues/biased_lock.hpp; where there is no membarrier,
+// Dekker's pattern with sequentially consistent accesses.
 #include "engine.hpp"
 
 #include "core/policy/tuning.hpp"
@@ -27,7 +27,8 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, lets_one_in_at_a_time, .preemptions = 3, .st
     sim::check(count == (let_in ? 3 : 2), "whoever was let in has counted");
 }
 
-SIM_SCENARIO_BOTH_WAYS(biased_lock, carries_what_was_written_inside, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_BOTH_WAYS(biased_lock, carries_what_was_written_inside, .preemptions = 3,
+                       .stale_reads = 2) {
     biased_lock lock;
     sim::var<int> to_other{0}, to_owner{0};
     sennit::base::atomic<int> let_in{0};
@@ -50,7 +51,8 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, carries_what_was_written_inside, .preemption
 }
 
 // The owner does not leave for a while: the other gives up, and nobody is locked out.
-SIM_SCENARIO_BOTH_WAYS(biased_lock, a_remote_lock_that_is_given_up_leaves_it_free, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(biased_lock, a_remote_lock_that_is_given_up_leaves_it_free, .preemptions = 2,
+                       .stale_reads = 1) {
     biased_lock lock;
     sim::var<int> count{0};
     event inside, tried;
@@ -75,7 +77,8 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, a_remote_lock_that_is_given_up_leaves_it_fre
     sim::check(count >= 2, "the owner was in twice");
 }
 
-SIM_SCENARIO_BOTH_WAYS(biased_lock, two_others_come_in_one_by_one, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(biased_lock, two_others_come_in_one_by_one, .preemptions = 2,
+                       .stale_reads = 1) {
     biased_lock lock;
     sim::var<int> count{0};
     sennit::base::atomic<int> let_in{0};
@@ -94,7 +97,8 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, two_others_come_in_one_by_one, .preemptions 
 }
 
 // The owner finds the claim, waits for its end and must not miss it.
-SIM_SCENARIO_BOTH_WAYS(biased_lock, the_owner_gets_in_after_the_other, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(biased_lock, the_owner_gets_in_after_the_other, .preemptions = 2,
+                       .stale_reads = 1) {
     biased_lock lock;
     sim::var<int> count{0};
     event claimed;
@@ -113,8 +117,10 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, the_owner_gets_in_after_the_other, .preempti
     other.join();
 }
 
-// The first claim leaves the owner wary, the next one may find it so, or just gone back. Each is let in alone.
-SIM_SCENARIO_WITHIN(biased_lock, a_contended_owner_needs_no_barrier, .preemptions = 3, .stale_reads = 2) {
+// The first claim leaves the owner wary, the next one may find it so, or just gone back. Each is
+// let in alone.
+SIM_SCENARIO_WITHIN(biased_lock, a_contended_owner_needs_no_barrier, .preemptions = 3,
+                    .stale_reads = 2) {
     biased_lock lock;
     sim::var<int> count{0};
     int let_in = 0;
@@ -135,7 +141,8 @@ SIM_SCENARIO_WITHIN(biased_lock, a_contended_owner_needs_no_barrier, .preemption
 }
 
 // It is wary for some sections, and then as before.
-SIM_SCENARIO_WITHIN(biased_lock, an_owner_is_not_contended_for_ever, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(biased_lock, an_owner_is_not_contended_for_ever, .preemptions = 2,
+                    .stale_reads = 1) {
     biased_lock lock;
     event claimed;
     sim::check(!lock.is_contended(), "nobody has claimed");

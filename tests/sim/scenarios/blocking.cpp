@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocking: sennit/blocking.hpp, src/blocking/blocking_pool.cpp. A call runs on a helper's thread while its worker goes
-// on.
+// blocking: sennit/blocking.hpp, src/blocking/blocking_pool.cpp. A call runs on a helper's thread
+// while its worker goes on.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -36,7 +36,8 @@ SIM_SCENARIO_WITHIN(blocking, the_worker_goes_on_meanwhile, .preemptions = 2, .s
 }
 
 // The helper of the first is on its way to sleep when the second call comes, or asleep.
-SIM_SCENARIO_WITHIN(blocking, a_helper_is_called_again_or_another_comes, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(blocking, a_helper_is_called_again_or_another_comes, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     one.run([] {
         sim::var<int> count{0};

@@ -20,7 +20,8 @@ wake_reason wait_in(cancel_scope& scope) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_wait_that_begins, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_wait_that_begins, .preemptions = 3,
+                    .stale_reads = 2) {
     cancel_scope scope(nullptr);
     sim::var<int> why{0};
     sim::thread canceller([&] {
@@ -32,7 +33,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_wait_that_begins, .preemption
     canceller.join();
 }
 
-SIM_SCENARIO_WITHIN(cancel_scope, whoever_sees_it_cancelled_sees_what_came_before, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(cancel_scope, whoever_sees_it_cancelled_sees_what_came_before, .preemptions = 2,
+                    .stale_reads = 2) {
     cancel_scope scope(nullptr);
     sim::var<int> why{0};
     sim::thread canceller([&] {
@@ -45,7 +47,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, whoever_sees_it_cancelled_sees_what_came_befor
 }
 
 // The scope is below one that is cancelled, perhaps before it is made.
-SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_child_that_is_born, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_child_that_is_born, .preemptions = 3,
+                    .stale_reads = 2) {
     cancel_scope parent(nullptr);
     sim::thread canceller([&] { parent.cancel(); });
     {
@@ -56,7 +59,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_child_that_is_born, .preempti
 }
 
 // Two levels, cancelled at both ends at once: the wait is ended once.
-SIM_SCENARIO_WITHIN(cancel_scope, a_child_and_its_parent_are_cancelled_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(cancel_scope, a_child_and_its_parent_are_cancelled_at_once, .preemptions = 2,
+                    .stale_reads = 1) {
     cancel_scope root(nullptr);
     cancel_scope middle(&root);
     cancel_scope child(&middle);
@@ -69,7 +73,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_child_and_its_parent_are_cancelled_at_once, 
 }
 
 // A child goes, and its memory with it, while its parent is being cancelled.
-SIM_SCENARIO_WITHIN(cancel_scope, a_child_dies_while_its_parent_is_cancelled, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(cancel_scope, a_child_dies_while_its_parent_is_cancelled, .preemptions = 3,
+                    .stale_reads = 1) {
     cancel_scope parent(nullptr);
     cancel_scope sibling(&parent);
     auto child = std::make_unique<cancel_scope>(&parent);
@@ -81,7 +86,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_child_dies_while_its_parent_is_cancelled, .p
 }
 
 // The wait's frame, and with it the point that the scope knew, is gone when the cancel looks.
-SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_comes_after_the_wait_has_ended, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_comes_after_the_wait_has_ended, .preemptions = 3,
+                    .stale_reads = 1) {
     cancel_scope scope(nullptr);
     sim::thread canceller([&] { scope.cancel(); });
     {
@@ -94,7 +100,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_comes_after_the_wait_has_ended, .pree
 }
 
 // A fiber's wait: it is saved while the cancel comes.
-SIM_SCENARIO_WITHIN(cancel_scope, a_contexts_wait_is_cancelled, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(cancel_scope, a_contexts_wait_is_cancelled, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     cancel_scope scope(nullptr);
     event ready;

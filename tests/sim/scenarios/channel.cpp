@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel: sennit/channel.hpp. A value arrives once if its push reports success, and not at all otherwise.
+// channel: sennit/channel.hpp. A value arrives once if its push reports success, and not at all
+// otherwise.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -22,7 +23,8 @@ int left_in(numbers& from) {
 
 // ---- a rendezvous
 
-SIM_SCENARIO_WITHIN(channel, a_rendezvous_hands_one_value_over, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(channel, a_rendezvous_hands_one_value_over, .preemptions = 3,
+                    .stale_reads = 2) {
     numbers meet;
     sim::var<int> data{0};
     sim::thread sender([&] {
@@ -64,7 +66,8 @@ SIM_SCENARIO_WITHIN(channel, two_deadlines_meet, .preemptions = 3, .stale_reads 
     sleep_until(when);
     popped = meet.pop_until(got, when);
     sender.join();
-    sim::check(pushed == popped && got == (popped == status::success ? 7 : 0), "both sides know the same");
+    sim::check(pushed == popped && got == (popped == status::success ? 7 : 0),
+               "both sides know the same");
 }
 
 // ---- with room
@@ -72,7 +75,8 @@ SIM_SCENARIO_WITHIN(channel, two_deadlines_meet, .preemptions = 3, .stale_reads 
 SIM_SCENARIO_WITHIN(channel, values_arrive_in_order, .preemptions = 2, .stale_reads = 2) {
     numbers queue(1);
     sim::thread sender([&] {
-        for (int i = 1; i <= 3; ++i) sim::check(queue.push(i) == status::success, "there is room, or room comes");
+        for (int i = 1; i <= 3; ++i)
+            sim::check(queue.push(i) == status::success, "there is room, or room comes");
         queue.close();
     });
     int next = 1;
@@ -94,7 +98,8 @@ SIM_SCENARIO_WITHIN(channel, a_close_meets_two_receivers, .preemptions = 2, .sta
     sim::check(first.has_value() != second.has_value(), "one of them has it");
 }
 
-SIM_SCENARIO_WITHIN(channel, an_error_reaches_who_waits_for_the_end, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, an_error_reaches_who_waits_for_the_end, .preemptions = 2,
+                    .stale_reads = 1) {
     numbers queue(1);
     sim::thread closer([&] { queue.close(std::make_exception_ptr(std::runtime_error("end"))); });
     bool thrown = false;
@@ -128,7 +133,8 @@ SIM_SCENARIO_WITHIN(channel, a_timed_push_meets_the_pop, .preemptions = 3, .stal
     sleep_until(when);
     sim::check(queue.pop() == 1, "the oldest comes first");
     sender.join();
-    sim::check(left_in(queue) == (pushed == status::success ? 2 : 0), "it lies there if it was taken");
+    sim::check(left_in(queue) == (pushed == status::success ? 2 : 0),
+               "it lies there if it was taken");
 }
 
 SIM_SCENARIO_WITHIN(channel, a_cancelled_pop_meets_the_push, .preemptions = 2, .stale_reads = 1) {
@@ -156,7 +162,8 @@ SIM_SCENARIO_WITHIN(channel, a_cancelled_push_meets_the_pop, .preemptions = 2, .
     sim::check(got == (sent ? 7 : 0), "it has arrived if it was taken");
 }
 
-SIM_SCENARIO_WITHIN(channel, an_unbounded_one_grows_while_others_push, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, an_unbounded_one_grows_while_others_push, .preemptions = 2,
+                    .stale_reads = 1) {
     numbers queue(numbers::unbounded);
     sim::in_threads(2, [&](unsigned me) { (void)queue.push(static_cast<int>(me) + 1); });
     sim::check(left_in(queue) == 3, "both are there");
@@ -168,7 +175,8 @@ SIM_SCENARIO_WITHIN(channel, a_fiber_receives_from_a_thread, .preemptions = 2, .
     engine one(1);
     numbers meet;
     sim::var<int> data{0};
-    sennit::fiber receiver({.runtime = &*one}, [&] { sim::check(meet.pop() == 7 && data == 1, "it has arrived"); });
+    sennit::fiber receiver({.runtime = &*one},
+                           [&] { sim::check(meet.pop() == 7 && data == 1, "it has arrived"); });
     data = 1;
     sim::check(meet.push(7) == status::success, "it is taken");
     receiver.join();

@@ -31,7 +31,8 @@ struct condition {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(condition_variable, a_change_is_not_missed, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(condition_variable, a_change_is_not_missed, .preemptions = 2,
+                    .stale_reads = 2) {
     condition one;
     sim::thread other([&] {
         one.set(1);
@@ -52,7 +53,8 @@ SIM_SCENARIO_WITHIN(condition_variable, all_are_notified, .preemptions = 2, .sta
 }
 
 // The object is gone as soon as those that waited have been notified; they need it no more.
-SIM_SCENARIO_WITHIN(condition_variable, dies_when_all_are_notified, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(condition_variable, dies_when_all_are_notified, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::mutex lock;
     auto changed = std::make_unique<sennit::condition_variable>();
     bool waits = false, set = false;
@@ -70,8 +72,10 @@ SIM_SCENARIO_WITHIN(condition_variable, dies_when_all_are_notified, .preemptions
     waiter.join();
 }
 
-// One of two has a deadline, which comes with the notification: it has taken it, or the other one is notified.
-SIM_SCENARIO_WITHIN(condition_variable, a_notification_meets_a_timeout, .preemptions = 2, .stale_reads = 0) {
+// One of two has a deadline, which comes with the notification: it has taken it, or the other one
+// is notified.
+SIM_SCENARIO_WITHIN(condition_variable, a_notification_meets_a_timeout, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::mutex lock;
     sennit::condition_variable changed;
     const time_point when = soon();
@@ -101,7 +105,8 @@ SIM_SCENARIO_WITHIN(condition_variable, a_notification_meets_a_timeout, .preempt
     patient.join(); // for ever, if the notification was lost
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::mutex lock;
     sennit::condition_variable changed;
     sennit::sched::cancel_scope scope(nullptr);
@@ -114,7 +119,8 @@ SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, 
             changed.wait(inside);
             taken = true;
         } catch (const sennit::cancelled&) {
-            sim::check(inside.owns_lock() && !lock.try_lock(), "the lock is held again, however the wait ends");
+            sim::check(inside.owns_lock() && !lock.try_lock(),
+                       "the lock is held again, however the wait ends");
         }
     });
     sim::thread other([&] {
@@ -153,8 +159,10 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_will_do, .preemptions = 2, .sta
     other.join();
 }
 
-// The lock of the user and that of the list are taken one after the other: no notification falls between.
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_all_are_notified, .preemptions = 2, .stale_reads = 0) {
+// The lock of the user and that of the list are taken one after the other: no notification falls
+// between.
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_all_are_notified, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
     sim::var<int> value{0};
@@ -172,7 +180,8 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_all_are_notified, .preemptions 
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_a_notification_meets_a_timeout, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_a_notification_meets_a_timeout, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
     sim::var<int> value{0};
@@ -194,7 +203,8 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_a_notification_meets_a_timeout,
     lock.unlock();
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
     sennit::sched::cancel_scope scope(nullptr);
@@ -210,13 +220,15 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .
         }
     });
     canceller.join();
-    sim::check(!went_on && value == 1 && lock.try_lock(), "nothing else ends the wait, and the lock is given back");
+    sim::check(!went_on && value == 1 && lock.try_lock(),
+               "nothing else ends the wait, and the lock is given back");
     lock.unlock();
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(condition_variable, a_fiber_waits_for_a_thread, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(condition_variable, a_fiber_waits_for_a_thread, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     condition shared;
     sennit::fiber strand({.runtime = &*one}, [&] { shared.wait_for(1); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines and their side stacks between threads: sennit/coroutine.hpp, src/fibers/runtime/coroutine_stack.cpp.
+// Coroutines and their side stacks between threads: sennit/coroutine.hpp,
+// src/fibers/runtime/coroutine_stack.cpp.
 #include "engine.hpp"
 #include "ground/ground.hpp"
 
@@ -12,7 +13,8 @@
 
 namespace {
 
-// Side stacks live as long as the process: so that none is made within an execution, some are there before the first.
+// Side stacks live as long as the process: so that none is made within an execution, some are there
+// before the first.
 const bool enough_coroutine_stacks = [] {
     const std::function<void(int)> nest = [&](int deep) {
         sennit::coroutine<> one([&](auto&) {
@@ -84,7 +86,8 @@ SIM_SCENARIO_WITHIN(coroutine, is_destroyed_by_another_thread, .preemptions = 2,
 }
 
 // Two threads take stacks, run on them and give them back: one may get what the other has given.
-SIM_SCENARIO_WITHIN(coroutine, stacks_are_used_again_by_others, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(coroutine, stacks_are_used_again_by_others, .preemptions = 2,
+                    .stale_reads = 1) {
     sim::var<int> ran[2];
     sim::in_threads(2, [&](unsigned me) {
         for (int i = 0; i < 2; ++i) {
@@ -101,10 +104,12 @@ SIM_SCENARIO_WITHIN(coroutine, stacks_are_used_again_by_others, .preemptions = 2
     sim::check(ran[0] == 4 && ran[1] == 4, "all have run");
 }
 
-// Its body waits for a fiber; it goes on on whatever worker its resumer's context does, and suspends from there.
+// Its body waits for a fiber; it goes on on whatever worker its resumer's context does, and
+// suspends from there.
 SIM_SCENARIO_WITHIN(
     coroutine, a_body_that_blocks_moves_with_its_resumer, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "wait.cpp worker.cpp switching.hpp coroutine_stack.cpp event.cpp event.hpp run_queue.hpp") {
+    .preempt_in =
+        "wait.cpp worker.cpp switching.hpp coroutine_stack.cpp event.cpp event.hpp run_queue.hpp") {
     engine two(2);
     sim::var<int> gone{0};
     sim::var<int> data{0};
@@ -129,10 +134,12 @@ SIM_SCENARIO_WITHIN(
     sim::check(gone == 1, "what was on its stack is destroyed");
 }
 
-// A fiber that runs inside a coroutine's turn is forked away and joined there: forks inside a body are its resumer's.
+// A fiber that runs inside a coroutine's turn is forked away and joined there: forks inside a body
+// are its resumer's.
 SIM_SCENARIO_WITHIN(
     coroutine, a_body_forks, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp coroutine_stack.cpp one_shot.cpp") {
+    .preempt_in =
+        "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp coroutine_stack.cpp one_shot.cpp") {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {

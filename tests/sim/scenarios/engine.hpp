@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime whose workers have all gone to sleep when the scenario begins. Its birth and its end are not explored.
+// A runtime whose workers have all gone to sleep when the scenario begins. Its birth and its end
+// are not explored.
 #pragma once
 
 #include "explorer/sim.hpp"
@@ -31,10 +32,11 @@ public:
     // `more`: workers that it may grow by.
     explicit engine(unsigned workers, unsigned spares = 0, unsigned more = 0) {
         sim::calmly([&] {
-            runtime_ = std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = workers,
-                                                                                 .stack_size = small_stack,
-                                                                                 .max_spare_workers = spares,
-                                                                                 .max_workers = workers + more});
+            runtime_ = std::make_unique<sennit::runtime>(
+                sennit::runtime_options{.workers = workers,
+                                        .stack_size = small_stack,
+                                        .max_spare_workers = spares,
+                                        .max_workers = workers + more});
         });
         sim::when_stuck([this] { return work_that_lies_about(); });
     }
@@ -59,7 +61,8 @@ private:
         for (unsigned i = 0; i < core.worker_count_with_spares(); ++i) {
             sennit::sched::worker& one = core.worker_at(i);
             const std::string whose = "worker " + std::to_string(i);
-            if (!one.queue().empty()) text += whose + " has " + std::to_string(one.queue().size()) + " in its queue; ";
+            if (!one.queue().empty())
+                text += whose + " has " + std::to_string(one.queue().size()) + " in its queue; ";
             const sennit::sched::context* runs = one.running();
             if (runs && !sennit::sched::fork_range::of(runs->forks.load()).empty())
                 text += whose + " has public forks; ";
@@ -72,7 +75,8 @@ private:
 
 // Work that says when it has run.
 struct errand : sennit::sched::runnable {
-    errand() : runnable([](runnable* self) noexcept { static_cast<errand*>(self)->done.finish(); }) {}
+    errand()
+        : runnable([](runnable* self) noexcept { static_cast<errand*>(self)->done.finish(); }) {}
     sennit::sched::one_shot done;
 };
 
@@ -94,13 +98,15 @@ private:
 // Work that sets an event.
 struct setter : sennit::sched::runnable {
     explicit setter(event& e)
-        : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target.set(); }), target(e) {}
+        : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target.set(); }),
+          target(e) {}
     event& target;
 };
 
 // How a worker goes to sleep, in small: with one bit in the map, after a last look for work.
 template <class F>
-void park_in_small(sennit::sched::parker& own_parker, sennit::sched::idle_map& map, F work_in_sight) {
+void park_in_small(sennit::sched::parker& own_parker, sennit::sched::idle_map& map,
+                   F work_in_sight) {
     own_parker.announce();
     map.set(0);
     if (work_in_sight() && map.clear(0))

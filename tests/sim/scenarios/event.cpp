@@ -32,7 +32,8 @@ SIM_SCENARIO_WITHIN(event, all_who_wait_go_on, .preemptions = 2, .stale_reads = 
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(event, each_automatic_set_lets_one_through, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, each_automatic_set_lets_one_through, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::event turn(automatic, true);
     sim::var<int> count{0};
     sim::in_threads(3, [&](unsigned) {
@@ -43,7 +44,8 @@ SIM_SCENARIO_WITHIN(event, each_automatic_set_lets_one_through, .preemptions = 2
     sim::check(count == 3 && turn.try_wait() && !turn.try_wait(), "it is set, once");
 }
 
-SIM_SCENARIO_WITHIN(event, a_timed_wait_meets_an_automatic_set, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, a_timed_wait_meets_an_automatic_set, .preemptions = 3,
+                    .stale_reads = 1) {
     sennit::event turn(automatic);
     const time_point when = soon();
     bool got = false;
@@ -54,7 +56,8 @@ SIM_SCENARIO_WITHIN(event, a_timed_wait_meets_an_automatic_set, .preemptions = 3
     sim::check(turn.try_wait() == !got, "the set was used up, or is there");
 }
 
-SIM_SCENARIO_WITHIN(event, a_cancelled_wait_loses_no_automatic_set, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, a_cancelled_wait_loses_no_automatic_set, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::event turn(automatic);
     sennit::sched::cancel_scope scope(nullptr);
     bool got = false;
@@ -67,7 +70,8 @@ SIM_SCENARIO_WITHIN(event, a_cancelled_wait_loses_no_automatic_set, .preemptions
 }
 
 // Whoever waited when it was set goes on, even if it is reset at once.
-SIM_SCENARIO_WITHIN(event, a_reset_keeps_nobody_who_was_let_through, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, a_reset_keeps_nobody_who_was_let_through, .preemptions = 3,
+                    .stale_reads = 1) {
     sennit::event come;
     const time_point when = soon();
     sim::thread waiter([&] { come.wait(); });

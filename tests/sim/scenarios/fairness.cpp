@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every ready piece of work runs and every new one begins, within a bounded number of picks: src/core/README.md, "What
-// begins and when". Each scenario has pieces of work that are ready again and again, until the piece that they might
-// starve has begun, or for so many rounds that it must have.
+// Every ready piece of work runs and every new one begins, within a bounded number of picks:
+// src/core/README.md, "What begins and when". Each scenario has pieces of work that are ready again
+// and again, until the piece that they might starve has begun, or for so many rounds that it must
+// have.
 #include "engine.hpp"
 
 #include "sennit/channel.hpp"
@@ -45,7 +46,8 @@ struct comes_from_outside : sennit::sched::runnable {
         : runnable([](runnable* self) noexcept {
               auto& me = *static_cast<comes_from_outside*>(self);
               if (me.over) return me.done.finish();
-              sim::check(++me.rounds < many_rounds, "what the work waits for happens while it comes again and again");
+              sim::check(++me.rounds < many_rounds,
+                         "what the work waits for happens while it comes again and again");
               me.one->core().post(me);
           }),
           one(on), over(until) {}
@@ -63,7 +65,8 @@ void answer_old_requests() {
 } // namespace
 
 // The new fiber is the oldest new work of the only worker, which always has something ready.
-SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preemptions = 1,
+                    .stale_reads = 0) {
     engine one(1);
     one.run([] {
         answer_old_requests();
@@ -75,8 +78,8 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preem
     });
 }
 
-// A thief asked, and the new fiber was given away; no worker comes for it but the one that gave it. With `outside` the
-// shared queue always has something else, too.
+// A thief asked, and the new fiber was given away; no worker comes for it but the one that gave it.
+// With `outside` the shared queue always has something else, too.
 namespace {
 void begins_a_fiber_that_was_given_away(bool outside) {
     engine one(1);
@@ -86,7 +89,8 @@ void begins_a_fiber_that_was_given_away(bool outside) {
         sennit::fiber fresh([&] { begun = true; });
         sennit::fiber second([] {});
         sennit::sched::run_queue::batch half; // as worker::share_half does
-        sim::check(sennit::sched::this_worker()->queue().take_half(half) == 1, "the older one goes");
+        sim::check(sennit::sched::this_worker()->queue().take_half(half) == 1,
+                   "the older one goes");
         one->core().injector().push_batch(half);
         comes_from_outside work(one, begun);
         if (outside)
@@ -101,18 +105,18 @@ void begins_a_fiber_that_was_given_away(bool outside) {
     });
 }
 } // namespace
-SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_that_talk, .preemptions = 1,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_that_talk,
+                    .preemptions = 1, .stale_reads = 0) {
     begins_a_fiber_that_was_given_away(false);
 }
-SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_work_from_outside, .preemptions = 1,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_work_from_outside,
+                    .preemptions = 1, .stale_reads = 0) {
     begins_a_fiber_that_was_given_away(true);
 }
 
 // As the first one, and the shared queue always has something, too.
-SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_talk_and_work_from_outside, .preemptions = 1,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_talk_and_work_from_outside,
+                    .preemptions = 1, .stale_reads = 0) {
     engine one(1);
     one.run([&] {
         answer_old_requests();
@@ -128,8 +132,8 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_talk_and_work_from_outsi
 }
 
 // A fiber that was woken goes on though each new fiber begins another one and ends.
-SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_others, .preemptions = 1,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_others,
+                    .preemptions = 1, .stale_reads = 0) {
     engine one(1);
     one.run([&] {
         answer_old_requests();
@@ -141,7 +145,8 @@ SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_o
             void begin_next() {
                 sennit::fiber([this] {
                     if (woken) return over.finish();
-                    sim::check(++begun < many_rounds, "the woken fiber continues while new ones begin");
+                    sim::check(++begun < many_rounds,
+                               "the woken fiber continues while new ones begin");
                     begin_next();
                 }).detach();
             }
@@ -161,8 +166,10 @@ SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_o
     });
 }
 
-// A fiber makes and joins others in a loop: each child runs on its joiner's stack, which is no pick.
-SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_one_that_joins_others, .preemptions = 1, .stale_reads = 0) {
+// A fiber makes and joins others in a loop: each child runs on its joiner's stack, which is no
+// pick.
+SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_one_that_joins_others, .preemptions = 1,
+                    .stale_reads = 0) {
     engine one(1);
     one.run([&] {
         answer_old_requests();
@@ -183,7 +190,8 @@ void grow(sennit::channel<int>& up, int depth) {
     int sum = 1;
     if (depth != 0) {
         sennit::channel<int> values(0);
-        for (int i = 0; i < 3; ++i) sennit::fiber([&values, depth] { grow(values, depth - 1); }).detach();
+        for (int i = 0; i < 3; ++i)
+            sennit::fiber([&values, depth] { grow(values, depth - 1); }).detach();
         for (int i = 0; i < 3; ++i) sum += *values.pop();
     }
     up.push(sum);
@@ -199,9 +207,10 @@ int blocking_tree(int depth) {
 
 } // namespace
 
-// 121 fibers that block in a tree of five levels need few more stacks than one path from the root to a leaf.
-SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions = 0, .stale_reads = 0,
-                    .steps = 200'000) {
+// 121 fibers that block in a tree of five levels need few more stacks than one path from the root
+// to a leaf.
+SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions = 0,
+                    .stale_reads = 0, .steps = 200'000) {
     engine one(1);
     std::size_t most = 0;
     one.run([&] {
@@ -212,7 +221,8 @@ SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions 
     sim::check(most <= 40, "live stacks stay near the depth of the tree");
 }
 
-// A parent that was woken goes before its elder sibling begins, though their parent is ready before it.
+// A parent that was woken goes before its elder sibling begins, though their parent is ready before
+// it.
 SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
     sennit::sched::run_queue queue;
     struct piece : sennit::sched::runnable {
@@ -232,7 +242,8 @@ SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
     sim::check(queue.pop() == &sibling, "it is the grandparent's child");
 }
 
-// What a thief takes of new work stays behind all that the thief has of its own, and the next thief gets the oldest.
+// What a thief takes of new work stays behind all that the thief has of its own, and the next thief
+// gets the oldest.
 SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
     sennit::sched::run_queue mine, theirs;
     struct piece : sennit::sched::runnable {
@@ -251,5 +262,6 @@ SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
     mine.append_batch(stolen_batch);
     mine.push_woken(woken);
     sim::check(mine.pop() == &woken, "what is ready here goes first");
-    sim::check(mine.pop() == &stolen[1] && mine.pop() == &stolen[0], "then the newest of what was stolen");
+    sim::check(mine.pop() == &stolen[1] && mine.pop() == &stolen[0],
+               "then the newest of what was stolen");
 }

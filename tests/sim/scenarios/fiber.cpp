@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers between who holds them and their end: sennit/detail/core/fiber_block.hpp, src/fibers/runtime/fiber_block.cpp.
+// Fibers between who holds them and their end: sennit/detail/core/fiber_block.hpp,
+// src/fibers/runtime/fiber_block.cpp.
 //
-// In the first half the fiber's function is run by hand, in a thread that is no worker, so that nothing but the state
-// word, the lock and the join is explored; the second half has whole runtimes.
+// In the first half the fiber's function is run by hand, in a thread that is no worker, so that
+// nothing but the state word, the lock and the join is explored; the second half has whole
+// runtimes.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -65,7 +67,8 @@ SIM_SCENARIO_WITHIN(fiber, is_joined_in_a_scope_while_it_ends, .preemptions = 2,
 }
 
 // The join is given up while the fiber ends, and repeated.
-SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_repeated_while_it_ends, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_repeated_while_it_ends, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     auto* block = new result_fiber(one->core());
     cancel_scope scope(nullptr);
@@ -81,7 +84,8 @@ SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_repeated_while_it_ends, .pree
 }
 
 // The join is given up while the fiber ends, and the fiber is let go.
-SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_it_is_let_go_while_it_ends, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber, a_join_is_cancelled_and_it_is_let_go_while_it_ends, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     auto* block = new result_fiber(one->core());
     cancel_scope scope(nullptr);
@@ -118,7 +122,8 @@ SIM_SCENARIO_WITHIN(fiber, is_joined_by_a_plain_thread, .preemptions = 2, .stale
 }
 
 // The thief takes it, or the joiner runs it on its own stack.
-SIM_SCENARIO_WITHIN(fiber, runs_inline_at_its_join_or_on_another_worker, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber, runs_inline_at_its_join_or_on_another_worker, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     sim::var<int> runs{0};
     two.run([&] {
@@ -151,14 +156,16 @@ SIM_SCENARIO_WITHIN(fiber, a_timed_join_meets_the_end, .preemptions = 2, .stale_
         auto* block = new result_fiber(one->core());
         sim::thread runner([&] { block->go(); });
         const wake_reason why = block->join({.deadline_ns = now_ns(), .cancellable = false});
-        sim::check(why == wake_reason::source || why == wake_reason::timed_out, "nothing else ends it");
+        sim::check(why == wake_reason::source || why == wake_reason::timed_out,
+                   "nothing else ends it");
         if (why != wake_reason::source) block->join({.cancellable = false});
         block->check_and_free();
         runner.join();
     });
 }
 
-SIM_SCENARIO_WITHIN(fiber, is_detached_on_a_worker_while_it_ends, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber, is_detached_on_a_worker_while_it_ends, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     event ran;
     two.run([&] {

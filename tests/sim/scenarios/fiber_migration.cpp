@@ -39,7 +39,8 @@ SIM_SCENARIO_WITHIN(fiber_migration, meets_a_join, .preemptions = 2, .stale_read
 }
 
 // Its joiner is a fiber of the runtime that it comes to, and might run it on its own stack.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_join_where_it_arrives, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber_migration, meets_a_join_where_it_arrives, .preemptions = 2,
+                    .stale_reads = 1) {
     two_runtimes all;
     sim::var<int> data{0};
     all.there.run([&] {
@@ -72,7 +73,8 @@ SIM_SCENARIO_WITHIN(fiber_migration, meets_a_stop_request, .preemptions = 2, .st
     sim::var<int> asked{0};
     sennit::fiber one(all.moves, [&] {
         sennit::this_fiber::migrate_to(*all.there);
-        if (sennit::this_fiber::get_stop_token().stop_requested()) sim::check(asked == 1, "what came before is seen");
+        if (sennit::this_fiber::get_stop_token().stop_requested())
+            sim::check(asked == 1, "what came before is seen");
         sennit::this_fiber::migrate_to(*all.here);
     });
     asked = 1;
@@ -81,9 +83,10 @@ SIM_SCENARIO_WITHIN(fiber_migration, meets_a_stop_request, .preemptions = 2, .st
     sim::check(one.get_stop_token().stop_requested(), "it has been asked");
 }
 
-// What belongs to the lock of an order is changed from outside under one runtime's lock, by the fiber under the
-// other's.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_change_of_its_properties, .preemptions = 2, .stale_reads = 1) {
+// What belongs to the lock of an order is changed from outside under one runtime's lock, by the
+// fiber under the other's.
+SIM_SCENARIO_WITHIN(fiber_migration, meets_a_change_of_its_properties, .preemptions = 2,
+                    .stale_reads = 1) {
     two_runtimes all;
     const auto counted = std::make_shared<noted>();
     all.moves.properties = counted;
@@ -97,14 +100,18 @@ SIM_SCENARIO_WITHIN(fiber_migration, meets_a_change_of_its_properties, .preempti
     sim::check(counted->count == 2, "both have changed it");
 }
 
-// Whoever joins it destroys the runtime that it has ended in, while the worker that it left may still be at its post.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_the_end_of_where_it_goes, .preemptions = 2, .stale_reads = 1) {
+// Whoever joins it destroys the runtime that it has ended in, while the worker that it left may
+// still be at its post.
+SIM_SCENARIO_WITHIN(fiber_migration, meets_the_end_of_where_it_goes, .preemptions = 2,
+                    .stale_reads = 1) {
     engine here(1);
     std::optional<sennit::runtime> there;
     sim::calmly([&] {
-        there.emplace(sennit::runtime_options{.workers = 1, .stack_size = small_stack, .max_spare_workers = 0});
+        there.emplace(sennit::runtime_options{
+            .workers = 1, .stack_size = small_stack, .max_spare_workers = 0});
     });
-    sennit::fiber one({.runtime = &*here, .migratable = true}, [&] { sennit::this_fiber::migrate_to(*there); });
+    sennit::fiber one({.runtime = &*here, .migratable = true},
+                      [&] { sennit::this_fiber::migrate_to(*there); });
     one.join();
     there.reset();
 }

@@ -22,14 +22,16 @@ SIM_SCENARIO_WITHIN(fork_stack, each_fork_runs_once, .preemptions = 2, .stale_re
 }
 
 // Publication of the older half, and taking the newer half back, three deep.
-SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     sim::check(two.run([] { return fib(4); }) == 3, "fib(4) is 3");
 }
 
-// A fork whose owner sits in a leaf that never looks up. (The request that its push answers is an old one; where it was
-// answered before, only force brings the fork out: below.)
-SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemptions = 2, .stale_reads = 1) {
+// A fork whose owner sits in a leaf that never looks up. (The request that its push answers is an
+// old one; where it was answered before, only force brings the fork out: below.)
+SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     event met;
     const int sum = two.run([&] {
@@ -48,12 +50,14 @@ SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemp
 }
 
 // The thief's force against the owner's pops and pushes.
-SIM_SCENARIO_WITHIN(fork_stack, forced_while_the_owner_goes_on, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fork_stack, forced_while_the_owner_goes_on, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     sim::var<int> runs{0};
     sennit::base::atomic<int> count{0};
     two.run([&] {
-        for (int i = 0; i < 2; ++i) sennit::fork_join([&] { (void)count.load(); }, [&] { count.fetch_add(1); });
+        for (int i = 0; i < 2; ++i)
+            sennit::fork_join([&] { (void)count.load(); }, [&] { count.fetch_add(1); });
         runs = 1;
     });
     sim::check(count.load() == 2 && runs == 1, "each second child has run once");
@@ -83,15 +87,19 @@ SIM_SCENARIO_WITHIN(fork_stack, a_family_reuses_its_slot, .preemptions = 2, .sta
 }
 
 // Two thieves at one victim.
-SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions = 2,
+                    .stale_reads = 0) {
     engine three(3);
     sim::var<int> a{0}, b{0}, c{0};
-    three.run([&] { sennit::fork_join([&] { a = a + 1; }, [&] { b = b + 1; }, [&] { c = c + 1; }); });
+    three.run(
+        [&] { sennit::fork_join([&] { a = a + 1; }, [&] { b = b + 1; }, [&] { c = c + 1; }); });
     sim::check(a == 1 && b == 1 && c == 1, "each child has run once");
 }
 
-// A thief makes its guess about a context, which leaves and comes back before the thief claims what it then has.
-SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 3, .stale_reads = 0,
+// A thief makes its guess about a context, which leaves and comes back before the thief claims what
+// it then has.
+SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 3,
+                    .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp") {
     engine two(2);
     sennit::base::atomic<int> runs{0};
@@ -102,8 +110,8 @@ SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemp
     sim::check(runs.load() == 2, "each second child has run once");
 }
 
-// A thief forces while its victim goes on pushing: what it then takes may have been written after its barrier, so only
-// the order of `head` makes the slot's contents visible.
+// A thief forces while its victim goes on pushing: what it then takes may have been written after
+// its barrier, so only the order of `head` makes the slot's contents visible.
 SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp") {
     engine two(2);
@@ -115,16 +123,19 @@ SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .st
         sennit::fork_join([] {}, [] {}); // answers its request
         sennit::fork_join(
             [&] {
-                sennit::fork_join([&] { sennit::fork_join([&] { second_is_stolen.wait(); }, [] {}); },
-                                  [&] { second_is_stolen.set(); });
+                sennit::fork_join(
+                    [&] { sennit::fork_join([&] { second_is_stolen.wait(); }, [] {}); },
+                    [&] { second_is_stolen.set(); });
             },
             [] {});
     });
 }
 
-// The request was answered before; the next sleeper asks anew, and the owner's push may not have seen it yet.
-SIM_SCENARIO_WITHIN(fork_stack, a_push_that_misses_the_request_is_found, .preemptions = 2, .stale_reads = 2,
-                    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp idle.cpp ground.cpp") {
+// The request was answered before; the next sleeper asks anew, and the owner's push may not have
+// seen it yet.
+SIM_SCENARIO_WITHIN(
+    fork_stack, a_push_that_misses_the_request_is_found, .preemptions = 2, .stale_reads = 2,
+    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp idle.cpp ground.cpp") {
     engine two(2);
     event met;
     two.run([&] {

@@ -20,7 +20,8 @@ bool set(sennit::promise<T>& promise, V&& value) {
         promise.set_value(std::forward<V>(value));
         return true;
     } catch (const sennit::future_error& error) {
-        sim::check(error.code() == sennit::future_errc::promise_already_satisfied, "nothing else is wrong");
+        sim::check(error.code() == sennit::future_errc::promise_already_satisfied,
+                   "nothing else is wrong");
         return false;
     }
 }
@@ -59,7 +60,8 @@ SIM_SCENARIO_WITHIN(future, get_meets_set, .preemptions = 3, .stale_reads = 2) {
 }
 
 // Whoever has got the value destroys the promise, in which set_value is under way.
-SIM_SCENARIO_WITHIN(future, the_promise_dies_as_soon_as_it_is_kept, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(future, the_promise_dies_as_soon_as_it_is_kept, .preemptions = 3,
+                    .stale_reads = 1) {
     auto promise = std::make_unique<sennit::promise<int>>();
     sennit::future<int> future = promise->get_future();
     sim::thread setter([&] { promise->set_value(42); });
@@ -77,7 +79,8 @@ SIM_SCENARIO_WITHIN(future, two_set_at_once, .preemptions = 2, .stale_reads = 1)
     const int got = future.get();
     first.join();
     second.join();
-    sim::check(was_set[0] != was_set[1] && got == (was_set[0] ? 1 : 2), "one has set it, to its value");
+    sim::check(was_set[0] != was_set[1] && got == (was_set[0] ? 1 : 2),
+               "one has set it, to its value");
 }
 
 // A value that cannot be copied sets nothing; the other may come meanwhile, or after it.
@@ -103,7 +106,8 @@ SIM_SCENARIO_WITHIN(future, a_copy_that_throws_sets_nothing, .preemptions = 3, .
     sim::check(future.get().value == 1, "the good one has arrived");
 }
 
-SIM_SCENARIO_WITHIN(future, a_promise_is_broken_before_or_after_the_future_asks, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(future, a_promise_is_broken_before_or_after_the_future_asks, .preemptions = 3,
+                    .stale_reads = 2) {
     auto promise = std::make_unique<sennit::promise<int>>();
     std::optional<sennit::future<int>> future = promise->get_future();
     sim::thread breaker([&] { promise.reset(); });
@@ -140,14 +144,16 @@ SIM_SCENARIO_WITHIN(future, a_timed_wait_meets_the_set, .preemptions = 3, .stale
         data = 1;
         promise.set_value(42);
     });
-    auto& state =
-        sennit::detail::future_access::state(future); // its clock is the system's: wait_until would look at it
-    if (state.wait(when, "timed") == sennit::sched::wake_reason::source) sim::check(data == 1, "it is seen");
+    auto& state = sennit::detail::future_access::state(
+        future); // its clock is the system's: wait_until would look at it
+    if (state.wait(when, "timed") == sennit::sched::wake_reason::source)
+        sim::check(data == 1, "it is seen");
     sim::check(future.get() == 42 && data == 1, "it comes all the same");
     setter.join();
 }
 
-SIM_SCENARIO_WITHIN(future, a_cancelled_get_leaves_it_as_it_was, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(future, a_cancelled_get_leaves_it_as_it_was, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::promise<int> promise;
     sennit::future<int> future = promise.get_future();
     sennit::sched::cancel_scope scope(nullptr);
@@ -179,9 +185,11 @@ SIM_SCENARIO_WITHIN(future, two_share_it, .preemptions = 2, .stale_reads = 1) {
 }
 
 // Whoever drops it last destroys the value, after all that the others have done with it.
-SIM_SCENARIO_WITHIN(future, the_last_of_two_destroys_the_value, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(future, the_last_of_two_destroys_the_value, .preemptions = 3,
+                    .stale_reads = 2) {
     std::array<sim::var<int>, 2> uses;
-    std::optional<sennit::shared_future<ended>> shared = sennit::make_ready_future(ended(&uses)).share();
+    std::optional<sennit::shared_future<ended>> shared =
+        sennit::make_ready_future(ended(&uses)).share();
     sim::thread other([&, copy = *shared]() mutable {
         (*copy.get().by)[1] = 1;
         copy = {};
@@ -199,7 +207,8 @@ SIM_SCENARIO_WITHIN(future, then_meets_set, .preemptions = 2, .stale_reads = 1) 
     sennit::promise<int> promise;
     sim::thread setter([&] { promise.set_value(41); });
     one.run([&] {
-        sennit::future<int> next = promise.get_future().then([](sennit::future<int> ready) { return ready.get() + 1; });
+        sennit::future<int> next =
+            promise.get_future().then([](sennit::future<int> ready) { return ready.get() + 1; });
         sim::check(next.get() == 42, "it went on from there");
     });
     setter.join();
@@ -215,7 +224,8 @@ SIM_SCENARIO_WITHIN(future, then_of_a_future_meets_set, .preemptions = 2, .stale
         second.set_value(42);
     });
     one.run([&] {
-        sennit::future<int> next = first.get_future().then([&](sennit::future<int>) { return std::move(inner); });
+        sennit::future<int> next =
+            first.get_future().then([&](sennit::future<int>) { return std::move(inner); });
         sim::check(next.get() == 42, "it is ready when the inner one is");
     });
     setter.join();

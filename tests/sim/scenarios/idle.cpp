@@ -19,8 +19,8 @@ struct exchange : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// Of a worker that has one piece in its queue and blocks its thread until that has run. Calm, it has begun when this
-// returns: then a sleeper of the others watches.
+// Of a worker that has one piece in its queue and blocks its thread until that has run. Calm, it
+// has begun when this returns: then a sleeper of the others watches.
 struct hostess : sennit::sched::runnable {
     hostess(engine& of, sennit::sched::runnable& guest, event& until)
         : runnable([](runnable* self) noexcept {
@@ -36,7 +36,8 @@ struct hostess : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// A sleeper watches a piece of work; a second piece comes, and each of the two needs that the other runs.
+// A sleeper watches a piece of work; a second piece comes, and each of the two needs that the other
+// runs.
 template <class F>
 void call_the_watcher_away(F before) {
     engine three(3);
@@ -92,7 +93,8 @@ SIM_SCENARIO_WITHIN(idle, each_bit_is_taken_once, .preemptions = 3, .stale_reads
     sim::check(taken.load() == 1, "one of the two got it");
 }
 
-SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions = 2,
+                       .stale_reads = 1) {
     engine one(1);
     errand work;
     sennit::sched::schedule(work, one->core());
@@ -103,13 +105,15 @@ SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions =
 SIM_SCENARIO_BOTH_WAYS(idle, two_posters_from_outside, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     errand first, second;
-    sim::in_threads(2, [&](unsigned me) { sennit::sched::schedule(me == 0 ? first : second, two->core()); });
+    sim::in_threads(
+        2, [&](unsigned me) { sennit::sched::schedule(me == 0 ? first : second, two->core()); });
     first.done.wait();
     second.done.wait();
 }
 
 // The poster's own worker is busy for ever: somebody else must come.
-SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptions = 2,
+                       .stale_reads = 1) {
     engine two(2);
     two.run([&] {
         event ran;
@@ -119,13 +123,15 @@ SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptio
     });
 }
 
-// Worker 1 has fallen asleep before the thread of worker 0 ran for the first time, and so could not ask it.
-SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .preemptions = 2, .stale_reads = 1) {
+// Worker 1 has fallen asleep before the thread of worker 0 ran for the first time, and so could not
+// ask it.
+SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .preemptions = 2,
+                    .stale_reads = 1) {
     std::unique_ptr<sennit::runtime> two;
     sim::calmly([&] {
         sim::world::the().hold_next_thread();
-        two = std::make_unique<sennit::runtime>(
-            sennit::runtime_options{.workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
+        two = std::make_unique<sennit::runtime>(sennit::runtime_options{
+            .workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
     });
     sim::calmly([] { sim::world::the().release_threads(); });
     event met;
@@ -133,18 +139,22 @@ SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .pree
     sim::calm_from_here();
 }
 
-// The watcher, which is the lowest of the sleepers, is called away to a piece of work that needs what it watches.
-SIM_SCENARIO_WITHIN(idle, a_sentinel_that_is_called_away_is_replaced, .preemptions = 2, .stale_reads = 0) {
+// The watcher, which is the lowest of the sleepers, is called away to a piece of work that needs
+// what it watches.
+SIM_SCENARIO_WITHIN(idle, a_sentinel_that_is_called_away_is_replaced, .preemptions = 2,
+                    .stale_reads = 0) {
     call_the_watcher_away([] {});
 }
 
-// The watcher's time is up, it robs, and meanwhile another post has chosen it: somebody else must come for that.
-SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_passes_its_token_on, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+// The watcher's time is up, it robs, and meanwhile another post has chosen it: somebody else must
+// come for that.
+SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_passes_its_token_on, .preemptions = 2,
+                    .stale_reads = 0, .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     call_the_watcher_away([] { sim::sleep_with_the_next(); });
 }
 
-// The watcher's time is up, it robs, and what it has blocks it: what else lies there needs another watcher.
+// The watcher's time is up, it robs, and what it has blocks it: what else lies there needs another
+// watcher.
 SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_is_replaced, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     engine four(4);
@@ -200,9 +210,11 @@ SIM_SCENARIO_WITHIN(idle, a_watch_ends_while_a_piece_comes, .preemptions = 2, .s
     all.done.wait();
 }
 
-// Two thieves are needed: the first to steal wakes the second, which forces the owner's next fork out.
-SIM_SCENARIO_WITHIN(idle, a_thief_wakes_the_next, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp worker_tls.hpp idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+// Two thieves are needed: the first to steal wakes the second, which forces the owner's next fork
+// out.
+SIM_SCENARIO_WITHIN(
+    idle, a_thief_wakes_the_next, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "fork_stack.cpp worker_tls.hpp idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     engine three(3);
     sennit::base::atomic<int> here{0};
     event all;
@@ -213,8 +225,8 @@ SIM_SCENARIO_WITHIN(idle, a_thief_wakes_the_next, .preemptions = 2, .stale_reads
     three.run([&] { sennit::fork_join([&] { sennit::fork_join(meet, meet); }, meet); });
 }
 
-// Three workers: whoever takes a piece wakes the next to search in its place. Preempted everywhere they have more than
-// a million executions of 1,000 steps.
+// Three workers: whoever takes a piece wakes the next to search in its place. Preempted everywhere
+// they have more than a million executions of 1,000 steps.
 SIM_SCENARIO_WITHIN(idle, many_pieces_wake_many_workers, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp idle_map.hpp") {
     engine three(3);

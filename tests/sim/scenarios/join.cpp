@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parent that waits for a stolen child, and the word they meet at: sennit/detail/core/one_shot.hpp.
+// A parent that waits for a stolen child, and the word they meet at:
+// sennit/detail/core/one_shot.hpp.
 #include "engine.hpp"
 
 #include "sennit/detail/core/one_shot.hpp"
@@ -37,8 +38,10 @@ SIM_SCENARIO_WITHIN(join, the_word_may_die_at_once, .preemptions = 3, .stale_rea
     finisher.join();
 }
 
-// The child is certainly stolen; the parent suspends, or finds it finished, or finishes installing too late.
-SIM_SCENARIO_WITHIN(join, a_parent_suspends_for_a_stolen_child, .preemptions = 2, .stale_reads = 1) {
+// The child is certainly stolen; the parent suspends, or finds it finished, or finishes installing
+// too late.
+SIM_SCENARIO_WITHIN(join, a_parent_suspends_for_a_stolen_child, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     event stolen;
     sim::var<int> data{0};

@@ -9,7 +9,8 @@
 #include <array>
 #include <memory>
 
-SIM_SCENARIO_WITHIN(latch, carries_what_came_before_each_count_down, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(latch, carries_what_came_before_each_count_down, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::latch all(2);
     std::array<sim::var<int>, 2> data;
     sim::thread first([&] {
@@ -35,7 +36,8 @@ SIM_SCENARIO_WITHIN(latch, all_who_wait_go_on, .preemptions = 2, .stale_reads = 
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(latch, those_that_arrive_wait_for_each_other, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(latch, those_that_arrive_wait_for_each_other, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::latch all(2);
     std::array<sim::var<int>, 2> data;
     sim::in_threads(2, [&](unsigned me) {
@@ -54,7 +56,8 @@ SIM_SCENARIO_WITHIN(latch, dies_when_the_wait_has_returned, .preemptions = 3, .s
     other.join();
 }
 
-SIM_SCENARIO_WITHIN(latch, a_cancelled_wait_meets_the_last_count_down, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(latch, a_cancelled_wait_meets_the_last_count_down, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::latch all(1);
     sennit::sched::cancel_scope scope(nullptr);
     sim::var<int> data{0};
@@ -63,7 +66,8 @@ SIM_SCENARIO_WITHIN(latch, a_cancelled_wait_meets_the_last_count_down, .preempti
         all.count_down();
     });
     sim::thread canceller([&] { scope.cancel(); });
-    if (not_cancelled(scope, [&] { all.wait(); })) sim::check(data == 1, "what came before is seen");
+    if (not_cancelled(scope, [&] { all.wait(); }))
+        sim::check(data == 1, "what came before is seen");
     counter.join();
     canceller.join();
     sim::check(all.try_wait(), "it is open");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The explorer against the C++ memory model: results that must be possible, and results that must not.
+// The explorer against the C++ memory model: results that must be possible, and results that must
+// not.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/base/atomic.hpp"
@@ -64,7 +65,7 @@ SIM_SCENARIO(litmus, release_sequences_go_on_over_updates) {
     });
 }
 
-#define MUST_BE_FOUND(name, text)                                                                                      \
+#define MUST_BE_FOUND(name, text)                                                                  \
     SIM_KNOWN_BUG(litmus_##name, text, "A weak behaviour that the explorer must be able to show.")
 
 MUST_BE_FOUND(message_passing_relaxed, "data race") {

@@ -88,15 +88,16 @@ void meet_four(unsigned other) { // its digits are the order
     std::array<part, 4> all;
     sim::in_threads(2, [&](unsigned i) {
         const unsigned order = i == 0 ? 123 : other;
-        auto in = sennit::enter(all[order / 1000], all[order / 100 % 10], all[order / 10 % 10], all[order % 10]);
+        auto in = sennit::enter(all[order / 1000], all[order / 100 % 10], all[order / 10 % 10],
+                                all[order % 10]);
         for (auto& each : all) each.count = each.count + 1;
     });
     for (auto& each : all) sim::check(each.count == 2, "both have been in all");
 }
 } // namespace
-#define MEET_FOUR(name, other)                                                                                         \
-    SIM_SCENARIO_WITHIN(monitor, four_as_0123_and_as_##name, .preemptions = 2, .stale_reads = 0) {                     \
-        meet_four(other);                                                                                              \
+#define MEET_FOUR(name, other)                                                                     \
+    SIM_SCENARIO_WITHIN(monitor, four_as_0123_and_as_##name, .preemptions = 2, .stale_reads = 0) { \
+        meet_four(other);                                                                          \
     }
 MEET_FOUR(0132, 132)
 MEET_FOUR(0213, 213)
@@ -123,7 +124,8 @@ MEET_FOUR(3201, 3201)
 MEET_FOUR(3210, 3210)
 #undef MEET_FOUR
 
-// Three threads, each in an order of its own: no two want the monitors in the same order, all six orders take part.
+// Three threads, each in an order of its own: no two want the monitors in the same order, all six
+// orders take part.
 namespace {
 void three_meet(const std::array<std::array<unsigned, 3>, 3>& orders) {
     std::array<part, 3> all;
@@ -152,7 +154,8 @@ SIM_SCENARIO_WITHIN(monitor, overlapping_pairs, .preemptions = 2, .stale_reads =
     sim::check(a.count == 2 && b.count == 2 && c.count == 2, "each pair has been in");
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_leaving_waiter, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_leaving_waiter, .preemptions = 2,
+                    .stale_reads = 1) {
     part one;
     sennit::condition changed{one};
     bool set = false; // guarded by the monitor
@@ -193,8 +196,8 @@ SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_it_on, .preemptions = 2, .stale_rea
     sim::check(it.count == 5, "each has had its turns");
 }
 
-// The same with two monitors, of which the thread wants one: who leaves has somebody to tell in both, in the other one
-// only, or in none.
+// The same with two monitors, of which the thread wants one: who leaves has somebody to tell in
+// both, in the other one only, or in none.
 SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_two_on, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     part a, b;
@@ -318,7 +321,8 @@ SIM_SCENARIO_WITHIN(monitor, a_call_of_two_meets_the_acceptor, .preemptions = 2,
     }
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptors_deadline, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptors_deadline, .preemptions = 2,
+                    .stale_reads = 0) {
     part one;
     const time_point when = soon();
     sim::thread caller([&] {
@@ -327,23 +331,25 @@ SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptors_deadline, .preemptions =
     });
     {
         auto in = sennit::enter(one);
-        const bool came =
-            sennit::waitfor(sennit::accept<&part::step>(one), sennit::timeout(std::chrono::milliseconds(1))) == 0;
+        const bool came = sennit::waitfor(sennit::accept<&part::step>(one),
+                                          sennit::timeout(std::chrono::milliseconds(1))) == 0;
         sim::check(one.count == (came ? 1 : 0), "it went first, or not");
     }
     caller.join();
     sim::check(one.count == 1, "it has been in");
 }
 
-// Both come before the deadline, the second when the first is accepted already. (It wrote, without having been
-// accepted, what the first one counted on, and the acceptor slept on.)
-SIM_SCENARIO_WITHIN(monitor, two_calls_meet_an_acceptor_with_a_deadline, .preemptions = 2, .stale_reads = 0) {
+// Both come before the deadline, the second when the first is accepted already. (It wrote, without
+// having been accepted, what the first one counted on, and the acceptor slept on.)
+SIM_SCENARIO_WITHIN(monitor, two_calls_meet_an_acceptor_with_a_deadline, .preemptions = 2,
+                    .stale_reads = 0) {
     part one;
     std::optional<scope> in;
     in.emplace(one);
     sim::thread first([&] { one.step(); });
     sim::thread second([&] { one.step(); });
-    const bool came = sennit::waitfor(sennit::accept<&part::step>(one), sennit::timeout(std::chrono::hours(1))) == 0;
+    const bool came = sennit::waitfor(sennit::accept<&part::step>(one),
+                                      sennit::timeout(std::chrono::hours(1))) == 0;
     sim::check(came && one.count == 1, "one went first");
     in.reset();
     first.join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes back from a wait that nobody has ended by a signal, and finds the monitor with an owner that accepts calls
-// and does not leave: sennit/monitor.hpp.
+// Who comes back from a wait that nobody has ended by a signal, and finds the monitor with an owner
+// that accepts calls and does not leave: sennit/monitor.hpp.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -43,18 +43,21 @@ void comes_back_past_an_acceptor(Others... others) {
         one.step();
     });
     sennit::waitfor(sennit::accept<&room::look>(one));
-    sim::check(sennit::waitfor(sennit::accept<&room::step>(one), others...) == 0, "it was accepted");
+    sim::check(sennit::waitfor(sennit::accept<&room::step>(one), others...) == 0,
+               "it was accepted");
     sim::check(one.count == 2, "it had come back before");
     caller.join();
 }
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(monitor, who_comes_back_goes_past_an_acceptor, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, who_comes_back_goes_past_an_acceptor, .preemptions = 2,
+                    .stale_reads = 1) {
     comes_back_past_an_acceptor();
 }
 
-SIM_SCENARIO_WITHIN(monitor, who_comes_back_meets_an_acceptor_with_a_deadline, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, who_comes_back_meets_an_acceptor_with_a_deadline, .preemptions = 2,
+                    .stale_reads = 0) {
     comes_back_past_an_acceptor(sennit::timeout(std::chrono::hours(1)));
 }
 
@@ -72,7 +75,8 @@ SIM_SCENARIO_WITHIN(monitor, who_comes_back_meets_a_call, .preemptions = 2, .sta
         });
         sim::check(sennit::waitfor(sennit::accept<&room::step>(one)) == 0, "the call was accepted");
         caller.join();
-        sennit::waitfor(sennit::accept<&room::step>(one), sennit::timeout(std::chrono::milliseconds(9)));
+        sennit::waitfor(sennit::accept<&room::step>(one),
+                        sennit::timeout(std::chrono::milliseconds(9)));
         waiter.join();
     }
     sim::check(one.count == 2, "both have been in");

@@ -32,7 +32,8 @@ SIM_SCENARIO_WITHIN(mutex, three_want_it_at_once, .preemptions = 2, .stale_reads
 }
 
 // Who was woken finds what was done by who went before it, and left while it was on the way.
-SIM_SCENARIO_WITHIN(mutex, an_owner_comes_back_before_who_was_woken, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(mutex, an_owner_comes_back_before_who_was_woken, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     lock.lock();
@@ -109,7 +110,8 @@ SIM_SCENARIO_WITHIN(mutex, a_timed_lock_meets_the_unlock, .preemptions = 2, .sta
 }
 
 // The unlock may choose the one that gives up; the other must not sleep on.
-SIM_SCENARIO_WITHIN(mutex, an_unlock_that_meets_a_timeout_wakes_another, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(mutex, an_unlock_that_meets_a_timeout_wakes_another, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::timed_mutex lock;
     sim::var<int> count{0};
     const time_point when = soon();
@@ -148,7 +150,8 @@ SIM_SCENARIO_WITHIN(mutex, who_has_lost_for_long_is_handed_it, .preemptions = 2,
         const bool was_first = been_in == 0;
         sleep_until(second);
         lock.unlock();
-        if (was_first && lock.try_lock()) { // perhaps it came in between and has slept for the first time now
+        if (was_first &&
+            lock.try_lock()) { // perhaps it came in between and has slept for the first time now
             const bool lost_again = been_in == 0;
             sleep_until(third);
             lock.unlock();
@@ -165,7 +168,8 @@ SIM_SCENARIO_WITHIN(mutex, who_has_lost_for_long_is_handed_it, .preemptions = 2,
 SIM_SCENARIO_WITHIN(mutex, who_is_handed_it_wakes_the_next, .preemptions = 2, .stale_reads = 0) {
     sennit::mutex lock;
     sim::var<int> count{0};
-    const time_point first = soon() + std::chrono::milliseconds(2), second = first + std::chrono::milliseconds(2);
+    const time_point first = soon() + std::chrono::milliseconds(2),
+                     second = first + std::chrono::milliseconds(2);
     const auto wait_for_it = [&] {
         std::lock_guard guard(lock);
         count = count + 1;
@@ -184,7 +188,8 @@ SIM_SCENARIO_WITHIN(mutex, who_is_handed_it_wakes_the_next, .preemptions = 2, .s
     sim::check(count == 2, "both have been in");
 }
 
-// Who knows that it is the last destroys it, while the unlock of the one before may be on its way out.
+// Who knows that it is the last destroys it, while the unlock of the one before may be on its way
+// out.
 SIM_SCENARIO_WITHIN(mutex, the_last_owner_destroys_it, .preemptions = 2, .stale_reads = 1) {
     auto lock = std::make_unique<sennit::mutex>();
     int left = 2;

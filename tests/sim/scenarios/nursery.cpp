@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nursery: sennit/nursery.hpp. The children run on a worker, the nursery belongs to a plain thread, so that it is the
-// nursery that is explored, and not the engine.
+// nursery: sennit/nursery.hpp. The children run on a worker, the nursery belongs to a plain thread,
+// so that it is the nursery that is explored, and not the engine.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -43,7 +43,8 @@ SIM_SCENARIO_WITHIN(nursery, dies_right_after_its_join, .preemptions = 2, .stale
 }
 
 // The child has not started, is about to block, or sleeps.
-SIM_SCENARIO_WITHIN(nursery, a_cancel_meets_a_child_that_blocks, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(nursery, a_cancel_meets_a_child_that_blocks, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     sennit::event never_set;
     sennit::nursery family;
@@ -70,12 +71,14 @@ SIM_SCENARIO_WITHIN(nursery, an_error_cancels_the_others, .preemptions = 2, .sta
 SIM_SCENARIO_WITHIN(nursery, of_two_errors_one_is_told, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sennit::nursery family;
-    for (int i = 0; i < 2; ++i) family.start({.runtime = &*two}, [] { throw std::runtime_error("failed"); });
+    for (int i = 0; i < 2; ++i)
+        family.start({.runtime = &*two}, [] { throw std::runtime_error("failed"); });
     sim::check(join_fails(family), "an error is told");
 }
 
 // The wait for the children is cancelled from outside: so are they.
-SIM_SCENARIO_WITHIN(nursery, a_cancelled_join_cancels_the_children, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(nursery, a_cancelled_join_cancels_the_children, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     sennit::event never_set;
     sennit::sched::cancel_scope scope(nullptr);
@@ -90,11 +93,13 @@ SIM_SCENARIO_WITHIN(nursery, a_cancelled_join_cancels_the_children, .preemptions
 }
 
 // A child starts a sibling while the nursery is being cancelled.
-SIM_SCENARIO_WITHIN(nursery, a_child_starts_a_sibling_against_a_cancel, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(nursery, a_child_starts_a_sibling_against_a_cancel, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     sennit::event never_set;
     sennit::nursery family;
-    family.start({.runtime = &*one}, [&] { family.start({.runtime = &*one}, [&] { never_set.wait(); }); });
+    family.start({.runtime = &*one},
+                 [&] { family.start({.runtime = &*one}, [&] { never_set.wait(); }); });
     family.cancel();
     family.join();
 }

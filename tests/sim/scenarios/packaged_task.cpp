@@ -21,7 +21,8 @@ SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_get, .preemptions = 3, .stal
     caller.join();
 }
 
-SIM_SCENARIO_WITHIN(packaged_task, both_ends_are_dropped_at_once, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(packaged_task, both_ends_are_dropped_at_once, .preemptions = 3,
+                    .stale_reads = 2) {
     std::optional<sennit::packaged_task<void()>> task(std::in_place, [] {});
     std::optional<sennit::future<void>> future(task->get_future());
     sim::thread caller([&] {
@@ -32,7 +33,8 @@ SIM_SCENARIO_WITHIN(packaged_task, both_ends_are_dropped_at_once, .preemptions =
     caller.join();
 }
 
-SIM_SCENARIO_WITHIN(packaged_task, that_is_dropped_breaks_its_promise, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(packaged_task, that_is_dropped_breaks_its_promise, .preemptions = 3,
+                    .stale_reads = 2) {
     std::optional<sennit::packaged_task<void()>> task(std::in_place, [] {});
     sennit::future<void> future = task->get_future();
     sim::thread dropper([&] { task.reset(); });
@@ -47,7 +49,8 @@ SIM_SCENARIO_WITHIN(packaged_task, that_is_dropped_breaks_its_promise, .preempti
 }
 
 // The call's end, and the limit of who waits for it, come together.
-SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_limit_of_a_wait, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_limit_of_a_wait, .preemptions = 3,
+                    .stale_reads = 1) {
     sennit::packaged_task<int()> task([] { return 42; });
     sennit::future<int> future = task.get_future();
     const time_point when = soon();
@@ -62,7 +65,8 @@ SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_limit_of_a_wait, .preemption
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(packaged_task, a_fiber_calls_it_for_a_thread, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(packaged_task, a_fiber_calls_it_for_a_thread, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     sennit::packaged_task<int(int)> task([](int value) { return 6 * value; });
     sennit::future<int> future = task.get_future();

@@ -21,19 +21,23 @@ SIM_SCENARIO_WITHIN(pools, a_given_context_is_used_again, .preemptions = 2, .sta
     sennit::sched::context_pool& pool = one->core().contexts();
     const std::size_t before = pool.count().made;
     sim::in_threads(2, [&](unsigned) { pool.give(pool.take()); });
-    sim::check(pool.count().made <= before + 2 && pool.count().idle == pool.count().made - before, "all are back");
+    sim::check(pool.count().made <= before + 2 && pool.count().idle == pool.count().made - before,
+               "all are back");
 }
 
 // A context that blocks takes a stack; when it ends the stack is idle again, with whichever worker.
-SIM_SCENARIO_WITHIN(pools, a_blocked_context_gives_its_stack_back, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(pools, a_blocked_context_gives_its_stack_back, .preemptions = 2,
+                    .stale_reads = 0) {
     engine two(2);
-    two.run([] { sennit::fork_join([] { sennit::sched::yield(); }, [] { sennit::sched::yield(); }); });
+    two.run(
+        [] { sennit::fork_join([] { sennit::sched::yield(); }, [] { sennit::sched::yield(); }); });
     sim::calm_from_here();
     while (two->metrics().stacks_live > 2) sennit::sys::cpu_relax();
 }
 
 // More blocked contexts than a worker keeps spares for.
-SIM_SCENARIO_WITHIN(pools, spares_overflow_into_the_shared_reserve, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(pools, spares_overflow_into_the_shared_reserve, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     one.run([] {
         sennit::scope children;

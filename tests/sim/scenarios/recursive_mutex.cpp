@@ -9,7 +9,8 @@
 #include <mutex>
 #include <system_error>
 
-SIM_SCENARIO_WITHIN(recursive_mutex, is_free_after_as_many_unlocks, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(recursive_mutex, is_free_after_as_many_unlocks, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::recursive_mutex lock;
     sim::var<int> count{0};
     sim::in_threads(2, [&](unsigned) {
@@ -23,7 +24,8 @@ SIM_SCENARIO_WITHIN(recursive_mutex, is_free_after_as_many_unlocks, .preemptions
     sim::check(count == 4, "both have been in");
 }
 
-SIM_SCENARIO_WITHIN(recursive_mutex, who_only_tries_goes_in_as_often_or_away, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(recursive_mutex, who_only_tries_goes_in_as_often_or_away, .preemptions = 3,
+                    .stale_reads = 1) {
     sennit::recursive_mutex lock;
     sim::var<int> count{0};
     bool got = false;
@@ -47,7 +49,8 @@ SIM_SCENARIO_WITHIN(recursive_mutex, who_only_tries_goes_in_as_often_or_away, .p
 }
 
 // The owner unlocks for the last time when the other's time is over.
-SIM_SCENARIO_WITHIN(recursive_mutex, a_timed_lock_meets_the_last_unlock, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(recursive_mutex, a_timed_lock_meets_the_last_unlock, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::recursive_timed_mutex lock;
     sim::var<int> count{0};
     const time_point when = soon();
@@ -71,8 +74,8 @@ SIM_SCENARIO_WITHIN(recursive_mutex, a_timed_lock_meets_the_last_unlock, .preemp
 }
 
 // The owner's word is read by somebody to whom it does not belong, while it changes hands.
-SIM_SCENARIO_WITHIN(recursive_mutex, an_unlock_by_another_is_refused_whoever_owns_it, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(recursive_mutex, an_unlock_by_another_is_refused_whoever_owns_it,
+                    .preemptions = 2, .stale_reads = 1) {
     sennit::recursive_mutex lock;
     sim::var<int> count{0};
     sim::thread stranger([&] {
@@ -94,7 +97,8 @@ SIM_SCENARIO_WITHIN(recursive_mutex, an_unlock_by_another_is_refused_whoever_own
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(recursive_mutex, a_fiber_and_a_thread_share_it, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(recursive_mutex, a_fiber_and_a_thread_share_it, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     sennit::recursive_mutex lock;
     sim::var<int> count{0};

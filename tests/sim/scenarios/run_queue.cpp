@@ -52,7 +52,8 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, gives_each_piece_to_one, .preemptions = 3, .st
 }
 
 // A joiner wants just this one back, which a thief may have.
-SIM_SCENARIO_BOTH_WAYS(run_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(run_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3,
+                       .stale_reads = 1) {
     run_queue queue;
     piece one;
     sim::thread thief([&] {
@@ -92,7 +93,8 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, two_thieves_and_a_gift, .preemptions = 2, .sta
 }
 
 // What a thief robs goes into its own queue, of which the other robs in turn.
-SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_are_stolen_again, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_are_stolen_again, .preemptions = 2,
+                       .stale_reads = 1) {
     std::array<run_queue, 2> queues;
     std::array<piece, 2> pieces;
     queues[0].push_woken(pieces[0]);
@@ -110,9 +112,10 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_are_stolen_again, .preemptions = 
     for (const piece& one : pieces) sim::check(one.runs == 1, "each piece was taken once");
 }
 
-// Who yields puts itself into the queue before it is saved: no thief may have it until the switch is over.
-SIM_SCENARIO_BOTH_WAYS(run_queue, a_yielding_context_is_not_stolen_before_it_is_saved, .preemptions = 3,
-                       .stale_reads = 1) {
+// Who yields puts itself into the queue before it is saved: no thief may have it until the switch
+// is over.
+SIM_SCENARIO_BOTH_WAYS(run_queue, a_yielding_context_is_not_stolen_before_it_is_saved,
+                       .preemptions = 3, .stale_reads = 1) {
     run_queue queue;
     piece next, self;
     sim::var<int> saved{0};
@@ -156,10 +159,12 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, a_push_is_seen_or_sees, .preemptions = 3, .sta
 }
 
 // A worker that does not get on is robbed of what only others can run.
-SIM_SCENARIO_BOTH_WAYS(run_queue, a_blocked_workers_tasks_are_stolen, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(run_queue, a_blocked_workers_tasks_are_stolen, .preemptions = 2,
+                       .stale_reads = 1) {
     engine two(2);
     struct setter : sennit::sched::runnable {
-        setter() : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->ran.set(); }) {}
+        setter()
+            : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->ran.set(); }) {}
         event ran;
     };
     two.run([&] {
@@ -169,11 +174,13 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, a_blocked_workers_tasks_are_stolen, .preemptio
     });
 }
 
-// Three pieces in one queue, of which each blocks its worker until all run. While one thief has two of them in its
-// hands, their owner takes the third, and the other thief looks at two empty queues and goes to sleep. No stale reads:
-// with one there are more than six million executions of 1,300 steps.
-SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_a_worker_that_fell_asleep_meanwhile, .preemptions = 2,
-                       .stale_reads = 0, .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp") {
+// Three pieces in one queue, of which each blocks its worker until all run. While one thief has two
+// of them in its hands, their owner takes the third, and the other thief looks at two empty queues
+// and goes to sleep. No stale reads: with one there are more than six million executions of 1,300
+// steps.
+SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_a_worker_that_fell_asleep_meanwhile,
+                       .preemptions = 2, .stale_reads = 0,
+                       .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp") {
     engine three(3);
     struct meeting {
         sennit::base::atomic<int> here{0}, gone{0};
@@ -214,7 +221,8 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_a_worker_that_fell_asleep_m
             sennit::sched::spawn(one, three->core()); // nobody sleeps
         }
         for (blocker& one : thieves) one.end.set();
-        while (sennit::sched::this_worker()->queue().size() == 3) sleep_until(soon()); // a watcher robs who is stuck
+        while (sennit::sched::this_worker()->queue().size() == 3)
+            sleep_until(soon()); // a watcher robs who is stuck
         all.over.wait();
     });
 }

@@ -14,7 +14,8 @@ SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 2, .stale_reads = 
     });
 }
 
-SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     sennit::base::atomic<int> runs{0};
     bool caught = false;

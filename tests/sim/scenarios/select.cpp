@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// select: sennit/select.hpp, src/channel/select.cpp. Exactly one case happens, on both sides of a meeting the same one.
+// select: sennit/select.hpp, src/channel/select.cpp. Exactly one case happens, on both sides of a
+// meeting the same one.
 //
-// Stop tokens are not explored: std::stop_callback knows the system's threads only (tests/sim/README.md).
+// Stop tokens are not explored: std::stop_callback knows the system's threads only
+// (tests/sim/README.md).
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -51,16 +53,20 @@ SIM_SCENARIO_WITHIN(select, two_selects_meet_once, .preemptions = 2, .stale_read
     int to_first = 0, to_second = 0;
     std::size_t first = 9, second = 9;
     sim::thread other([&] {
-        second = sennit::select(sennit::on_push(b, 2, [] {}), sennit::on_pop(a, [&](int value) { to_second = value; }));
+        second = sennit::select(sennit::on_push(b, 2, [] {}),
+                                sennit::on_pop(a, [&](int value) { to_second = value; }));
     });
-    first = sennit::select(sennit::on_push(a, 1, [] {}), sennit::on_pop(b, [&](int value) { to_first = value; }));
+    first = sennit::select(sennit::on_push(a, 1, [] {}),
+                           sennit::on_pop(b, [&](int value) { to_first = value; }));
     other.join();
     sim::check(first == 1 - second, "one pushes, the other pops");
-    sim::check(first == 0 ? to_second == 1 && to_first == 0 : to_first == 2 && to_second == 0, "it has arrived");
+    sim::check(first == 0 ? to_second == 1 && to_first == 0 : to_first == 2 && to_second == 0,
+               "it has arrived");
 }
 
 // Both sides of one channel: nobody meets itself.
-SIM_SCENARIO_WITHIN(select, two_selects_on_both_sides_of_one_channel, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(select, two_selects_on_both_sides_of_one_channel, .preemptions = 2,
+                    .stale_reads = 1) {
     numbers meet;
     std::array<int, 2> got{};
     std::array<std::size_t, 2> which{};
@@ -80,14 +86,16 @@ SIM_SCENARIO_WITHIN(select, of_two_partners_one_is_met, .preemptions = 2, .stale
     const time_point when = soon();
     status pushed{};
     bool sent = false;
-    sim::thread chooser(
-        [&] { sent = sennit::select(sennit::on_push(a, 1, [] {}), sennit::on_pop(b, [](int) {})) == 0; });
+    sim::thread chooser([&] {
+        sent = sennit::select(sennit::on_push(a, 1, [] {}), sennit::on_pop(b, [](int) {})) == 0;
+    });
     sim::thread pusher([&] { pushed = b.push_until(2, when); });
     int got = 0;
     const status popped = a.pop_until(got, when);
     chooser.join();
     pusher.join();
-    sim::check(popped == (sent ? status::success : status::timeout) && got == (sent ? 1 : 0), "it is met, or not");
+    sim::check(popped == (sent ? status::success : status::timeout) && got == (sent ? 1 : 0),
+               "it is met, or not");
     sim::check(pushed == (sent ? status::timeout : status::success), "the other way round");
 }
 
@@ -106,8 +114,10 @@ SIM_SCENARIO_WITHIN(select, a_timeout_meets_a_hand_over, .preemptions = 3, .stal
     numbers queue(1);
     const time_point when = soon();
     int got = 0;
-    sim::thread receiver(
-        [&] { sennit::select(sennit::on_pop(queue, [&](int value) { got = value; }), sennit::at(when, [] {})); });
+    sim::thread receiver([&] {
+        sennit::select(sennit::on_pop(queue, [&](int value) { got = value; }),
+                       sennit::at(when, [] {}));
+    });
     sleep_until(when);
     (void)queue.push(7);
     receiver.join();
@@ -133,14 +143,16 @@ SIM_SCENARIO_WITHIN(select, who_does_not_wait_takes_it_or_not, .preemptions = 3,
     sim::thread sender([&] { pushed = meet.push_until(7, when); });
     int got = 0;
     sleep_until(when);
-    const std::size_t which =
-        sennit::select(sennit::on_pop(meet, [&](int value) { got = value; }), sennit::otherwise([] {}));
+    const std::size_t which = sennit::select(sennit::on_pop(meet, [&](int value) { got = value; }),
+                                             sennit::otherwise([] {}));
     sender.join();
-    sim::check((which == 0) == (pushed == status::success) && got == (which == 0 ? 7 : 0), "both know the same");
+    sim::check((which == 0) == (pushed == status::success) && got == (which == 0 ? 7 : 0),
+               "both know the same");
 }
 
 // One of the two is ready at every moment, so it is found.
-SIM_SCENARIO_WITHIN(select, who_does_not_wait_sees_both_channels_at_once, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(select, who_does_not_wait_sees_both_channels_at_once, .preemptions = 3,
+                    .stale_reads = 1) {
     numbers first(1), second(1);
     (void)first.push(1);
     sim::thread mover([&] {
@@ -150,14 +162,16 @@ SIM_SCENARIO_WITHIN(select, who_does_not_wait_sees_both_channels_at_once, .preem
     });
     const auto nothing = [](auto&&...) {};
     const std::size_t which =
-        sennit::select(sennit::on_pop(second, nothing), sennit::on_pop(first, nothing), sennit::otherwise(nothing));
+        sennit::select(sennit::on_pop(second, nothing), sennit::on_pop(first, nothing),
+                       sennit::otherwise(nothing));
     mover.join();
     sim::check(which != 2, "one was ready");
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(select, a_fiber_chooses_between_two_threads, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(select, a_fiber_chooses_between_two_threads, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     numbers a(1), b(1);
     int got = 0;

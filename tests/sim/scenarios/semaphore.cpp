@@ -8,7 +8,8 @@
 
 #include <memory>
 
-SIM_SCENARIO_WITHIN(semaphore, carries_what_came_before_a_release, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(semaphore, carries_what_came_before_a_release, .preemptions = 3,
+                    .stale_reads = 2) {
     sennit::counting_semaphore<> tokens(0);
     sim::var<int> data{0};
     sim::thread other([&] {
@@ -20,7 +21,8 @@ SIM_SCENARIO_WITHIN(semaphore, carries_what_came_before_a_release, .preemptions 
     other.join();
 }
 
-SIM_SCENARIO_WITHIN(semaphore, one_token_lets_one_in_at_a_time, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, one_token_lets_one_in_at_a_time, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::binary_semaphore token(1);
     sim::var<int> count{0};
     sim::in_threads(3, [&](unsigned) {
@@ -41,7 +43,8 @@ SIM_SCENARIO_WITHIN(semaphore, two_tokens_wake_two, .preemptions = 2, .stale_rea
     sim::check(!tokens.try_acquire(), "none is left");
 }
 
-SIM_SCENARIO_WITHIN(semaphore, a_timed_acquire_meets_the_release, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, a_timed_acquire_meets_the_release, .preemptions = 3,
+                    .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
     bool got = false;
@@ -52,7 +55,8 @@ SIM_SCENARIO_WITHIN(semaphore, a_timed_acquire_meets_the_release, .preemptions =
     sim::check(tokens.try_acquire() == !got, "the token was taken, or is there");
 }
 
-SIM_SCENARIO_WITHIN(semaphore, a_cancelled_acquire_loses_no_token, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, a_cancelled_acquire_loses_no_token, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     sennit::sched::cancel_scope scope(nullptr);
     bool got = false;
@@ -65,7 +69,8 @@ SIM_SCENARIO_WITHIN(semaphore, a_cancelled_acquire_loses_no_token, .preemptions 
 }
 
 // What is released while somebody waits is his, whoever else comes.
-SIM_SCENARIO_WITHIN(semaphore, who_tries_takes_no_waiters_token, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, who_tries_takes_no_waiters_token, .preemptions = 3,
+                    .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
     sim::thread waiter([&] { tokens.acquire(); });
@@ -75,7 +80,8 @@ SIM_SCENARIO_WITHIN(semaphore, who_tries_takes_no_waiters_token, .preemptions = 
     waiter.join();
 }
 
-SIM_SCENARIO_WITHIN(semaphore, dies_when_the_last_acquire_has_returned, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, dies_when_the_last_acquire_has_returned, .preemptions = 3,
+                    .stale_reads = 1) {
     auto token = std::make_unique<sennit::binary_semaphore>(0);
     sim::thread other([&] { token->release(); });
     token->acquire();

@@ -40,8 +40,10 @@ SIM_SCENARIO_WITHIN(shared_mutex, two_writers_and_a_reader, .preemptions = 2, .s
     sim::check(data == 2, "both have written");
 }
 
-// A reader waits behind a writer, which waits for another reader, gives up, and must let the reader behind it go on.
-SIM_SCENARIO_WITHIN(shared_mutex, a_writer_that_gives_up_lets_readers_in, .preemptions = 2, .stale_reads = 0) {
+// A reader waits behind a writer, which waits for another reader, gives up, and must let the reader
+// behind it go on.
+SIM_SCENARIO_WITHIN(shared_mutex, a_writer_that_gives_up_lets_readers_in, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::shared_timed_mutex lock;
     const time_point when = soon();
     lock.lock_shared();
@@ -56,7 +58,8 @@ SIM_SCENARIO_WITHIN(shared_mutex, a_writer_that_gives_up_lets_readers_in, .preem
 }
 
 // The writer's time is over while the reader leaves.
-SIM_SCENARIO_WITHIN(shared_mutex, a_timed_writer_meets_the_last_readers_unlock, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(shared_mutex, a_timed_writer_meets_the_last_readers_unlock, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::shared_timed_mutex lock;
     sim::var<int> data{0};
     const time_point when = soon();
@@ -79,7 +82,8 @@ SIM_SCENARIO_WITHIN(shared_mutex, a_timed_writer_meets_the_last_readers_unlock, 
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(shared_mutex, a_fiber_reads_what_a_thread_writes, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(shared_mutex, a_fiber_reads_what_a_thread_writes, .preemptions = 2,
+                    .stale_reads = 0) {
     engine one(1);
     sennit::shared_mutex lock;
     sim::var<int> data{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain accesses while one thread alone works with the library: src/sys/single_threaded.hpp. The library itself is
-// always in company here; the protocol is explored with words of the scenarios' own.
+// Plain accesses while one thread alone works with the library: src/sys/single_threaded.hpp. The
+// library itself is always in company here; the protocol is explored with words of the scenarios'
+// own.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -21,7 +22,8 @@ public:
             me.end_exclusive();
             return;
         }
-        for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) sennit::base::spin_pause(round);
+        for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round)
+            sennit::base::spin_pause(round);
     }
     void unlock() noexcept { word_.store_rel(0); }
 
@@ -69,7 +71,8 @@ struct one_exclusive : one_member {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(single_thread_mode, registering_ends_exclusive_mode, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, registering_ends_exclusive_mode, .preemptions = 3,
+                    .stale_reads = 2) {
     one_exclusive here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     for (int i = 0; i < 2; ++i) here.first_counts();
@@ -77,7 +80,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, registering_ends_exclusive_mode, .preemp
     sim::check(here.count == 3, "all have counted");
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, no_step_of_a_word_is_lost, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, no_step_of_a_word_is_lost, .preemptions = 3,
+                    .stale_reads = 2) {
     single_thread_mode all;
     thread_registration first, second;
     sennit::base::atomic<int> word{0};
@@ -94,12 +98,13 @@ SIM_SCENARIO_WITHIN(single_thread_mode, no_step_of_a_word_is_lost, .preemptions 
 }
 
 // Without any word between them: the end of the solitude carries it.
-SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_writes_are_seen_by_the_next_thread, .preemptions = 3,
-                    .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_writes_are_seen_by_the_next_thread,
+                    .preemptions = 3, .stale_reads = 2) {
     single_thread_mode all;
     thread_registration first, second;
     sim::var<int> count{0};
-    sennit::base::atomic<int> met{0}; // carries nothing: others may come between a step and the next
+    sennit::base::atomic<int> met{
+        0}; // carries nothing: others may come between a step and the next
     int alone = 0;
     all.register_thread(first, 0);
     all.try_become_exclusive(first, 0);
@@ -118,7 +123,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_writes_are_seen_by_the_next_th
 }
 
 // Who leaves gives the last one its solitude, and what was done before.
-SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .preemptions = 3,
+                    .stale_reads = 2) {
     one_member here;
     here.all.register_thread(here.second, 0);
     here.all.try_become_exclusive(here.first, 0);
@@ -134,7 +140,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .pr
 }
 
 // The last one that leaves tells of what the others did.
-SIM_SCENARIO_WITHIN(single_thread_mode, what_the_first_to_leave_has_done_is_seen, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, what_the_first_to_leave_has_done_is_seen, .preemptions = 2,
+                    .stale_reads = 2) {
     single_thread_mode all;
     thread_registration first, others[2];
     sim::var<int> done{0};
@@ -155,7 +162,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, what_the_first_to_leave_has_done_is_seen
     two.join();
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, one_that_comes_and_goes, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(single_thread_mode, one_that_comes_and_goes, .preemptions = 2,
+                    .stale_reads = 1) {
     one_exclusive here;
     sim::thread other([&] {
         for (int i = 0; i < 2; ++i) {
@@ -184,7 +192,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, two_come_at_once, .preemptions = 2, .sta
     sim::check(count == 3, "all have counted");
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_meets_register, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_meets_register, .preemptions = 3,
+                    .stale_reads = 2) {
     one_member here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     here.all.try_become_exclusive(here.first, 0);
@@ -195,8 +204,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_meets_register, .pr
 }
 
 // A worker that stands down leaves, and comes back by looking for work.
-SIM_SCENARIO_WITHIN(single_thread_mode, an_unregistered_thread_does_not_become_exclusive, .preemptions = 3,
-                    .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, an_unregistered_thread_does_not_become_exclusive,
+                    .preemptions = 3, .stale_reads = 2) {
     one_member here;
     here.all.register_thread(here.second, 0);
     sim::thread other([&] {
@@ -212,7 +221,8 @@ SIM_SCENARIO_WITHIN(single_thread_mode, an_unregistered_thread_does_not_become_e
 }
 
 // Nobody waits for one that was alone and is gone.
-SIM_SCENARIO_WITHIN(single_thread_mode, the_exclusive_thread_unregisters, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(single_thread_mode, the_exclusive_thread_unregisters, .preemptions = 3,
+                    .stale_reads = 2) {
     one_exclusive here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     here.first_counts();

@@ -15,7 +15,8 @@ void call(engine& one) {
     sim::check(one->core().activate_spare(refused), "a relief comes");
 }
 
-// A thread that runs what blocks a worker's thread until `end`. It has begun when this has been made.
+// A thread that runs what blocks a worker's thread until `end`. It has begun when this has been
+// made.
 class kept_worker {
 public:
     kept_worker(engine& one, event& end)
@@ -37,7 +38,8 @@ private:
 } // namespace
 
 // The only worker is blocked, and what would free it lies in its queue.
-SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .preemptions = 2,
+                       .stale_reads = 1) {
     engine one(1, 1);
     one.run([&] {
         event ran;
@@ -48,9 +50,11 @@ SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .pree
     });
 }
 
-// What only it may run is posted while it is sent back, or when it has been: it runs that before it waits.
-SIM_SCENARIO_WITHIN(spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
+// What only it may run is posted while it is sent back, or when it has been: it runs that before it
+// waits.
+SIM_SCENARIO_WITHIN(
+    spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "spare_worker.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
     engine one(1, 1);
     sim::calmly([&] { call(one); });
     sennit::sched::worker& spare = one->core().worker_at(1);
@@ -63,11 +67,12 @@ SIM_SCENARIO_WITHIN(spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .s
     watchdog.join();
 }
 
-// It is sent back while it looks for work, runs some, or goes to bed: nothing is lost. Everywhere, two preemptions take
-// more than 250 seconds.
+// It is sent back while it looks for work, runs some, or goes to bed: nothing is lost. Everywhere,
+// two preemptions take more than 250 seconds.
 SIM_SCENARIO_WITHIN(
     spare_worker, is_sent_back_at_any_moment, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "spare_worker.cpp worker.cpp worker.hpp idle.cpp idle_map.hpp parker.hpp run_queue.hpp") {
+    .preempt_in =
+        "spare_worker.cpp worker.cpp worker.hpp idle.cpp idle_map.hpp parker.hpp run_queue.hpp") {
     engine one(1, 1);
     sim::thread watchdog([&] {
         call(one);
@@ -84,8 +89,9 @@ SIM_SCENARIO_WITHIN(
     watchdog.join();
 }
 
-// The one that is sent back was chosen for what lies in the shared queue: another one that sleeps takes its place.
-// `errands`: how many pieces it has run before, as the turn in which it looks whether it is sent back may be its next.
+// The one that is sent back was chosen for what lies in the shared queue: another one that sleeps
+// takes its place. `errands`: how many pieces it has run before, as the turn in which it looks
+// whether it is sent back may be its next.
 namespace {
 void send_back_one_that_was_woken(unsigned errands) {
     engine one(1, 2);
@@ -98,24 +104,30 @@ void send_back_one_that_was_woken(unsigned errands) {
         call(one);
         call(one);
     });
-    for (unsigned i = 0; i < errands; ++i) sim::calmly([&] { sennit::sched::schedule(before[i], one->core()); });
+    for (unsigned i = 0; i < errands; ++i)
+        sim::calmly([&] { sennit::sched::schedule(before[i], one->core()); });
     sim::thread watchdog([&] { one->core().release_spare(one->core().worker_at(1)); });
     sennit::sched::schedule(work, one->core());
     watchdog.join();
     blocks->join();
 }
 } // namespace
-SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+SIM_SCENARIO_WITHIN(
+    spare_worker, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(0);
 }
-SIM_SCENARIO_WITHIN(spare_worker, sent_back_when_it_was_woken_for_its_global_poll, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+SIM_SCENARIO_WITHIN(
+    spare_worker, sent_back_when_it_was_woken_for_its_global_poll, .preemptions = 2,
+    .stale_reads = 0,
+    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(2);
 }
 
-// In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is woken.
-SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions = 3, .stale_reads = 2) {
+// In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is
+// woken.
+SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions = 3,
+                    .stale_reads = 2) {
     sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
     sennit::base::atomic<std::uint32_t> active{1};
@@ -129,7 +141,8 @@ SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions
 }
 
 // In small: a sleeper that has not seen the relief is seen by it.
-SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions = 3,
+                    .stale_reads = 2) {
     sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
     sennit::base::atomic<std::uint32_t> workers{1};
@@ -150,9 +163,11 @@ SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions
 
 // ---- a runtime that grows and shrinks
 
-// It shrinks while work is posted from outside, and its first worker does not get on: nothing is lost, whoever goes.
-SIM_SCENARIO_WITHIN(spare_worker, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+// It shrinks while work is posted from outside, and its first worker does not get on: nothing is
+// lost, whoever goes.
+SIM_SCENARIO_WITHIN(
+    spare_worker, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     engine one(1, 0, 2);
     event ran;
     setter work(ran);
@@ -168,10 +183,10 @@ SIM_SCENARIO_WITHIN(spare_worker, a_runtime_shrinks_while_work_comes, .preemptio
     sim::check(one->workers() == 2, "it has shrunk");
 }
 
-// One grows it, another one shrinks it, while there is work for two. In all files of the other scenarios there are
-// 5,300,000 executions.
-SIM_SCENARIO_WITHIN(spare_worker, a_runtime_grows_and_shrinks_at_once, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp idle_map.hpp parker.hpp") {
+// One grows it, another one shrinks it, while there is work for two. In all files of the other
+// scenarios there are 5,300,000 executions.
+SIM_SCENARIO_WITHIN(spare_worker, a_runtime_grows_and_shrinks_at_once, .preemptions = 2,
+                    .stale_reads = 0, .preempt_in = "spare_worker.cpp idle_map.hpp parker.hpp") {
     engine one(1, 0, 1);
     sim::thread larger([&] { one->resize(2); });
     sim::thread smaller([&] { one->resize(1); });
@@ -189,10 +204,11 @@ SIM_SCENARIO_WITHIN(spare_worker, a_runtime_grows_and_shrinks_at_once, .preempti
 
 namespace {
 
-// Looks, one after the other, at any moments; then one whenever nobody else can go on, until `over`. Two looks tell
-// that a worker is stuck, the next one calls a relief: so few are enough, and after them a program that still waits is
-// found.
-void look_until(engine& one, const sennit::base::atomic<std::uint32_t>& over, unsigned at_any_moment) {
+// Looks, one after the other, at any moments; then one whenever nobody else can go on, until
+// `over`. Two looks tell that a worker is stuck, the next one calls a relief: so few are enough,
+// and after them a program that still waits is found.
+void look_until(engine& one, const sennit::base::atomic<std::uint32_t>& over,
+                unsigned at_any_moment) {
     for (unsigned i = 0; i < at_any_moment; ++i) sennit::sched::watchdog::look_at(one->core());
     for (unsigned i = 0; i < 8 && over.load() == 0; ++i) {
         sleep_until(soon());
@@ -216,8 +232,8 @@ struct puts_one_behind : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// The first worker is blocked. The other one is told to leave, and picks a piece of work before it sees that, or while
-// it does: what lies behind that piece is in the sight of the watchdog.
+// The first worker is blocked. The other one is told to leave, and picks a piece of work before it
+// sees that, or while it does: what lies behind that piece is in the sight of the watchdog.
 template <class F>
 void leaves_work_behind(engine& one, F&& tell_to_leave) {
     event ran;
@@ -239,21 +255,25 @@ void leaves_work_behind(engine& one, F&& tell_to_leave) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(spare_worker, sent_back_it_blocks_with_work_behind_it, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(spare_worker, sent_back_it_blocks_with_work_behind_it, .preemptions = 2,
+                    .stale_reads = 0,
                     .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
     engine one(1, 2);
     sim::calmly([&] { call(one); });
     leaves_work_behind(one, [&] { one->core().release_spare(one->core().worker_at(1)); });
 }
-SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_resize_sends_away_blocks_with_work_behind_it, .preemptions = 2,
-                    .stale_reads = 0, .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
+SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_resize_sends_away_blocks_with_work_behind_it,
+                    .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
     engine one(1, 1, 1);
     sim::calmly([&] { one->resize(2); });
     leaves_work_behind(one, [&] { one->resize(1); });
 }
 
-// The looks call reliefs and send them back at any moments, as workers come to be stuck and free again.
-SIM_SCENARIO_WITHIN(spare_worker, the_watchdog_looks_at_any_moment, .preemptions = 2, .stale_reads = 0,
+// The looks call reliefs and send them back at any moments, as workers come to be stuck and free
+// again.
+SIM_SCENARIO_WITHIN(spare_worker, the_watchdog_looks_at_any_moment, .preemptions = 2,
+                    .stale_reads = 0,
                     .preempt_in = "watchdog.cpp spare_worker.cpp worker.cpp idle.cpp") {
     engine one(1, 1);
     sennit::base::atomic<std::uint32_t> over{0};
@@ -273,9 +293,11 @@ SIM_SCENARIO_WITHIN(spare_worker, the_watchdog_looks_at_any_moment, .preemptions
 
 // ---- who always has something ready
 
-// One worker is blocked, with what would free it in its queue; the other one has a fiber that yields for ever: no
-// worker sleeps, and the watchdog is off. It looks at the other's queue all the same.
-SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_never_searches_helps, .preemptions = 2, .stale_reads = 0,
+// One worker is blocked, with what would free it in its queue; the other one has a fiber that
+// yields for ever: no worker sleeps, and the watchdog is off. It looks at the other's queue all the
+// same.
+SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_never_searches_helps, .preemptions = 2,
+                    .stale_reads = 0,
                     .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     engine two(2);
     event yields, ran;

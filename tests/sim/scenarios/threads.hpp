@@ -6,9 +6,9 @@
 
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/atomic.hpp"
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/now.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sys/futex.hpp"
 
 #include <chrono>
@@ -18,7 +18,9 @@ namespace sim = sennit::sim;
 
 // The calling thread in a scope, so that its waits have more than one end.
 struct in_scope {
-    explicit in_scope(sennit::sched::cancel_scope& scope) { sennit::sched::current_strand()->scope = &scope; }
+    explicit in_scope(sennit::sched::cancel_scope& scope) {
+        sennit::sched::current_strand()->scope = &scope;
+    }
     sennit::sched::strand_frame frame; // begins before the body above
 };
 
@@ -34,8 +36,9 @@ bool not_cancelled(sennit::sched::cancel_scope& scope, F&& wait) {
     }
 }
 
-// Time passes in the explorer only while nobody can go on. Then all that wait for the same time go on together, and
-// race: so a deadline meets what another thread does after it has slept until the same time.
+// Time passes in the explorer only while nobody can go on. Then all that wait for the same time go
+// on together, and race: so a deadline meets what another thread does after it has slept until the
+// same time.
 using time_point = std::chrono::steady_clock::time_point;
 
 inline time_point soon() {

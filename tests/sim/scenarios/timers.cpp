@@ -2,8 +2,8 @@
 // Timers: arming against the keeper's sleep, disarming against expiry: src/core/idle/timers.hpp,
 // src/core/idle/idle.cpp.
 //
-// In the explorer time passes only while nobody else can go on. So a deadline that somebody sleeps for never makes a
-// failure hide; one that nobody sleeps for is a deadlock.
+// In the explorer time passes only while nobody else can go on. So a deadline that somebody sleeps
+// for never makes a failure hide; one that nobody sleeps for is a deadlock.
 #include "engine.hpp"
 
 #include "core/idle/parker.hpp"
@@ -51,7 +51,8 @@ void let_others_go_on() {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     bell first(now_ns() + shortly);
     arm(first, one->core());
@@ -60,7 +61,8 @@ SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemption
 }
 
 // The keeper sleeps for the later one, or is just about to.
-SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_timer_leader, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_timer_leader, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     bell late(now_ns() + later);
     bell early(now_ns() + shortly);
@@ -79,9 +81,10 @@ SIM_SCENARIO_WITHIN(timers, disarming_meets_expiry, .preemptions = 2, .stale_rea
     sim::check(in_time == (first.rings == 0), "it has rung if and only if it was not disarmed");
 }
 
-// Worker 0, which is woken first, keeps, and has no timer yet when it is woken for work; worker 1 sleeps without an
-// end.
-SIM_SCENARIO_WITHIN(timers, a_timer_without_a_leader_finds_one, .preemptions = 2, .stale_reads = 1) {
+// Worker 0, which is woken first, keeps, and has no timer yet when it is woken for work; worker 1
+// sleeps without an end.
+SIM_SCENARIO_WITHIN(timers, a_timer_without_a_leader_finds_one, .preemptions = 2,
+                    .stale_reads = 1) {
     engine two(2);
     sim::calmly([&] {
         blocker first, second;
@@ -113,9 +116,9 @@ SIM_SCENARIO_WITHIN(timers, the_timer_lead_is_passed_on, .preemptions = 2, .stal
 
 namespace {
 
-// The keeper runs what a timer has woken, itself and at once, and that does not end before the next timer: somebody
-// else keeps from then on. Before that the workers pick so many other things, so that the look at the clock at which it
-// meets the first timer is, or is not, that of a fair turn.
+// The keeper runs what a timer has woken, itself and at once, and that does not end before the next
+// timer: somebody else keeps from then on. Before that the workers pick so many other things, so
+// that the look at the clock at which it meets the first timer is, or is not, that of a fair turn.
 void what_a_timer_wakes_does_not_end(int picks) {
     struct starter : timer {
         explicit starter(runnable& first) : work(first) {
@@ -146,16 +149,19 @@ void what_a_timer_wakes_does_not_end(int picks) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_in_a_global_poll_holds_up_no_timer, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_in_a_global_poll_holds_up_no_timer, .preemptions = 2,
+                    .stale_reads = 1) {
     what_a_timer_wakes_does_not_end(0);
 }
 
-SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_holds_up_no_timer, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_holds_up_no_timer, .preemptions = 2,
+                    .stale_reads = 1) {
     what_a_timer_wakes_does_not_end(1);
 }
 
 // Who arms against who is about to keep, in small.
-SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_timer_leader_or_is_seen, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_timer_leader_or_is_seen, .preemptions = 3,
+                    .stale_reads = 2) {
     timers clock;
     parker own_parker;
     bell timer(now_ns() + shortly);
@@ -183,6 +189,7 @@ SIM_SCENARIO_WITHIN(timers, two_expire_what_a_third_disarms, .preemptions = 2, .
     in_time = clock.disarm(first);
     looker.join();
     other.join();
-    sim::check(first.rings == (in_time ? 0 : 1) && second.rings == 1, "each has rung once, or was disarmed");
+    sim::check(first.rings == (in_time ? 0 : 1) && second.rings == 1,
+               "each has rung once, or was disarmed");
     sim::check(clock.next_ns() == never, "nothing is armed");
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits with more than one end: sennit/detail/core/wait.hpp, src/core/wait/wait.cpp.
 //
-// A deadline passes in the explorer only while nobody else can go on; where it shall race, either a worker looks at the
-// clock while others run (its look moves the time), or another thread sleeps until the same time.
+// A deadline passes in the explorer only while nobody else can go on; where it shall race, either a
+// worker looks at the clock while others run (its look moves the time), or another thread sleeps
+// until the same time.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 
 using namespace sennit::sched;
 
-// What a lock, a channel, a future is to those who wait: a lock, a list, and something to hand over.
+// What a lock, a channel, a future is to those who wait: a lock, a list, and something to hand
+// over.
 struct source {
     sennit::base::spin_lock lock;
     wait_list list;
@@ -94,9 +96,10 @@ SIM_SCENARIO_WITHIN(wait, a_claim_meets_a_cancel, .preemptions = 2, .stale_reads
     check_outcome(why, wake_reason::cancelled, given, got);
 }
 
-// Who claims without a lock that the waiter takes later (a stop token): the claim alone carries what came before it,
-// and who has to wake finds the waiter saved.
-SIM_SCENARIO_WITHIN(wait, a_claim_carries_what_came_before_both_ways, .preemptions = 3, .stale_reads = 2) {
+// Who claims without a lock that the waiter takes later (a stop token): the claim alone carries
+// what came before it, and who has to wake finds the waiter saved.
+SIM_SCENARIO_WITHIN(wait, a_claim_carries_what_came_before_both_ways, .preemptions = 3,
+                    .stale_reads = 2) {
     sim::var<int> saved{0}, told{0};
     wait_point point;
     sim::thread claimer([&] {
@@ -123,7 +126,8 @@ SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out, .preemptions = 2, .stale_read
 }
 
 // The thread's time is up, and it claims for itself; the giver sleeps until the same time.
-SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out_while_somebody_gives, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out_while_somebody_gives, .preemptions = 3,
+                    .stale_reads = 1) {
     source from;
     sim::var<int> got{0};
     bool given = false;
@@ -190,7 +194,8 @@ SIM_SCENARIO_WITHIN(wait, all_are_woken, .preemptions = 2, .stale_reads = 1) {
 
 // ---- a context waits
 
-// From the moment at which the context is saved and the source's lock is free, it may go on elsewhere, or end.
+// From the moment at which the context is saved and the source's lock is free, it may go on
+// elsewhere, or end.
 SIM_SCENARIO_WITHIN(wait, one_source_ends_a_contexts_wait, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     source from;
@@ -208,13 +213,15 @@ SIM_SCENARIO_WITHIN(wait, a_sole_source_ends_a_contexts_wait, .preemptions = 2, 
     sim::thread giver([&] { from.give_to_somebody(); });
     one.run([&] {
         auto got = std::make_unique<sim::var<int>>(0);
-        sim::check(from.take({}, *got, true) == wake_reason::source && *got == 42, "it was handed over");
+        sim::check(from.take({}, *got, true) == wake_reason::source && *got == 42,
+                   "it was handed over");
     });
     giver.join();
 }
 
 // The deadline is over when the wait begins: the worker's look at the clock races with the giver.
-SIM_SCENARIO_WITHIN(wait, a_contexts_time_runs_out_while_somebody_gives, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(wait, a_contexts_time_runs_out_while_somebody_gives, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     source from;
     sim::var<int> got{0};
@@ -226,13 +233,15 @@ SIM_SCENARIO_WITHIN(wait, a_contexts_time_runs_out_while_somebody_gives, .preemp
     check_outcome(why, wake_reason::timed_out, given, got);
 }
 
-// Y begins a wait that has ended before; its worker has switched to X already, which blocks the thread.
-SIM_SCENARIO_WITHIN(wait, who_need_not_wait_is_not_left_behind_another, .preemptions = 2, .stale_reads = 0) {
+// Y begins a wait that has ended before; its worker has switched to X already, which blocks the
+// thread.
+SIM_SCENARIO_WITHIN(wait, who_need_not_wait_is_not_left_behind_another, .preemptions = 2,
+                    .stale_reads = 0) {
     engine two(2);
     event y_goes_on;
     two.run([&] {
-        sim::calmly([] {});              // who has posted this waits
-        yield();                         // one pick more, so that Y's switch is not the one that looks outside first
+        sim::calmly([] {}); // who has posted this waits
+        yield(); // one pick more, so that Y's switch is not the one that looks outside first
         sennit::fork_join([] {}, [] {}); // wakes the thief
         sennit::sys::cpu_relax();        // which asks for more
         sennit::fork_join([] {}, [] {}); // answers that, so that Y switches to X directly

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// waituntil: sennit/waituntil.hpp, src/channel/waituntil.cpp; and the cases over locks: sennit/on_lock.hpp.
+// waituntil: sennit/waituntil.hpp, src/channel/waituntil.cpp; and the cases over locks:
+// sennit/on_lock.hpp.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -11,7 +12,8 @@
 
 #include <mutex>
 
-SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_a_clause_that_wants_the_mutex, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_a_clause_that_wants_the_mutex, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     sim::thread chooser([&] { sennit::select(sennit::on_lock(lock, [&] { count = count + 1; })); });
@@ -25,7 +27,8 @@ SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_a_clause_that_wants_the_mutex, .p
     lock.unlock();
 }
 
-SIM_SCENARIO_WITHIN(waituntil, two_clauses_and_a_lock_want_one_mutex, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(waituntil, two_clauses_and_a_lock_want_one_mutex, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::mutex lock;
     sim::var<int> count{0};
     sim::in_threads(3, [&](unsigned me) {
@@ -46,8 +49,10 @@ SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_the_deadline, .preemptions = 2, .
     const time_point when = soon();
     bool got = false;
     lock.lock();
-    sim::thread chooser(
-        [&] { got = sennit::select(sennit::on_lock(lock, [&] { count = count + 1; }), sennit::at(when, [] {})) == 0; });
+    sim::thread chooser([&] {
+        got = sennit::select(sennit::on_lock(lock, [&] { count = count + 1; }),
+                             sennit::at(when, [] {})) == 0;
+    });
     sleep_until(when);
     count = count + 1;
     lock.unlock();
@@ -61,14 +66,17 @@ SIM_SCENARIO_WITHIN(waituntil, a_token_meets_the_deadline, .preemptions = 2, .st
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
     bool got = false;
-    sim::thread chooser([&] { got = sennit::select(sennit::on_acquire(tokens, [] {}), sennit::at(when, [] {})) == 0; });
+    sim::thread chooser([&] {
+        got = sennit::select(sennit::on_acquire(tokens, [] {}), sennit::at(when, [] {})) == 0;
+    });
     sleep_until(when);
     tokens.release();
     chooser.join();
     sim::check(tokens.try_acquire() != got, "it was taken, or is there");
 }
 
-SIM_SCENARIO_WITHIN(waituntil, both_of_two_come_or_one_and_the_time, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(waituntil, both_of_two_come_or_one_and_the_time, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::channel<int> a(1);
     sennit::event b(sennit::event::mode::auto_reset);
     const time_point when = soon();
@@ -79,10 +87,12 @@ SIM_SCENARIO_WITHIN(waituntil, both_of_two_come_or_one_and_the_time, .preemption
     });
     int got = 0;
     const auto how = sennit::waituntil(
-        (sennit::on_pop(a, [&](int value) { got = value; }) and sennit::on_set(b, [] {})) or sennit::at(when, [] {}));
+        (sennit::on_pop(a, [&](int value) { got = value; }) and sennit::on_set(b, [] {})) or
+        sennit::at(when, [] {}));
     sender.join();
     sim::check(static_cast<bool>(how), "it holds");
-    sim::check(how.happened(0) == (got == 7) && how.happened(0) != (a.size() == 1), "the value was taken, or is there");
+    sim::check(how.happened(0) == (got == 7) && how.happened(0) != (a.size() == 1),
+               "the value was taken, or is there");
     sim::check(how.happened(1) != b.try_wait(), "so with the event");
     sim::check((how.happened(0) && how.happened(1)) != how.happened(2), "one side of both");
 }

@@ -21,7 +21,9 @@ struct two_promises {
         before[which] = 1;
         promises[which].set_value(static_cast<int>(which) + 1);
     }
-    void fail(unsigned which) { promises[which].set_exception(std::make_exception_ptr(std::runtime_error("failed"))); }
+    void fail(unsigned which) {
+        promises[which].set_exception(std::make_exception_ptr(std::runtime_error("failed")));
+    }
     std::vector<sennit::future<int>> futures() {
         std::vector<sennit::future<int>> both;
         for (auto& one : promises) both.push_back(one.get_future());
@@ -36,7 +38,8 @@ SIM_SCENARIO_WITHIN(when, any_of_two_is_ready, .preemptions = 2, .stale_reads = 
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.keep(1); });
     auto [index, futures] = sennit::when_any(two.futures()).get();
-    sim::check(index < 2 && two.before[index] == 1, "what came before the one that it names is seen");
+    sim::check(index < 2 && two.before[index] == 1,
+               "what came before the one that it names is seen");
     sim::check(futures[index].get() == static_cast<int>(index) + 1, "it is ready");
     first.join();
     second.join();
@@ -51,7 +54,8 @@ SIM_SCENARIO_WITHIN(when, any_forgets_who_is_late, .preemptions = 3, .stale_read
         auto any = sennit::when_any(two.futures());
         two.keep(0);
         auto [index, futures] = any.get();
-        sim::check(futures[index].get() == static_cast<int>(index) + 1, "the one that it names is ready");
+        sim::check(futures[index].get() == static_cast<int>(index) + 1,
+                   "the one that it names is ready");
     }
     late.join();
 }
@@ -63,7 +67,8 @@ SIM_SCENARIO_WITHIN(when, any_leaves_nothing_behind, .preemptions = 3, .stale_re
                       sennit::shared_future<int>(two.promises[1].get_future())};
     const std::size_t before = sim::live_allocations();
     sim::thread first([&] { two.keep(0); });
-    sim::check(sennit::when_any(shared[0], shared[1]).get().index == 0, "the one that it names is ready");
+    sim::check(sennit::when_any(shared[0], shared[1]).get().index == 0,
+               "the one that it names is ready");
     first.join();
     sim::check(sim::live_allocations() == before, "nothing is left");
 }
@@ -114,7 +119,8 @@ SIM_SCENARIO_WITHIN(when, two_failures_are_told_together, .preemptions = 2, .sta
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(when, the_first_error_ends_the_wait_for_values, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(when, the_first_error_ends_the_wait_for_values, .preemptions = 2,
+                    .stale_reads = 1) {
     two_promises two;
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.fail(1); });

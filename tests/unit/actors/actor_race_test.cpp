@@ -31,8 +31,8 @@ struct count {
     using reply = int;
 };
 
-// Checks that one handler runs at a time and that what comes from one sender comes in order. Now and then it blocks, so
-// that its turn goes on in another thread.
+// Checks that one handler runs at a time and that what comes from one sender comes in order. Now
+// and then it blocks, so that its turn goes on in another thread.
 class sink : public sennit::actor<sink, item, count> {
 public:
     explicit sink(int blocks_every) : blocks_every_(blocks_every) {}
@@ -118,8 +118,8 @@ private:
 };
 
 // Several that are sent to, by an actor and by a thread, flood one: they go on behind it
-// (src/core/policy/flood_detector.hpp), and nothing is lost or comes too early, neither what they send nor what is sent
-// to them.
+// (src/core/policy/flood_detector.hpp), and nothing is lost or comes too early, neither what they
+// send nor what is sent to them.
 TEST_P(on_many_workers, who_floods_its_receiver_stays_in_order) {
     constexpr int echoes = 4, pieces = rounds / 10;
     actor_group group(runtime);
@@ -202,7 +202,8 @@ private:
     int seen_ = 0;
 };
 
-// Messages double all the time; the group ends them all, and what they held is freed (AddressSanitizer looks).
+// Messages double all the time; the group ends them all, and what they held is freed
+// (AddressSanitizer looks).
 TEST_P(on_many_workers, a_group_ends_under_load) {
     const auto silent = sennit::set_dead_letter_handler(nullptr);
     for (int i = 0; i < 5; ++i) {
@@ -264,13 +265,15 @@ TEST(actor_fairness, one_that_sends_to_itself_starves_nobody) {
     group.join();
 }
 
-// A handler that does not come to an end keeps its worker; another one takes over what had best run there.
+// A handler that does not come to an end keeps its worker; another one takes over what had best run
+// there.
 TEST(actor_fairness, mail_for_a_stuck_workers_actor_is_handled_by_another) {
     struct stuck : sennit::actor<stuck, go> {
         explicit stuck(std::atomic<int>& s) : state(s) {}
         void on(go) {
             state = 1;
-            while (state != 2) std::this_thread::yield(); // the worker's thread: it is not given back
+            while (state != 2)
+                std::this_thread::yield(); // the worker's thread: it is not given back
         }
         std::atomic<int>& state;
     };
@@ -296,7 +299,8 @@ TEST_P(on_many_workers, senders_wait_for_a_slow_receiver_and_nothing_is_lost) {
     std::vector<sennit::fiber> fibers;
     for (int i = 0; i < 4; ++i)
         fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&, i] {
-            for (int k = 1; k <= rounds / 3; ++k) EXPECT_EQ(slow.send(item{i, k}), sennit::send_status::sent);
+            for (int k = 1; k <= rounds / 3; ++k)
+                EXPECT_EQ(slow.send(item{i, k}), sennit::send_status::sent);
         });
     for (auto& one : fibers) one.join();
     int sum = 0;

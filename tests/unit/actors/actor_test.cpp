@@ -86,7 +86,8 @@ TEST_F(actors, references_have_an_order_and_a_hash) {
     EXPECT_EQ(hashed.size(), all.size());
     for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(sorted.at(all[i]), i);
     EXPECT_FALSE(all[0] < all[0]);
-    EXPECT_EQ(std::hash<sennit::address_of_actor>()(all[0].address()), std::hash<sennit::any_ref>()(all[0]));
+    EXPECT_EQ(std::hash<sennit::address_of_actor>()(all[0].address()),
+              std::hash<sennit::any_ref>()(all[0]));
 }
 
 TEST_F(actors, messages_from_a_thread_are_handled_in_order_and_answered) {
@@ -174,7 +175,8 @@ TEST_F(actors, what_follows_a_stop_is_a_dead_letter_with_its_sender) {
     c.tell(add{1});
     held.until->set();
     group.join();
-    while (sennit::dead_letters() < before + 2) std::this_thread::yield(); // the turn goes on after the end
+    while (sennit::dead_letters() < before + 2)
+        std::this_thread::yield(); // the turn goes on after the end
     EXPECT_EQ(sennit::dead_letters(), before + 2);
 }
 
@@ -329,7 +331,8 @@ TEST_F(actors, a_circle_of_questions_is_reported) {
     EXPECT_EQ(a.ask(total{}).get(), -static_cast<int>(sennit::ask_error::cycle));
 }
 
-// Also one of one, and one that is closed by a question that waits for ever; who waits outside of it gets its answer.
+// Also one of one, and one that is closed by a question that waits for ever; who waits outside of
+// it gets its answer.
 TEST_F(actors, a_circle_of_any_length_is_reported) {
     struct waits : sennit::actor<waits, total, actor_ref<waits>> {
         void on(actor_ref<waits> m) { other = m; }
@@ -400,7 +403,8 @@ TEST_F(bounded, a_sender_waits_for_room) {
 
 TEST_F(bounded, a_sender_that_waits_learns_of_the_end) {
     auto c = full_one(sennit::overflow::suspend);
-    std::thread sender([&] { EXPECT_NE(c.send(add{8}), send_status::full); }); // it may get in before the end
+    std::thread sender(
+        [&] { EXPECT_NE(c.send(add{8}), send_status::full); }); // it may get in before the end
     c.kill();
     held.until->set();
     sender.join();
@@ -455,7 +459,8 @@ TEST_F(actors, who_watches_learns_how_an_actor_ended) {
             c.tell(fail{});
         else
             c.tell(leave{});
-        EXPECT_EQ(end.get(), static_cast<int>(by_error ? sennit::exit_reason::error : sennit::exit_reason::normal));
+        EXPECT_EQ(end.get(), static_cast<int>(by_error ? sennit::exit_reason::error
+                                                       : sennit::exit_reason::normal));
         w.stop();
     }
     group.join(); // the error was told to somebody: it is not thrown

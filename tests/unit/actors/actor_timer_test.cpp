@@ -53,7 +53,8 @@ private:
 };
 
 struct timers_of_actors : actor_tests::with_actors {
-    // Returns when a message with that delay has come: those that were due before it are on their way.
+    // Returns when a message with that delay has come: those that were due before it are on their
+    // way.
     void let_pass(std::chrono::nanoseconds delay) {
         auto other = group.spawn<bell>();
         sennit::tell_after(other, delay, tick{});
@@ -215,7 +216,8 @@ TEST_F(timers_of_actors, each_is_handled_or_cancelled) {
             std::mt19937 random(static_cast<unsigned>(t) + 1);
             std::vector<actor_timer> armed;
             for (int i = 0; i < each; ++i) {
-                armed.push_back(sennit::tell_after(s, std::chrono::microseconds(random() % 300), one_less{}));
+                armed.push_back(
+                    sennit::tell_after(s, std::chrono::microseconds(random() % 300), one_less{}));
                 if (random() % 2 != 0 && armed[random() % armed.size()].cancel()) ++cancelled;
             }
         });
@@ -225,7 +227,8 @@ TEST_F(timers_of_actors, each_is_handled_or_cancelled) {
     EXPECT_EQ(s.ask(ticks{}).get(), threads * each - cancelled);
 }
 
-// Receivers end while timers of theirs are armed, fire, and are cancelled: nothing is left, nothing comes twice.
+// Receivers end while timers of theirs are armed, fire, and are cancelled: nothing is left, nothing
+// comes twice.
 TEST_F(timers_of_actors, ends_race_with_timers) {
     const auto load = std::make_shared<int>(0);
     for (int round = 0; round < 100; ++round) {

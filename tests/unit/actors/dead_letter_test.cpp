@@ -66,8 +66,8 @@ struct dead_letters : testing::Test {
     sennit::runtime runtime{{.workers = 2}};
     sennit::actor_group group{runtime};
     notes seen;
-    sennit::dead_letter_handler before_it =
-        sennit::set_dead_letter_handler([](const sennit::dead_letter&) noexcept { ++process_wide; });
+    sennit::dead_letter_handler before_it = sennit::set_dead_letter_handler(
+        [](const sennit::dead_letter&) noexcept { ++process_wide; });
     dead_letters() { process_wide = 0; }
     ~dead_letters() override { sennit::set_dead_letter_handler(before_it); }
 };
@@ -232,11 +232,12 @@ TEST_F(dead_letters, without_a_fallback_the_process_is_told) {
 TEST_F(dead_letters, a_fallback_handler_ends_when_no_call_is_under_way) {
     sennit::event inside, go;
     std::atomic<bool> returned{false};
-    auto shown = std::make_unique<sennit::fallback_handler>(runtime, [&](const sennit::dead_letter&) {
-        inside.set();
-        go.wait();
-        returned = true;
-    });
+    auto shown =
+        std::make_unique<sennit::fallback_handler>(runtime, [&](const sennit::dead_letter&) {
+            inside.set();
+            go.wait();
+            returned = true;
+        });
     auto gone = group.spawn<typed>();
     gone.stop();
     group.join();
@@ -265,7 +266,8 @@ TEST_F(dead_letters, a_reason_is_written_where_nobody_listens) {
     testing::internal::CaptureStderr();
     sennit::write_dead_letter({&typeid(number), {}, {5, 1}, sennit::dead_letter_reason::unhandled});
     const std::string written = testing::internal::GetCapturedStderr();
-    EXPECT_NE(written.find("to actor 5.1, which has no handler for it, not sent by an actor"), std::string::npos)
+    EXPECT_NE(written.find("to actor 5.1, which has no handler for it, not sent by an actor"),
+              std::string::npos)
         << written;
 }
 

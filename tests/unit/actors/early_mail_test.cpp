@@ -35,7 +35,8 @@ private:
     sennit::event& done_;
 };
 
-// Sends in its constructor: to itself, and its address to somebody who answers before the constructor ends.
+// Sends in its constructor: to itself, and its address to somebody who answers before the
+// constructor ends.
 class early_bird : public sennit::actor<early_bird, syllable, spoken> {
 public:
     early_bird(const actor_ref<greeter>& whom, sennit::event& done, bool throws) {

@@ -35,8 +35,9 @@ struct alignas(N) checks : sennit::actor<checks<N>, aligned<64>, aligned<256>> {
 };
 struct alignas(128) open_checks : sennit::open_actor<open_checks> {
     open_checks() {
-        add_handler(
-            [this](const aligned<4096>& m) { return m.right() && reinterpret_cast<std::uintptr_t>(this) % 128 == 0; });
+        add_handler([this](const aligned<4096>& m) {
+            return m.right() && reinterpret_cast<std::uintptr_t>(this) % 128 == 0;
+        });
     }
 };
 
@@ -91,7 +92,9 @@ struct pool {
 struct pooled {
     int n = 0;
     static void* operator new(std::size_t bytes) { return pool::take(bytes); }
-    static void operator delete(void* memory, std::size_t bytes) noexcept { pool::give(memory, bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept {
+        pool::give(memory, bytes);
+    }
 };
 struct pooled_question : pooled {
     using reply = int;
@@ -104,7 +107,9 @@ struct pooled_actor : sennit::actor<pooled_actor, pooled, pooled_question> {
     int on(pooled_question m) { return sum + m.n; }
     static void* operator new(std::size_t bytes) { return pool::take(bytes); }
     static void* operator new(std::size_t, void* where) noexcept { return where; }
-    static void operator delete(void* memory, std::size_t bytes) noexcept { pool::give(memory, bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept {
+        pool::give(memory, bytes);
+    }
     int sum = 0;
 };
 
@@ -159,7 +164,8 @@ TEST_F(actor_memory, an_over_aligned_class_brings_an_aligned_operator_new) {
     sennit::catcher<line_of_cache> caught(runtime);
     caught.ref().tell(line_of_cache());
     (void)caught.pop();
-    while (line_of_cache::given == 0) std::this_thread::yield(); // the turn gives it back after the handler
+    while (line_of_cache::given == 0)
+        std::this_thread::yield(); // the turn gives it back after the handler
     EXPECT_EQ(line_of_cache::taken, 1);
 }
 

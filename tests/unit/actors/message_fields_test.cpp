@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be in a message: the compiler finds what refers to the sender's memory, and takes all else.
+// What may be in a message: the compiler finds what refers to the sender's memory, and takes all
+// else.
 #include "sennit/actor/message.hpp"
 
 #include <gtest/gtest.h>

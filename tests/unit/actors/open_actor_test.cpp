@@ -146,7 +146,8 @@ TEST_F(open_actors, one_that_is_removed_while_its_message_is_handled_still_gets_
 
 TEST_F(open_actors, one_that_is_registered_while_its_message_is_handled_gets_the_next_one) {
     auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::grow); });
-    EXPECT_EQ(log_after(s, 3), "a1a2a2a3a3a3a3") << "each of them registers one more, until the third message";
+    EXPECT_EQ(log_after(s, 3), "a1a2a2a3a3a3a3")
+        << "each of them registers one more, until the third message";
 }
 
 TEST_F(open_actors, registrations_are_known_at_once_step_by_step) {
@@ -157,27 +158,31 @@ TEST_F(open_actors, registrations_are_known_at_once_step_by_step) {
         return held;
     };
     const auto a = &scripted::a, b = &scripted::b;
-    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a); }));                         // 1
-    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(b); }));                         // 2
-    EXPECT_TRUE(holds([=](scripted& me) { return !me.remove_handler(a); }));                      // 3
-    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(a), me.has_handler(a); }));       // 4
-    EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(a) && !me.has_handler(b); }));    // 5
-    EXPECT_EQ(log_after(s, 1), "a1");                                                             // 6
-    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));       // 7
-    EXPECT_EQ(log_after(s, 1), "a1b1");                                                           // 8
-    EXPECT_TRUE(holds([=](scripted& me) { return me.remove_handler(a) && !me.has_handler(a); })); // 9
-    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a) && me.has_handler(b); }));    // 10
-    EXPECT_EQ(log_after(s, 1), "b1");                                                             // 11
-    EXPECT_TRUE(holds([=](scripted& me) { return !me.remove_handler(a); }));                      // 12
-    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(a), me.remove_handler(a); }));    // 13
-    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a); }));                         // 14
-    EXPECT_TRUE(holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); })); // 15
-    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));       // 16
-    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.remove_handler(b); }));    // 17
-    EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(b); })) << "twice, removed once"; // 18
-    EXPECT_EQ(log_after(s, 1), "b1");                                                             // 19
-    EXPECT_TRUE(holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); })); // 20
-    EXPECT_EQ(log_after(s, 1), "");                                                               // 21
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a); }));                      // 1
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(b); }));                      // 2
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.remove_handler(a); }));                   // 3
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(a), me.has_handler(a); }));    // 4
+    EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(a) && !me.has_handler(b); })); // 5
+    EXPECT_EQ(log_after(s, 1), "a1");                                                          // 6
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));    // 7
+    EXPECT_EQ(log_after(s, 1), "a1b1");                                                        // 8
+    EXPECT_TRUE(
+        holds([=](scripted& me) { return me.remove_handler(a) && !me.has_handler(a); }));      // 9
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a) && me.has_handler(b); })); // 10
+    EXPECT_EQ(log_after(s, 1), "b1");                                                          // 11
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.remove_handler(a); }));                   // 12
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(a), me.remove_handler(a); })); // 13
+    EXPECT_TRUE(holds([=](scripted& me) { return !me.has_handler(a); }));                      // 14
+    EXPECT_TRUE(
+        holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); }));      // 15
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));    // 16
+    EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.remove_handler(b); })); // 17
+    EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(b); }))
+        << "twice, removed once";     // 18
+    EXPECT_EQ(log_after(s, 1), "b1"); // 19
+    EXPECT_TRUE(
+        holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); })); // 20
+    EXPECT_EQ(log_after(s, 1), "");                                                       // 21
 }
 
 TEST_F(open_actors, a_lambda_is_removed_by_its_number) {
@@ -197,7 +202,8 @@ TEST_F(open_actors, a_lambda_is_removed_by_its_number) {
 TEST_F(open_actors, a_handler_whose_parameter_is_auto_names_its_message) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler<number>([&me](const auto& m) { me.log += 'g' + std::to_string(m.n); });
-        me.add_handler<text>(std::function<void(const text&)>([&me](const text& m) { me.log += m.what; }));
+        me.add_handler<text>(
+            std::function<void(const text&)>([&me](const text& m) { me.log += m.what; }));
     });
     s.tell(text{"x"});
     EXPECT_EQ(log_after(s, 1), "xg1");
@@ -209,8 +215,9 @@ struct base_message {
 struct derived_message : base_message {};
 
 TEST_F(open_actors, types_match_exactly) {
-    auto s = group.spawn<scripted>(
-        [](scripted& me) { me.add_handler([&me](const base_message& m) { me.log += std::to_string(m.n); }); });
+    auto s = group.spawn<scripted>([](scripted& me) {
+        me.add_handler([&me](const base_message& m) { me.log += std::to_string(m.n); });
+    });
     const auto before = sennit::dead_letters();
     s.tell(derived_message{{1}});
     s.tell(base_message{2});
@@ -264,7 +271,8 @@ TEST_F(open_actors, a_message_that_can_only_be_moved_goes_to_its_only_handler) {
 
 TEST_F(open_actors, several_may_look_at_a_message_that_can_only_be_moved) {
     auto s = group.spawn<scripted>([](scripted& me) {
-        for (int i = 0; i < 2; ++i) me.add_handler([&me](const only_moved& m) { me.log += std::to_string(*m.n); });
+        for (int i = 0; i < 2; ++i)
+            me.add_handler([&me](const only_moved& m) { me.log += std::to_string(*m.n); });
     });
     s.tell(only_moved{std::make_unique<int>(5)});
     EXPECT_EQ(s.ask(read{}).get(), "55");
@@ -282,7 +290,8 @@ TEST_F(open_actors, who_takes_a_message_takes_it_from_nobody_else) {
 
 TEST_F(open_actors, the_first_answer_counts) {
     auto s = group.spawn<scripted>([](scripted& me) {
-        me.add_handler([&me](const read&) { me.log = "never seen"; }); // the handler before it has answered
+        me.add_handler(
+            [&me](const read&) { me.log = "never seen"; }); // the handler before it has answered
         me.add_handler([](const read&) { return std::string("too late"); });
     });
     s.tell(number{1});
@@ -407,8 +416,8 @@ TEST_F(open_actors, a_blind_default_handler_sees_type_bytes_sender_and_receiver)
             EXPECT_EQ(m.as<text>(), nullptr);
         });
     });
-    auto sender =
-        group.spawn<scripted>([s](scripted& me) { me.add_handler([s](const text&) { s.tell(number{42}); }); });
+    auto sender = group.spawn<scripted>(
+        [s](scripted& me) { me.add_handler([s](const text&) { s.tell(number{42}); }); });
     sender.tell(text{"go"});
     (void)sender.ask(read{}).get();
     (void)s.ask(read{}).get();
@@ -478,8 +487,9 @@ TEST_F(open_actors, a_link_ends_who_has_no_handler_for_the_news) {
             }
         };
         sennit::event told;
-        auto bad = group.spawn<scripted>(
-            [](scripted& me) { me.add_handler([](const number&) { throw std::runtime_error("as wanted"); }); });
+        auto bad = group.spawn<scripted>([](scripted& me) {
+            me.add_handler([](const number&) { throw std::runtime_error("as wanted"); });
+        });
         auto t = group.spawn<tied>(bad, has_handler, told);
         bad.tell(number{1});
         if (has_handler) {

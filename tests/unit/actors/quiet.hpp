@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dead letters are not written while this lives: the first member of a fixture whose tests make some.
+// Dead letters are not written while this lives: the first member of a fixture whose tests make
+// some.
 #pragma once
 
 #include "sennit/actor/dead_letter.hpp"

@@ -28,8 +28,8 @@ struct question {
 struct leave {};
 
 // Puts words aside until it is open.
-class gate
-    : public sennit::stashing_actor<gate, word, open_up, close_down, twice, all, question, leave, actor_tests::held> {
+class gate : public sennit::stashing_actor<gate, word, open_up, close_down, twice, all, question,
+                                           leave, actor_tests::held> {
 public:
     explicit gate(std::size_t most = 100) : stashing_actor(most) {}
     void on(word m) {
@@ -166,7 +166,8 @@ TEST_F(stashing, what_an_ended_actor_holds_are_dead_letters) {
     EXPECT_THROW(group.join(), std::runtime_error);
 }
 
-// An actor that always puts the same message aside and gets it back keeps its turn, but not its worker.
+// An actor that always puts the same message aside and gets it back keeps its turn, but not its
+// worker.
 TEST_F(stashing, who_never_gets_on_starves_nobody) {
     struct stubborn : sennit::stashing_actor<stubborn, word> {
         explicit stubborn(std::atomic<bool>& flag) : enough(flag) {}
@@ -210,10 +211,12 @@ struct talking {
     using postpones = sennit::accepts<dial, answered>;
 };
 
-class phone : public sennit::state_machine<phone, sennit::states<free_line, ringing, talking>, dial, hang_up, answered,
-                                           history> {
+class phone : public sennit::state_machine<phone, sennit::states<free_line, ringing, talking>, dial,
+                                           hang_up, answered, history> {
 public:
-    void on(free_line&, dial m, sennit::reply_to<int> caller) { become(ringing{m.number, std::move(caller)}); }
+    void on(free_line&, dial m, sennit::reply_to<int> caller) {
+        become(ringing{m.number, std::move(caller)});
+    }
     void on(free_line&, hang_up) {}
     void on(free_line&, answered) { past_ += "nobody called; "; }
     void on(ringing&, hang_up) { become(free_line{}); }
@@ -263,7 +266,8 @@ struct even {
 struct odd {
     int n = 0;
 };
-class parity : public sennit::state_machine<parity, sennit::states<even, odd>, reply_in_state, state_is> {
+class parity
+    : public sennit::state_machine<parity, sennit::states<even, odd>, reply_in_state, state_is> {
 public:
     int on(even& now, reply_in_state m) { return go(now.n, m.to); }
     int on(odd& now, reply_in_state m) { return -go(now.n, m.to); }

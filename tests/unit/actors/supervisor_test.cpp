@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children that fail, and what their supervisor does about it. The span of restarts has a clock of the tests'.
+// Children that fail, and what their supervisor does about it. The span of restarts has a clock of
+// the tests'.
 #include "until.hpp"
 
 #include <array>
@@ -61,7 +62,8 @@ struct trouble {
 
 class servant : public sennit::actor<servant, go_wrong, finish, age> {
 public:
-    servant(std::string name, std::shared_ptr<journal> into, std::shared_ptr<trouble> luck = nullptr)
+    servant(std::string name, std::shared_ptr<journal> into,
+            std::shared_ptr<trouble> luck = nullptr)
         : name_(std::move(name)), journal_(std::move(into)), trouble_(std::move(luck)) {
         if (trouble_ && trouble_->bad_starts > 0) {
             --trouble_->bad_starts;
@@ -113,7 +115,8 @@ struct supervisors : actor_tests::with_actors {
     child<servant> b{sennit::child_options{}, "b", log};
     child<servant> c{sennit::child_options{}, "c", log};
     child<servant> some(restart kind, const char* name, std::shared_ptr<trouble> luck = nullptr) {
-        return child<servant>({.restart = kind, .spawn = {.name = name}}, name, log, std::move(luck));
+        return child<servant>({.restart = kind, .spawn = {.name = name}}, name, log,
+                              std::move(luck));
     }
     void end(const sennit::actor_ref<supervisor>& top) {
         top.ask(sennit::end_supervision{}).get();
@@ -146,7 +149,8 @@ TEST_F(supervisors, one_for_one_restarts_the_one_that_failed_with_a_new_state) {
     until([&] { return b.restarts() == 1; });
     EXPECT_EQ(b.ask(age{}).get(), 1);
     EXPECT_NE(b.ref(), stale);
-    EXPECT_EQ(stale.try_tell(finish{}), sennit::send_status::dead) << "it never reaches the new one";
+    EXPECT_EQ(stale.try_tell(finish{}), sennit::send_status::dead)
+        << "it never reaches the new one";
     EXPECT_EQ(a.restarts(), 0u);
     EXPECT_EQ(log->take(), "+a +b -b +b ");
     end(top);
@@ -256,8 +260,9 @@ TEST_F(supervisors, more_restarts_than_allowed_within_the_span_end_it_with_resta
     try {
         std::rethrow_exception(end.error);
     } catch (const sennit::restarts_exceeded& e) {
-        EXPECT_STREQ(e.what(), "sennit: [SNT-505] a supervisor gave up after more than 2 restarts within "
-                               "supervision::within, the last one of f");
+        EXPECT_STREQ(e.what(),
+                     "sennit: [SNT-505] a supervisor gave up after more than 2 restarts within "
+                     "supervision::within, the last one of f");
         EXPECT_THROW(std::rethrow_exception(e.cause()), std::runtime_error);
     }
     EXPECT_EQ(log->text().substr(0, 6), "+a +f ");
@@ -289,7 +294,8 @@ TEST_F(supervisors, constructors_that_throw_at_a_restart_count) {
 TEST_F(supervisors, a_group_of_children_whose_restart_fails_is_ended_and_tried_again) {
     auto luck = std::make_shared<trouble>();
     auto f = some(restart::permanent, "f", luck);
-    auto top = sennit::supervise(group, {.strategy = strategy::one_for_all, .restarts = 5}, a, f, b);
+    auto top =
+        sennit::supervise(group, {.strategy = strategy::one_for_all, .restarts = 5}, a, f, b);
     luck->bad_starts = 1;
     b.tell(go_wrong{});
     log->await("+a +f +b -b -f -a +a -a +a +f +b ");
@@ -314,7 +320,9 @@ TEST(backoff, doubles_up_to_the_most_and_leaves_a_random_part_out) {
 
 TEST_F(supervisors, a_restart_waits_longer_after_each_failure_in_a_row) {
     auto top = sennit::supervise(
-        group, {.restarts = 10, .within = 1h, .backoff = {.first = 2ms, .most = 4ms}, .now = &given_time}, a);
+        group,
+        {.restarts = 10, .within = 1h, .backoff = {.first = 2ms, .most = 4ms}, .now = &given_time},
+        a);
     for (const auto& least : {2ms, 4ms, 4ms}) {
         const auto before = a.restarts();
         const auto begin = std::chrono::steady_clock::now();
@@ -336,7 +344,8 @@ TEST_F(supervisors, one_that_waits_for_a_restart_can_be_ended) {
 
 TEST_F(supervisors, options_out_of_range_are_refused) {
     EXPECT_THROW(sennit::supervise(group, {.backoff = {.jitter = 1.5}}, a), std::invalid_argument);
-    EXPECT_THROW(sennit::supervise(group, {.backoff = {.first = 2s, .most = 1s}}, a), std::invalid_argument);
+    EXPECT_THROW(sennit::supervise(group, {.backoff = {.first = 2s, .most = 1s}}, a),
+                 std::invalid_argument);
     EXPECT_THROW(sennit::supervise(group, {.within = -1s}, a), std::invalid_argument);
     EXPECT_EQ(log->text(), "");
 }
@@ -367,7 +376,8 @@ TEST_F(supervisors, children_can_be_added) {
     luck->bad_starts = 1;
     auto top = sennit::supervise(group, {.strategy = strategy::rest_for_one}, a);
     top.ask(sennit::add_child{b}).get();
-    EXPECT_THROW(top.ask(sennit::add_child{some(restart::permanent, "f", luck)}).get(), std::runtime_error);
+    EXPECT_THROW(top.ask(sennit::add_child{some(restart::permanent, "f", luck)}).get(),
+                 std::runtime_error);
     EXPECT_EQ(b.ask(age{}).get(), 1);
     a.tell(go_wrong{});
     log->await("+a +b -a -b +a +b ");
@@ -396,7 +406,8 @@ TEST_F(supervisors, nothing_is_restarted_when_the_group_ends) {
 }
 
 TEST_F(supervisors, a_supervisor_may_be_a_child) {
-    child<supervisor> inner({}, supervision{.strategy = strategy::one_for_all, .restarts = 1}, b, c);
+    child<supervisor> inner({}, supervision{.strategy = strategy::one_for_all, .restarts = 1}, b,
+                            c);
     auto top = sennit::supervise(group, {.strategy = strategy::rest_for_one}, a, inner);
     EXPECT_EQ(log->text(), "+a +b +c ");
     b.tell(go_wrong{});
@@ -433,8 +444,8 @@ TEST_F(supervisors, no_two_actors_of_one_child_live_at_a_time_and_none_is_lost) 
             one = std::make_shared<trouble>();
             children.emplace_back(sennit::child_options{}, one);
         }
-        auto top =
-            sennit::supervise(group, {.strategy = how, .restarts = 1'000'000}, children[0], children[1], children[2]);
+        auto top = sennit::supervise(group, {.strategy = how, .restarts = 1'000'000}, children[0],
+                                     children[1], children[2]);
         std::vector<std::thread> threads;
         for (std::size_t t = 0; t < 3; ++t)
             threads.emplace_back([&, t] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Theron's users rely on, beside what the other files of this folder hold: making runtimes and actors, addresses,
-// what may be sent, from where and in which order, ends, several runtimes.
+// What Theron's users rely on, beside what the other files of this folder hold: making runtimes and
+// actors, addresses, what may be sent, from where and in which order, ends, several runtimes.
 #include "sennit/actor.hpp"
 #include "sennit/catcher.hpp"
 #include "sennit/event.hpp"
@@ -98,7 +98,8 @@ TEST_F(theron, workers_run_on_the_processors_that_are_given) {
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
         cpu_set_t mine;
         CPU_ZERO(&mine);
-        if (::sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_ISSET(cpu, &mine)) usable.push_back(cpu);
+        if (::sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_ISSET(cpu, &mine))
+            usable.push_back(cpu);
     }
     ASSERT_FALSE(usable.empty());
     const unsigned last = usable.back();
@@ -144,7 +145,8 @@ TEST_F(theron, five_runtimes_in_a_chain_pass_a_message_on) {
     sennit::catcher<int> last(here);
     any_ref to = here;
     for (int i = 0; i < 5; ++i) {
-        runtimes.push_back(std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = 1}));
+        runtimes.push_back(
+            std::make_unique<sennit::runtime>(sennit::runtime_options{.workers = 1}));
         groups.push_back(std::make_unique<sennit::actor_group>(*runtimes.back()));
         to = groups.back()->spawn<next>(to);
     }
@@ -160,7 +162,8 @@ TEST_F(theron, an_actor_makes_actors_in_another_runtime) {
     struct maker : sennit::open_actor<maker> {
         explicit maker(sennit::actor_group& where) {
             add_handler([&where](const std::string&, any_ref from) {
-                tell_from(from, where.spawn<echo<int>>(), 1); // this actor is the sender: it gets the answer
+                tell_from(from, where.spawn<echo<int>>(),
+                          1); // this actor is the sender: it gets the answer
             });
             add_handler([this](const int& m) { whom.tell(10 * m); });
             add_handler([this](const any_ref& m) { whom = m; });
@@ -366,14 +369,16 @@ TEST_F(theron, values_of_many_kinds_are_sent) {
     EXPECT_EQ(sent_and_back(*this, empty{}), empty{});
     EXPECT_EQ(sent_and_back(*this, mixed{1, 2, "three"}), (mixed{1, 2, "three"}));
     EXPECT_EQ(sent_and_back(*this, std::string(1000, 'x')), std::string(1000, 'x'));
-    EXPECT_EQ(sent_and_back(*this, std::array<int, 4>{1, 2, 3, 4}), (std::array<int, 4>{1, 2, 3, 4}));
+    EXPECT_EQ(sent_and_back(*this, std::array<int, 4>{1, 2, 3, 4}),
+              (std::array<int, 4>{1, 2, 3, 4}));
 }
 
 TEST_F(theron, containers_are_sent) {
     EXPECT_EQ(sent_and_back(*this, std::vector<int>{1, 2, 3}), (std::vector<int>{1, 2, 3}));
     EXPECT_EQ(sent_and_back(*this, std::vector<std::vector<std::string>>{{"a"}, {}}),
               (std::vector<std::vector<std::string>>{{"a"}, {}}));
-    EXPECT_EQ(sent_and_back(*this, std::map<std::string, int>{{"a", 1}}), (std::map<std::string, int>{{"a", 1}}));
+    EXPECT_EQ(sent_and_back(*this, std::map<std::string, int>{{"a", 1}}),
+              (std::map<std::string, int>{{"a", 1}}));
 }
 
 TEST_F(theron, a_vector_is_moved_from_end_to_end) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shim's promises, for the real atomics and for whatever SENNIT_SIMULATED_ATOMICS puts in their place.
+// The shim's promises, for the real atomics and for whatever SENNIT_SIMULATED_ATOMICS puts in their
+// place.
 #include "sennit/detail/base/atomic.hpp"
 
 #include <cstdint>
@@ -14,7 +15,8 @@ using sennit::base::atomic;
 thread_local int hook_calls = 0;
 #endif
 
-// Calls `operation` and returns how often it reached the hook; always 1 over the real atomics, which have none.
+// Calls `operation` and returns how often it reached the hook; always 1 over the real atomics,
+// which have none.
 template <class F>
 int hooks_of(F operation) {
 #ifdef SENNIT_SIMULATED_ATOMICS
@@ -72,7 +74,8 @@ TEST(atomic, every_cas_takes_the_expected_value_only_and_reports_the_other) {
     check([](auto& word, int& expected, int desired) { return word.cas_acq(expected, desired); });
     check([](auto& word, int& expected, int desired) { return word.cas_rel(expected, desired); });
     check([](auto& word, int& expected, int desired) { return word.cas_rlx(expected, desired); });
-    check([](auto& word, int& expected, int desired) { return word.cas_acq_rel(expected, desired); });
+    check(
+        [](auto& word, int& expected, int desired) { return word.cas_acq_rel(expected, desired); });
 }
 
 TEST(atomic, every_fetch_returns_the_old_value_and_changes_the_word) {

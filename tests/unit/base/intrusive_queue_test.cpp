@@ -19,7 +19,8 @@ void expect_same(const list& all, const model& expected) {
     EXPECT_EQ(all.front(), expected.empty() ? nullptr : expected.front());
     EXPECT_EQ(all.back(), expected.empty() ? nullptr : expected.back());
     model walked;
-    for (element* one = all.front(); one && walked.size() <= expected.size(); one = list::after(*one))
+    for (element* one = all.front(); one && walked.size() <= expected.size();
+         one = list::after(*one))
         walked.push_back(one);
     EXPECT_EQ(walked, expected);
 }
@@ -49,7 +50,9 @@ protected:
 
 TEST_F(intrusive_queue, does_what_a_deque_does) {
     std::mt19937 random(1);
-    const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+    const auto below = [&](std::size_t n) {
+        return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+    };
     list all, other;
     model expected, expected_other;
     for (int step = 0; step < 100'000 && !HasFailure(); ++step) {
@@ -68,7 +71,8 @@ TEST_F(intrusive_queue, does_what_a_deque_does) {
             EXPECT_EQ(all.pop_front(), expected.empty() ? nullptr : take(expected, 0));
             break;
         case 3:
-            EXPECT_EQ(all.pop_back(), expected.empty() ? nullptr : take(expected, expected.size() - 1));
+            EXPECT_EQ(all.pop_back(),
+                      expected.empty() ? nullptr : take(expected, expected.size() - 1));
             break;
         case 4:
             if (!expected.empty()) all.remove(*take(expected, below(expected.size())));

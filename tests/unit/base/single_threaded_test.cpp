@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread alone with the library, and others that come and go. The protocol is explored by tests/sim; here it runs.
+// One thread alone with the library, and others that come and go. The protocol is explored by
+// tests/sim; here it runs.
 #include "../../support/alone.hpp"
 #include "sennit/channel.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
@@ -46,8 +47,8 @@ TEST(single_thread_mode, the_only_thread_becomes_exclusive) {
     EXPECT_EQ(mode_of(one), thread_registration::unregistered);
 }
 
-// A relief that had stood down came back so: it was taken for the worker that was the only member, locks that both
-// took did not exclude, and when it left again a member less was counted.
+// A relief that had stood down came back so: it was taken for the worker that was the only member,
+// locks that both took did not exclude, and when it left again a member less was counted.
 TEST(single_thread_mode, an_unregistered_thread_is_not_taken_for_the_remaining_one) {
     single_thread_mode all;
     thread_registration one, other;
@@ -216,7 +217,8 @@ TEST(single_thread_mode, nothing_is_lost_between_a_worker_and_threads_that_come_
     EXPECT_EQ(by_spin, by_worker + visitors * each);
 }
 
-// A thread that sleeps in the library is no member meanwhile; each message ends a solitude, or none is sought.
+// A thread that sleeps in the library is no member meanwhile; each message ends a solitude, or none
+// is sought.
 TEST(single_thread_mode, messages_between_a_worker_and_a_thread_arrive) {
     constexpr int messages = 2000;
     sennit::runtime one({.workers = 1});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of Go's channels and of its select look for, and the other files of this folder do not, as scenarios
-// of our own: a select sees all its channels at one moment, leaves all their lists whole, and prefers none of its
-// cases.
+// What the tests of Go's channels and of its select look for, and the other files of this folder do
+// not, as scenarios of our own: a select sees all its channels at one moment, leaves all their
+// lists whole, and prefers none of its cases.
 #include "race.hpp"
 
 #include <sennit/fiber.hpp>
@@ -54,7 +54,8 @@ TEST_P(after_go, a_select_that_does_not_wait_sees_both_channels_at_once) {
         (void)first.push(1);
         start([&, turned = round % 4 < 2] {
             numbers &a = turned ? second : first, &b = turned ? first : second;
-            sennit::select(sennit::on_pop(a, ignored), sennit::on_pop(b, ignored), sennit::otherwise(unexpected));
+            sennit::select(sennit::on_pop(a, ignored), sennit::on_pop(b, ignored),
+                           sennit::otherwise(unexpected));
         });
         if (round % 2 == 0)
             (void)second.push(1);
@@ -72,8 +73,9 @@ TEST_P(after_go, of_four_ways_to_send_a_value_one_is_taken) {
     std::vector<std::atomic<int>> times(count);
     start([&] {
         for (int i = 0; i < count; ++i)
-            sennit::select(sennit::on_push(ways[0], i, ignored), sennit::on_push(ways[1], i, ignored),
-                           sennit::on_push(ways[2], i, ignored), sennit::on_push(ways[3], i, ignored));
+            sennit::select(
+                sennit::on_push(ways[0], i, ignored), sennit::on_push(ways[1], i, ignored),
+                sennit::on_push(ways[2], i, ignored), sennit::on_push(ways[3], i, ignored));
         for (numbers& one : ways) one.close();
     });
     for (numbers& one : ways)
@@ -89,7 +91,8 @@ TEST_P(after_go, of_four_ways_to_send_a_value_one_is_taken) {
     for (int i = 0; i < count; ++i) EXPECT_EQ(times[static_cast<std::size_t>(i)], 1) << i;
 }
 
-// Four channels, each with a sender and a receiver of its own; and one more of each that selects among all four.
+// Four channels, each with a sender and a receiver of its own; and one more of each that selects
+// among all four.
 TEST_P(after_go, those_who_select_and_those_who_do_not_share_four_channels) {
     constexpr int each = 500;
     std::array<numbers, 4> all{numbers(0), numbers(0), numbers(2), numbers(3)};
@@ -104,11 +107,19 @@ TEST_P(after_go, those_who_select_and_those_who_do_not_share_four_channels) {
     }
     const auto through_all = [&](auto&& make_case) {
         std::array<int, 4> left{each, each, each, each};
-        const auto open = [&](std::size_t i) { return sennit::when(left[i] > 0, make_case(all[i])); };
-        for (int i = 0; i < 4 * each; ++i) --left[sennit::select(open(0), open(1), open(2), open(3))];
+        const auto open = [&](std::size_t i) {
+            return sennit::when(left[i] > 0, make_case(all[i]));
+        };
+        for (int i = 0; i < 4 * each; ++i)
+            --left[sennit::select(open(0), open(1), open(2), open(3))];
     };
-    start([&] { through_all([&](numbers& one) { return sennit::on_push(one, 1, [&] { ++sent; }); }); });
-    start([&] { through_all([&](numbers& one) { return sennit::on_pop(one, [&](int value) { got += value; }); }); });
+    start([&] {
+        through_all([&](numbers& one) { return sennit::on_push(one, 1, [&] { ++sent; }); });
+    });
+    start([&] {
+        through_all(
+            [&](numbers& one) { return sennit::on_pop(one, [&](int value) { got += value; }); });
+    });
     join();
     EXPECT_EQ(sent, 8 * each);
     EXPECT_EQ(got, 8 * each);
@@ -128,7 +139,8 @@ TEST_F(after_go_in_turn, a_channel_that_waits_in_two_cases_is_left_in_both) {
         numbers twice, other;
         bool ended = false;
         sennit::fiber selects([&] {
-            EXPECT_EQ(sennit::select(sennit::on_pop(twice, unexpected), sennit::on_pop(twice, unexpected),
+            EXPECT_EQ(sennit::select(sennit::on_pop(twice, unexpected),
+                                     sennit::on_pop(twice, unexpected),
                                      sennit::on_pop(other, ignored)),
                       2u);
             ended = true;
@@ -161,9 +173,11 @@ TEST_F(after_go_in_turn, a_select_that_leaves_the_end_of_a_list_leaves_the_other
             let_others_run();
             sennit::fiber selects([&] {
                 if (pushes)
-                    sennit::select(sennit::on_push(crowded, 9, unexpected), sennit::on_pop(other, ignored));
+                    sennit::select(sennit::on_push(crowded, 9, unexpected),
+                                   sennit::on_pop(other, ignored));
                 else
-                    sennit::select(sennit::on_pop(crowded, unexpected), sennit::on_pop(other, ignored));
+                    sennit::select(sennit::on_pop(crowded, unexpected),
+                                   sennit::on_pop(other, ignored));
                 wait_in(2);
             });
             let_others_run();
@@ -171,7 +185,8 @@ TEST_F(after_go_in_turn, a_select_that_leaves_the_end_of_a_list_leaves_the_other
             let_others_run(); // it waits again, now without a select
             for (const int value : {1, 2}) {
                 int got = value;
-                EXPECT_EQ(pushes ? crowded.try_pop(got) : crowded.try_push(value), channel_status::success);
+                EXPECT_EQ(pushes ? crowded.try_pop(got) : crowded.try_push(value),
+                          channel_status::success);
                 EXPECT_EQ(got, value);
             }
             before.join();
@@ -188,7 +203,8 @@ TEST_F(after_go_in_turn, of_cases_that_wait_in_one_channel_none_is_preferred) {
         std::array<int, 2> sent{}, got{};
         sennit::fiber pushes([&] {
             for (int i = 0; i < count; ++i)
-                ++sent[sennit::select(sennit::on_push(one, 0, ignored), sennit::on_push(one, 1, ignored))];
+                ++sent[sennit::select(sennit::on_push(one, 0, ignored),
+                                      sennit::on_push(one, 1, ignored))];
             for (int i = 0; i < count; ++i)
                 ++got[sennit::select(sennit::on_pop(one, ignored), sennit::on_pop(one, ignored))];
         });

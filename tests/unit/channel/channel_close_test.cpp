@@ -34,7 +34,8 @@ std::exception_ptr error(const char* what) {
     return std::make_exception_ptr(failure(what));
 }
 
-// One worker and one thread of control: what has been started waits when the others have had their turn.
+// One worker and one thread of control: what has been started waits when the others have had their
+// turn.
 class channel_close : public testing::TestWithParam<std::size_t> {
 protected:
     sennit::runtime runtime{{.workers = 1}};
@@ -80,9 +81,12 @@ protected:
         };
     }
 };
-INSTANTIATE_TEST_SUITE_P(all, channel_close, testing::Values(0u, 1u, 2u, 16u, unbounded), [](const auto& test) {
-    return test.param == unbounded ? "unbounded" : std::string("c").append(std::to_string(test.param));
-});
+INSTANTIATE_TEST_SUITE_P(all, channel_close, testing::Values(0u, 1u, 2u, 16u, unbounded),
+                         [](const auto& test) {
+                             return test.param == unbounded
+                                        ? "unbounded"
+                                        : std::string("c").append(std::to_string(test.param));
+                         });
 
 TEST_P(channel_close, fails_pushes_and_lets_pops_have_what_is_left) {
     fill();
@@ -101,7 +105,8 @@ TEST_P(channel_close, fails_pushes_and_lets_pops_have_what_is_left) {
     EXPECT_EQ(numbers.pop(got), channel_status::closed);
     EXPECT_EQ(numbers.try_pop(got), channel_status::closed);
     EXPECT_EQ(numbers.pop_for(got, 1h), channel_status::closed);
-    EXPECT_EQ(numbers.pop_until(got, std::chrono::steady_clock::now() - 1h), channel_status::closed);
+    EXPECT_EQ(numbers.pop_until(got, std::chrono::steady_clock::now() - 1h),
+              channel_status::closed);
     EXPECT_TRUE(numbers.begin() == numbers.end());
     EXPECT_EQ(got, -1);
 }
@@ -271,12 +276,16 @@ TEST_P(channel_close, is_not_needed_to_end_waiting_with_a_time_limit) {
     const auto wait_in_vain = [&] {
         int got = -1;
         EXPECT_THROW(sennit::with_timeout(1ms, [&] { return numbers.pop(); }), sennit::timed_out);
-        EXPECT_THROW(sennit::with_timeout(1ms, [&] { return numbers.pop_for(got, 1h); }), sennit::timed_out);
-        EXPECT_EQ(sennit::with_timeout(1h, [&] { return numbers.pop_for(got, 1ms); }), channel_status::timeout);
+        EXPECT_THROW(sennit::with_timeout(1ms, [&] { return numbers.pop_for(got, 1h); }),
+                     sennit::timed_out);
+        EXPECT_EQ(sennit::with_timeout(1h, [&] { return numbers.pop_for(got, 1ms); }),
+                  channel_status::timeout);
         fill();
         if (GetParam() != unbounded) {
-            EXPECT_THROW(sennit::with_timeout(1ms, [&] { return numbers.push(99); }), sennit::timed_out);
-            EXPECT_EQ(sennit::with_timeout(1h, [&] { return numbers.push_for(99, 1ms); }), channel_status::timeout);
+            EXPECT_THROW(sennit::with_timeout(1ms, [&] { return numbers.push(99); }),
+                         sennit::timed_out);
+            EXPECT_EQ(sennit::with_timeout(1h, [&] { return numbers.push_for(99, 1ms); }),
+                      channel_status::timeout);
         }
         expect_filling_only();
         EXPECT_EQ(got, -1);

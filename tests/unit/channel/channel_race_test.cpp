@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of waits that race with partners: whatever happens, a value is delivered exactly once if its push reports
-// success, and not at all otherwise.
+// Ends of waits that race with partners: whatever happens, a value is delivered exactly once if its
+// push reports success, and not at all otherwise.
 #include "race.hpp"
 
 #include <sennit/channel.hpp>
@@ -30,7 +30,8 @@ using numbers = sennit::channel<int>;
 // What became of the values 0 to n-1.
 class ledger {
 public:
-    explicit ledger(int values) : sent_(static_cast<std::size_t>(values)), got_(static_cast<std::size_t>(values)) {}
+    explicit ledger(int values)
+        : sent_(static_cast<std::size_t>(values)), got_(static_cast<std::size_t>(values)) {}
     void sent(int value) { ++sent_.at(static_cast<std::size_t>(value)); }
     void got(int value) { ++got_.at(static_cast<std::size_t>(value)); }
     void got_rest(numbers& from) {
@@ -72,10 +73,12 @@ bool push_somehow(numbers& to, int value, random& chance) {
     case 1:
         return to.push_for(std::move(value), time) == channel_status::success;
     case 2:
-        return to.push_until(std::move(value), std::chrono::steady_clock::now() + time) == channel_status::success;
+        return to.push_until(std::move(value), std::chrono::steady_clock::now() + time) ==
+               channel_status::success;
     default:
         try {
-            return sennit::with_timeout(time, [&] { return to.push(value) == channel_status::success; });
+            return sennit::with_timeout(time,
+                                        [&] { return to.push(value) == channel_status::success; });
         } catch (const sennit::timed_out&) {
             return false;
         }
@@ -90,7 +93,8 @@ std::optional<int> pop_somehow(numbers& from, random& chance) {
     case 1:
         return from.pop_for(to, time) == channel_status::success ? std::optional(to) : std::nullopt;
     case 2:
-        return from.pop_until(to, std::chrono::steady_clock::now() + time) == channel_status::success
+        return from.pop_until(to, std::chrono::steady_clock::now() + time) ==
+                       channel_status::success
                    ? std::optional(to)
                    : std::nullopt;
     default:
@@ -105,15 +109,18 @@ std::optional<int> pop_somehow(numbers& from, random& chance) {
 TEST_P(channel_race, time_limits_against_partners_lose_no_value) {
     constexpr int pushers = 2;
     const int each = rounds / 8; // of four capacities
-    for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{16}}) {
+    for (const std::size_t capacity :
+         {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{16}}) {
         numbers values(capacity);
         ledger book(pushers * each);
         std::atomic<int> pushing{pushers};
         for (int p = 0; p < pushers; ++p)
             start([&, p, mine = random(chance.next())]() mutable {
                 for (int i = p * each; i < (p + 1) * each; ++i) {
-                    const bool patient = i == p * each; // so that something is sent, however slow the partners are
-                    if (patient ? values.push(i) == channel_status::success : push_somehow(values, i, mine))
+                    const bool patient =
+                        i == p * each; // so that something is sent, however slow the partners are
+                    if (patient ? values.push(i) == channel_status::success
+                                : push_somehow(values, i, mine))
                         book.sent(i);
                     sennit::this_fiber::yield();
                 }
@@ -122,7 +129,8 @@ TEST_P(channel_race, time_limits_against_partners_lose_no_value) {
         for (int p = 0; p < 2; ++p)
             start([&, mine = random(chance.next())]() mutable {
                 while (pushing > 0) {
-                    if (const std::optional<int> value = pop_somehow(values, mine)) book.got(*value);
+                    if (const std::optional<int> value = pop_somehow(values, mine))
+                        book.got(*value);
                     sennit::this_fiber::yield();
                 }
             });
@@ -142,7 +150,8 @@ TEST_P(channel_race, close_against_partners_loses_no_value) {
         std::atomic<int> refused{0};
         start([&, mine = random(chance.next())]() mutable {
             for (int i = round * each; i < (round + 1) * each; ++i) {
-                const bool done = (mine.below(2) == 0 ? values.push(i) : values.push_for(int{i}, some_time(mine))) ==
+                const bool done = (mine.below(2) == 0 ? values.push(i)
+                                                      : values.push_for(int{i}, some_time(mine))) ==
                                   channel_status::success;
                 if (done)
                     book.sent(i);
@@ -166,7 +175,8 @@ TEST_P(channel_race, close_against_partners_loses_no_value) {
         cut_short += refused > 0 && refused < each;
     }
     book.expect_balance();
-    RecordProperty("cut_short", cut_short); // chance decides; 0 says that close was always too early or too late
+    RecordProperty("cut_short",
+                   cut_short); // chance decides; 0 says that close was always too early or too late
 }
 
 TEST_P(channel_race, cancellation_against_partners_loses_no_value) {
@@ -238,7 +248,8 @@ TEST_P(channel_race, waiters_of_all_kinds_are_each_served_once) {
             });
         start([&, mine = random(chance.next())]() mutable {
             while (patient > 0) {
-                if (const std::optional<int> value = pop_somehow(values, mine)) book.got(*value), --left;
+                if (const std::optional<int> value = pop_somehow(values, mine))
+                    book.got(*value), --left;
                 sennit::this_fiber::yield();
             }
         });

@@ -29,7 +29,8 @@ struct flow_setting {
 
 std::vector<flow_setting> settings(bool threads_too) {
     std::vector<flow_setting> all;
-    for (std::size_t capacity : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{16}, unbounded}) {
+    for (std::size_t capacity :
+         {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{16}, unbounded}) {
         for (unsigned workers : {1u, 2u, 4u}) {
             all.push_back({by::fibers, workers, capacity});
             if (threads_too) all.push_back({by::both, workers, capacity});
@@ -92,7 +93,8 @@ TEST_P(channel_flow, delivers_each_value_of_many_producers_to_one_of_many_consum
     std::vector<std::vector<int>> got(4);
     for (int p = 0; p < producers; ++p)
         start([&, p] {
-            for (int i = 0; i < each; ++i) EXPECT_EQ(numbers.push(p * each + i), channel_status::success);
+            for (int i = 0; i < each; ++i)
+                EXPECT_EQ(numbers.push(p * each + i), channel_status::success);
             if (--producing == 0) numbers.close();
         });
     for (std::vector<int>& mine : got)
@@ -158,7 +160,8 @@ TEST_P(channel_flow, sieves_primes_and_unwinds_when_the_reader_closes) {
     std::deque<numbers> stages; // its elements stay where they are
     numbers* from = &stages.emplace_back(GetParam().capacity);
     start([to = from] {
-        for (int i = 2; to->push(i) == channel_status::success && i < 10'000; ++i) sennit::this_fiber::yield();
+        for (int i = 2; to->push(i) == channel_status::success && i < 10'000; ++i)
+            sennit::this_fiber::yield();
         to->close();
     });
     int last = 0;
@@ -183,7 +186,8 @@ TEST_P(channel_flow, sieves_primes_and_unwinds_when_the_reader_closes) {
 TEST_P(channel_flow, computes_fibonacci_numbers_in_a_network_with_feedback) {
     using numbers = sennit::channel<std::uint64_t>;
     const std::size_t capacity = GetParam().capacity;
-    numbers sum(capacity), out(std::min(capacity, std::size_t{16})), one(capacity), two(capacity), later(capacity);
+    numbers sum(capacity), out(std::min(capacity, std::size_t{16})), one(capacity), two(capacity),
+        later(capacity);
     start([&] { // tee
         for (const std::uint64_t n : sum) {
             if (out.push(n) != channel_status::success) break;
@@ -243,7 +247,8 @@ TEST_P(channel_fibers, pass_values_through_a_thousand_channels) {
     join();
 }
 
-// One worker and one thread of control: what has been started waits when the others have had their turn.
+// One worker and one thread of control: what has been started waits when the others have had their
+// turn.
 class channel_waiting : public testing::TestWithParam<std::size_t> {
 protected:
     sennit::runtime runtime{{.workers = 1}};
@@ -252,7 +257,9 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(all, channel_waiting, testing::Values(0u, 1u, 2u, 16u),
-                         [](const auto& test) { return std::string("c").append(std::to_string(test.param)); });
+                         [](const auto& test) {
+                             return std::string("c").append(std::to_string(test.param));
+                         });
 
 TEST_P(channel_waiting, serves_poppers_in_the_order_of_coming) {
     runtime.run([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a channel may carry, what becomes of every single object, and the calls that do not wait or not for long.
+// What a channel may carry, what becomes of every single object, and the calls that do not wait or
+// not for long.
 #include "channels.hpp"
 
 #include <sennit/channel.hpp>
@@ -34,7 +35,8 @@ template <class C>
 concept pops = requires(C& from) { from.pop(); };
 using words = sennit::channel<std::string>;
 using pointers = sennit::channel<std::unique_ptr<int>>;
-static_assert(pushes<words, const char*> && pushes<words, const std::string&> && !pushes<words, std::vector<int>>);
+static_assert(pushes<words, const char*> && pushes<words, const std::string&> &&
+              !pushes<words, std::vector<int>>);
 static_assert(pushes<pointers, std::unique_ptr<int>&&> && !pushes<pointers, std::unique_ptr<int>&>);
 static_assert(!pushes<const words, std::string> && !pops<const words>);
 static_assert(!std::copyable<words> && !std::movable<words>);
@@ -46,7 +48,9 @@ public:
     static inline std::atomic<long> alive{0};
 
     explicit watched(int number) noexcept : number_(number) { begin(); }
-    watched(watched&& other) noexcept : number_(std::exchange(other.checked().number_, -1)) { begin(); }
+    watched(watched&& other) noexcept : number_(std::exchange(other.checked().number_, -1)) {
+        begin();
+    }
     watched& operator=(watched&& other) noexcept {
         checked().number_ = std::exchange(other.checked().number_, -1);
         return *this;
@@ -80,19 +84,22 @@ protected:
     void SetUp() override { ASSERT_EQ(T::alive, 0); }
     void TearDown() override { EXPECT_EQ(T::alive, 0); }
 };
-using kinds = testing::Types<watched<1, 8>, watched<40, 16>, watched<1, 64>, watched<10'000, 32>, watched<1, 4096>>;
+using kinds = testing::Types<watched<1, 8>, watched<40, 16>, watched<1, 64>, watched<10'000, 32>,
+                             watched<1, 4096>>;
 TYPED_TEST_SUITE(channel_of, kinds);
 
 TYPED_TEST(channel_of, destroys_what_lies_in_it_when_it_dies) {
     for (const std::size_t capacity : {std::size_t{1}, std::size_t{2}, std::size_t{16}, unbounded})
         for (std::size_t turns = 0; turns < 20; ++turns) {
             sennit::channel<TypeParam> values(capacity);
-            for (std::size_t i = 0; i < turns; ++i) { // the values inside go round the end of the memory
+            for (std::size_t i = 0; i < turns;
+                 ++i) { // the values inside go round the end of the memory
                 EXPECT_EQ(values.push(TypeParam(1)), channel_status::success);
                 EXPECT_EQ(values.pop()->number(), 1);
             }
             const std::size_t inside = std::min(capacity, std::size_t{50});
-            for (std::size_t i = 0; i < inside; ++i) EXPECT_EQ(values.push(TypeParam(2)), channel_status::success);
+            for (std::size_t i = 0; i < inside; ++i)
+                EXPECT_EQ(values.push(TypeParam(2)), channel_status::success);
             EXPECT_EQ(static_cast<std::size_t>(TypeParam::alive), inside);
         }
 }
@@ -101,7 +108,8 @@ TYPED_TEST(channel_of, keeps_the_order_when_an_unbounded_one_grows) {
     sennit::channel<TypeParam> values(unbounded);
     int pushed = 0, popped = 0;
     for (int round = 1; round < 12; ++round) {
-        for (int i = 0; i < round * 7; ++i) EXPECT_EQ(values.push(TypeParam(pushed++)), channel_status::success);
+        for (int i = 0; i < round * 7; ++i)
+            EXPECT_EQ(values.push(TypeParam(pushed++)), channel_status::success);
         for (int i = 0; i < round * 3; ++i) EXPECT_EQ(values.pop()->number(), popped++);
     }
     while (popped < pushed) EXPECT_EQ(values.pop()->number(), popped++);
@@ -137,13 +145,15 @@ TYPED_TEST(channel_of, hands_over_each_object_between_fibers) {
                     sennit::select(sennit::on_push(values, TypeParam(i), [] {}));
             }
             TypeParam last(200);
-            while (values.push_for(std::move(last), 10us) == channel_status::timeout) EXPECT_EQ(last.number(), 200);
+            while (values.push_for(std::move(last), 10us) == channel_status::timeout)
+                EXPECT_EQ(last.number(), 200);
             EXPECT_EQ(last.number(), -1); // moved from
         });
         TypeParam got(-1);
         for (int i = 0; i < 201; ++i) {
             if (i % 3 == 0)
-                sennit::select(sennit::on_pop(values, [&](TypeParam value) { got = std::move(value); }));
+                sennit::select(
+                    sennit::on_pop(values, [&](TypeParam value) { got = std::move(value); }));
             else
                 EXPECT_EQ(values.pop(got), channel_status::success);
             EXPECT_EQ(got.number(), i);
@@ -156,12 +166,15 @@ TYPED_TEST(channel_of, destroys_the_values_of_cases_that_did_not_happen) {
     sennit::channel<TypeParam> full(0), ready(1);
     ASSERT_EQ(ready.push(TypeParam(1)), channel_status::success);
     int got = 0;
-    const auto which = sennit::select(sennit::on_push(full, TypeParam(2), [] {}),
-                                      sennit::on_pop(ready, [&](TypeParam&& value) { got = value.number(); }));
+    const auto which =
+        sennit::select(sennit::on_push(full, TypeParam(2), [] {}),
+                       sennit::on_pop(ready, [&](TypeParam&& value) { got = value.number(); }));
     EXPECT_EQ(which, 1u);
     EXPECT_EQ(got, 1);
-    EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(3), [] {}), sennit::otherwise([] {})), 1u);
-    EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(4), [] {}), sennit::after(0ns, [] {})), 1u);
+    EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(3), [] {}), sennit::otherwise([] {})),
+              1u);
+    EXPECT_EQ(sennit::select(sennit::on_push(full, TypeParam(4), [] {}), sennit::after(0ns, [] {})),
+              1u);
 }
 
 TEST(channel_types, copies_what_is_only_lent_and_moves_what_is_given) {
@@ -171,9 +184,12 @@ TEST(channel_types, copies_what_is_only_lent_and_moves_what_is_given) {
     const auto soon = std::chrono::steady_clock::now() + std::chrono::hours(1);
     EXPECT_EQ(words.push(lent), channel_status::success);
     EXPECT_EQ(words.try_push(std::move(given)), channel_status::full);
-    EXPECT_EQ(words.push_for(std::move(given), std::chrono::nanoseconds(1)), channel_status::timeout);
+    EXPECT_EQ(words.push_for(std::move(given), std::chrono::nanoseconds(1)),
+              channel_status::timeout);
     EXPECT_EQ(given.size(), 40u); // NOLINT: moved from on success only
-    for (const auto& push : {+[](sennit::channel<std::string>& to, const std::string& one) { return to.try_push(one); },
+    for (const auto& push : {+[](sennit::channel<std::string>& to, const std::string& one) {
+                                 return to.try_push(one);
+                             },
                              +[](sennit::channel<std::string>& to, const std::string& one) {
                                  return to.push_for(one, std::chrono::hours(1));
                              }}) {
@@ -201,7 +217,8 @@ TEST(channel_types, carries_what_can_only_be_moved_never_be_assigned_or_has_no_s
     for (const constant& one : constants) EXPECT_EQ(one.value, 8);
 
     sennit::channel<std::unique_ptr<int>> moved(unbounded);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(moved.push(std::make_unique<int>(i)), channel_status::success);
+    for (int i = 0; i < 100; ++i)
+        EXPECT_EQ(moved.push(std::make_unique<int>(i)), channel_status::success);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(**moved.pop(), i);
 
     sennit::channel<nothing> signals(unbounded);
@@ -238,7 +255,9 @@ TEST(channel_types, refuses_a_capacity_that_no_memory_holds) {
 
 class channel_limits : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(all, channel_limits, testing::Values(0u, 1u, 2u, 16u),
-                         [](const auto& test) { return std::string("c").append(std::to_string(test.param)); });
+                         [](const auto& test) {
+                             return std::string("c").append(std::to_string(test.param));
+                         });
 
 TEST_P(channel_limits, tries_without_waiting) {
     sennit::channel<int> numbers(GetParam());
@@ -288,7 +307,8 @@ TEST_P(channel_limits, meets_a_partner_before_any_deadline) {
             for (const int i : there) EXPECT_EQ(back.push_for(i + 1, 1h), channel_status::success);
         });
         for (int i = 0, got = 0; i < 100; ++i) {
-            EXPECT_EQ(there.push_until(int{i}, std::chrono::steady_clock::time_point::max()), channel_status::success);
+            EXPECT_EQ(there.push_until(int{i}, std::chrono::steady_clock::time_point::max()),
+                      channel_status::success);
             EXPECT_EQ(back.pop_for(got, std::chrono::hours::max()), channel_status::success);
             EXPECT_EQ(got, i + 1);
         }
@@ -310,7 +330,8 @@ TEST(channel_unbounded, has_room_for_whoever_pushes_at_the_same_time) {
         threads.emplace_back([&] {
             for (int round = 0; round < rounds; ++round) {
                 all.arrive_and_wait();
-                for (int i = 0; i < each; ++i) refused += numbers->try_push(i) != channel_status::success;
+                for (int i = 0; i < each; ++i)
+                    refused += numbers->try_push(i) != channel_status::success;
             }
         });
     threads.clear();
@@ -321,7 +342,8 @@ TEST(channel_unbounded, has_room_for_whoever_pushes_at_the_same_time) {
     for (int i = 0; i < 100; ++i) EXPECT_EQ(fresh.pop(), i);
 }
 
-// An optional takes what can neither be made beforehand nor assigned; what was in it ends outside the channel's lock.
+// An optional takes what can neither be made beforehand nor assigned; what was in it ends outside
+// the channel's lock.
 TEST(channel_types, come_into_an_optional) {
     struct fixed {
         const int n;

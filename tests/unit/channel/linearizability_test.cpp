@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records short random histories of a channel and looks for an order of their calls that a bounded queue would show. In
-// a rendezvous a push and a pop take effect together.
+// Records short random histories of a channel and looks for an order of their calls that a bounded
+// queue would show. In a rendezvous a push and a pop take effect together.
 #include "linearizable.hpp"
 #include "race_rounds.hpp"
 
@@ -40,8 +40,8 @@ struct channel_call {
     friend std::ostream& operator<<(std::ostream& out, const channel_call& one) {
         constexpr const char* names[] = {"push", "pop", "close"};
         constexpr const char* answers[] = {"success", "empty", "full", "timeout", "closed"};
-        return out << one.begin << '-' << one.end << ' ' << names[static_cast<int>(one.what)] << ' ' << one.value << ' '
-                   << answers[static_cast<int>(one.answer)];
+        return out << one.begin << '-' << one.end << ' ' << names[static_cast<int>(one.what)] << ' '
+                   << one.value << ' ' << answers[static_cast<int>(one.answer)];
     }
 };
 using call = channel_call;
@@ -88,15 +88,22 @@ bool linearizable(std::vector<call> history, std::size_t capacity) {
 TEST(linearizability, accepts_and_refuses_what_it_should) {
     using enum channel_status;
     const call push1{kind::push, 1, success, 1, 2}, push2{kind::push, 2, success, 3, 4};
-    EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 1, success, 5, 6}, {kind::pop, 2, success, 7, 8}}, 2));
-    EXPECT_FALSE(linearizable({push1, push2, {kind::pop, 2, success, 5, 6}, {kind::pop, 1, success, 7, 8}}, 2));
-    EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 2, success, 5, 8}, {kind::pop, 1, success, 6, 7}}, 2));
-    EXPECT_FALSE(linearizable({push1, push2, {kind::pop, 1, success, 5, 6}}, 1)); // no room for the second
+    EXPECT_TRUE(linearizable(
+        {push1, push2, {kind::pop, 1, success, 5, 6}, {kind::pop, 2, success, 7, 8}}, 2));
+    EXPECT_FALSE(linearizable(
+        {push1, push2, {kind::pop, 2, success, 5, 6}, {kind::pop, 1, success, 7, 8}}, 2));
+    EXPECT_TRUE(linearizable(
+        {push1, push2, {kind::pop, 2, success, 5, 8}, {kind::pop, 1, success, 6, 7}}, 2));
+    EXPECT_FALSE(
+        linearizable({push1, push2, {kind::pop, 1, success, 5, 6}}, 1)); // no room for the second
     EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 1, success, 0, 6}}, 1));
-    EXPECT_FALSE(linearizable({push1, {kind::pop, 1, success, 3, 4}, {kind::pop, 1, success, 5, 6}}, 2)); // twice
+    EXPECT_FALSE(linearizable({push1, {kind::pop, 1, success, 3, 4}, {kind::pop, 1, success, 5, 6}},
+                              2)); // twice
     EXPECT_FALSE(linearizable({push1, {kind::pop, 0, empty, 3, 4}}, 1));
-    EXPECT_FALSE(linearizable({push1, {kind::close, 0, success, 3, 4}, {kind::pop, 0, closed, 5, 6}}, 1)); // lost
-    EXPECT_FALSE(linearizable({{kind::close, 0, success, 1, 2}, {kind::push, 1, success, 3, 4}}, 1));
+    EXPECT_FALSE(linearizable(
+        {push1, {kind::close, 0, success, 3, 4}, {kind::pop, 0, closed, 5, 6}}, 1)); // lost
+    EXPECT_FALSE(
+        linearizable({{kind::close, 0, success, 1, 2}, {kind::push, 1, success, 3, 4}}, 1));
     EXPECT_FALSE(linearizable({{kind::push, 1, closed, 1, 2}, {kind::close, 0, success, 3, 4}}, 1));
     EXPECT_FALSE(linearizable({{kind::push, 1, full, 1, 2}}, 1));
     EXPECT_FALSE(linearizable({push1}, 0)); // nobody took it
@@ -131,7 +138,9 @@ protected:
                                    on, value, [] {}, [&] { answer = channel_status::closed; }),
                                sennit::otherwise([&] { answer = channel_status::full; }));
             if (form == 3) answer = on.push(value);
-            if (form == 4) sennit::select(sennit::on_push(on, value, [] {}, [&] { answer = channel_status::closed; }));
+            if (form == 4)
+                sennit::select(
+                    sennit::on_push(on, value, [] {}, [&] { answer = channel_status::closed; }));
         } else {
             const auto take = [&](int got) { done.value = got; };
             if (form == 0) answer = on.try_pop(done.value);
@@ -140,7 +149,8 @@ protected:
                 sennit::select(sennit::on_pop(on, take, [&] { answer = channel_status::closed; }),
                                sennit::otherwise([&] { answer = channel_status::empty; }));
             if (form == 3) answer = on.pop(done.value);
-            if (form == 4) sennit::select(sennit::on_pop(on, take, [&] { answer = channel_status::closed; }));
+            if (form == 4)
+                sennit::select(sennit::on_pop(on, take, [&] { answer = channel_status::closed; }));
         }
         done.end = ++clock;
         return done;
@@ -148,14 +158,16 @@ protected:
     static kind some_kind(random& chance) { return chance.below(2) == 0 ? kind::push : kind::pop; }
 };
 
-// Two actors may wait; the third does not, and closes the channel at last, so that nobody waits for ever.
+// Two actors may wait; the third does not, and closes the channel at last, so that nobody waits for
+// ever.
 TEST_P(histories, are_those_of_a_bounded_queue) {
     const auto [threads, workers, capacity] = GetParam();
     const std::uint64_t seed = std::random_device()();
     random chance(seed);
     sennit::runtime runtime({.workers = workers});
     int waited = 0, moved = 0;
-    const int rounds = race_rounds / (threads ? 40 : 4); // a thread that waits costs the system two switches
+    const int rounds =
+        race_rounds / (threads ? 40 : 4); // a thread that waits costs the system two switches
     for (int round = 0; round < rounds; ++round) {
         sennit::channel<int> tested(capacity);
         std::vector<std::vector<call>> logs(3);
@@ -164,7 +176,8 @@ TEST_P(histories, are_those_of_a_bounded_queue) {
             for (int i = 1 + static_cast<int>(mine.below(8)); i > 0; --i) {
                 for (std::uint32_t k = mine.below(3); k > 0; --k) sennit::this_fiber::yield();
                 const bool last = me == 2 && (i == 1 || mine.below(16) == 0);
-                log.push_back(act(tested, last ? kind::close : some_kind(mine), 10 * me + i, me != 2, mine));
+                log.push_back(
+                    act(tested, last ? kind::close : some_kind(mine), 10 * me + i, me != 2, mine));
             }
         };
         if (threads) {
@@ -173,7 +186,8 @@ TEST_P(histories, are_those_of_a_bounded_queue) {
         } else {
             std::vector<sennit::fiber> actors;
             for (int me = 0; me < 3; ++me)
-                actors.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, body, me, random(chance.next()));
+                actors.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, body, me,
+                                    random(chance.next()));
             for (sennit::fiber& one : actors) one.join();
         }
         std::vector<call> history;
@@ -198,8 +212,9 @@ std::vector<history_setting> settings() {
     return all;
 }
 INSTANTIATE_TEST_SUITE_P(all, histories, testing::ValuesIn(settings()), [](const auto& test) {
-    return (test.param.threads ? std::string("threads") : "fibers_w" + std::to_string(test.param.workers)) + "_c" +
-           std::to_string(test.param.capacity);
+    return (test.param.threads ? std::string("threads")
+                               : "fibers_w" + std::to_string(test.param.workers)) +
+           "_c" + std::to_string(test.param.capacity);
 });
 
 } // namespace

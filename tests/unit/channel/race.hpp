@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races over channels: a crew of fibers, threads or both, that is started and joined round after round.
+// Races over channels: a crew of fibers, threads or both, that is started and joined round after
+// round.
 #pragma once
 
 #include "channels.hpp"
@@ -22,8 +23,9 @@ struct race_setting {
     unsigned workers;
 };
 
-inline constexpr race_setting race_settings[] = {{by::fibers, 1}, {by::fibers, 2}, {by::fibers, 4}, {by::both, 1},
-                                                 {by::both, 2},   {by::both, 4},   {by::threads, 1}};
+inline constexpr race_setting race_settings[] = {{by::fibers, 1}, {by::fibers, 2}, {by::fibers, 4},
+                                                 {by::both, 1},   {by::both, 2},   {by::both, 4},
+                                                 {by::threads, 1}};
 
 inline std::string name_of_race(const testing::TestParamInfo<race_setting>& test) {
     const by how = test.param.how;
@@ -38,7 +40,8 @@ protected:
     const std::uint64_t seed = std::random_device()();
     testing::ScopedTrace trace{__FILE__, __LINE__, "seed " + std::to_string(seed)};
     sennit::base::random chance{seed};
-    const int rounds = GetParam().how == by::fibers ? race_rounds : race_rounds / 10; // threads are slow to make
+    const int rounds =
+        GetParam().how == by::fibers ? race_rounds : race_rounds / 10; // threads are slow to make
     sennit::runtime runtime{{.workers = GetParam().workers}};
 
     template <class F>

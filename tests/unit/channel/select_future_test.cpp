@@ -34,14 +34,16 @@ TEST_P(select_future, takes_one_that_is_ready) {
         auto ready = set.get_future(), other = unset.get_future();
         set.set_value(4);
         int got = 0;
-        EXPECT_EQ(sennit::select(sennit::on_ready(other, nothing),
-                                 sennit::on_ready(ready, [&](sennit::future<int>& it) { got = it.get(); })),
+        EXPECT_EQ(sennit::select(
+                      sennit::on_ready(other, nothing),
+                      sennit::on_ready(ready, [&](sennit::future<int>& it) { got = it.get(); })),
                   1u);
         EXPECT_EQ(got, 4);
         EXPECT_FALSE(ready.valid());
         EXPECT_TRUE(other.valid());
         bool fell_through = false;
-        sennit::select(sennit::on_ready(other, nothing), sennit::otherwise([&] { fell_through = true; }));
+        sennit::select(sennit::on_ready(other, nothing),
+                       sennit::otherwise([&] { fell_through = true; }));
         EXPECT_TRUE(fell_through);
     });
 }
@@ -55,9 +57,10 @@ TEST_P(select_future, waits_for_the_first_of_a_mix) {
             return std::string("here");
         });
         std::string got;
-        const auto which =
-            sennit::select(sennit::on_pop(silent, [](int) {}), sennit::on_stop(never.get_token(), nothing),
-                           sennit::on_ready(answer, [&](auto& it) { got = it.get(); }), sennit::after(1h, nothing));
+        const auto which = sennit::select(
+            sennit::on_pop(silent, [](int) {}), sennit::on_stop(never.get_token(), nothing),
+            sennit::on_ready(answer, [&](auto& it) { got = it.get(); }),
+            sennit::after(1h, nothing));
         EXPECT_EQ(which, 2u);
         EXPECT_EQ(got, "here");
     });
@@ -68,8 +71,9 @@ TEST_P(select_future, leaves_those_that_did_not_happen_as_they_were) {
         sennit::promise<int> later;
         auto slow = later.get_future();
         EXPECT_EQ(sennit::select(sennit::on_ready(slow, nothing), sennit::after(0s, nothing)), 1u);
-        EXPECT_THROW(sennit::with_timeout(1ms, [&] { sennit::select(sennit::on_ready(slow, nothing)); }),
-                     sennit::timed_out);
+        EXPECT_THROW(
+            sennit::with_timeout(1ms, [&] { sennit::select(sennit::on_ready(slow, nothing)); }),
+            sennit::timed_out);
         later.set_value(7);
         EXPECT_EQ(slow.get(), 7);
     });
@@ -78,13 +82,14 @@ TEST_P(select_future, leaves_those_that_did_not_happen_as_they_were) {
 TEST_P(select_future, is_told_of_errors_and_of_broken_promises) {
     runtime.run([] {
         auto failing = sennit::async([]() -> int { throw std::runtime_error("no"); });
-        EXPECT_EQ(
-            sennit::select(sennit::on_ready(failing, [](auto& it) { EXPECT_THROW(it.get(), std::runtime_error); })),
-            0u);
+        EXPECT_EQ(sennit::select(sennit::on_ready(
+                      failing, [](auto& it) { EXPECT_THROW(it.get(), std::runtime_error); })),
+                  0u);
         auto* given_up = new sennit::promise<void>;
         auto broken = given_up->get_future();
         sennit::fiber drops([&] { delete given_up; });
-        EXPECT_EQ(sennit::select(sennit::on_ready(broken, [](auto& it) { EXPECT_THROW(it.get(), std::future_error); })),
+        EXPECT_EQ(sennit::select(sennit::on_ready(
+                      broken, [](auto& it) { EXPECT_THROW(it.get(), std::future_error); })),
                   0u);
     });
 }
@@ -94,10 +99,12 @@ TEST_P(select_future, many_may_wait_for_one_shared_future) {
     const sennit::shared_future<int> shared = answer.get_future().share();
     std::atomic<int> sum{0};
     const auto waits = [&] {
-        sennit::select(sennit::on_ready(shared, [&](const sennit::shared_future<int>& it) { sum += it.get(); }));
+        sennit::select(sennit::on_ready(
+            shared, [&](const sennit::shared_future<int>& it) { sum += it.get(); }));
     };
     std::vector<sennit::fiber> fibers;
-    for (int i = 0; i < 5; ++i) fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, waits);
+    for (int i = 0; i < 5; ++i)
+        fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, waits);
     std::thread outside(waits);
     answer.set_value(3);
     for (auto& one : fibers) one.join();
@@ -122,7 +129,8 @@ TEST_P(select_future, races_with_a_channel_and_loses_nothing) {
             int got = 0;
             const auto take = [&] {
                 sennit::select(
-                    sennit::when(future.valid(), sennit::on_ready(future, [&](auto& it) { got += it.get(); })),
+                    sennit::when(future.valid(),
+                                 sennit::on_ready(future, [&](auto& it) { got += it.get(); })),
                     sennit::on_pop(words, [&](int value) { got += value; }));
             };
             take();

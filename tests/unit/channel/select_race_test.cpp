@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects that race with each other, with close, stop, time and cancellation: exactly one case happens, and a value is
-// delivered exactly once if the function of its push has run, and not at all otherwise.
+// Selects that race with each other, with close, stop, time and cancellation: exactly one case
+// happens, and a value is delivered exactly once if the function of its push has run, and not at
+// all otherwise.
 #include "race.hpp"
 
 #include <sennit/detail/base/random.hpp>
@@ -44,7 +45,9 @@ protected:
         sent = std::vector<std::atomic<int>>(static_cast<std::size_t>(count));
         got = std::vector<std::atomic<int>>(static_cast<std::size_t>(count));
     }
-    void count(std::vector<std::atomic<int>>& book, int value) { ++book.at(static_cast<std::size_t>(value)); }
+    void count(std::vector<std::atomic<int>>& book, int value) {
+        ++book.at(static_cast<std::size_t>(value));
+    }
     void count_rest(numbers& from) {
         for (int value = 0; from.try_pop(value) == channel_status::success;) count(got, value);
     }
@@ -65,9 +68,10 @@ TEST_P(select_race, pushers_and_poppers_of_two_channels_conserve_all_values) {
                     int ran = 0;
                     const auto done = [&] { count(sent, i), ++ran; };
                     const bool patient = mine.below(2) == 0;
-                    sennit::select(sennit::on_push(first, i, done), sennit::on_push(second, i, done),
-                                   sennit::when(!patient, sennit::after(some_time(mine), [&] { ++ran; })),
-                                   sennit::when(mine.below(8) == 0, sennit::otherwise([&] { ++ran; })));
+                    sennit::select(
+                        sennit::on_push(first, i, done), sennit::on_push(second, i, done),
+                        sennit::when(!patient, sennit::after(some_time(mine), [&] { ++ran; })),
+                        sennit::when(mine.below(8) == 0, sennit::otherwise([&] { ++ran; })));
                     EXPECT_EQ(ran, 1);
                 }
                 if (--pushing == 0) a.close(), b.close();
@@ -78,8 +82,10 @@ TEST_P(select_race, pushers_and_poppers_of_two_channels_conserve_all_values) {
                 for (bool first_open = true, second_open = true; first_open || second_open;) {
                     const auto take = [&](int value) { count(got, value); };
                     sennit::select(
-                        sennit::when(first_open, sennit::on_pop(first, take, [&] { first_open = false; })),
-                        sennit::when(second_open, sennit::on_pop(second, take, [&] { second_open = false; })),
+                        sennit::when(first_open,
+                                     sennit::on_pop(first, take, [&] { first_open = false; })),
+                        sennit::when(second_open,
+                                     sennit::on_pop(second, take, [&] { second_open = false; })),
                         sennit::when(mine.below(4) == 0, sennit::after(some_time(mine), nothing)));
                 }
             });
@@ -102,7 +108,8 @@ TEST_P(select_race, a_time_against_a_partner_that_gives_up_loses_no_value) {
     start([&, mine = random(chance.next())]() mutable {
         numbers never;
         while (!done) {
-            sennit::select(sennit::on_pop(never, [](int) { ADD_FAILURE(); }), sennit::after(some_time(mine), nothing),
+            sennit::select(sennit::on_pop(never, [](int) { ADD_FAILURE(); }),
+                           sennit::after(some_time(mine), nothing),
                            sennit::on_pop(a, [&](int value) { count(got, value); }));
             sennit::this_fiber::yield();
         }
@@ -121,9 +128,10 @@ TEST_P(select_race, close_loses_no_value) {
         for (int p = 0; p < 2; ++p)
             start([&, p] {
                 const int value = 2 * round + p;
-                sennit::select(sennit::on_push(
-                                   a, value, [&] { count(sent, value), ++cases; }, end),
-                               sennit::on_push(b, value, [&] { count(sent, value), ++cases; }, end));
+                sennit::select(
+                    sennit::on_push(
+                        a, value, [&] { count(sent, value), ++cases; }, end),
+                    sennit::on_push(b, value, [&] { count(sent, value), ++cases; }, end));
             });
         start([&] {
             const auto take = [&](int value) { count(got, value), ++cases; };
@@ -166,7 +174,8 @@ TEST_P(select_race, a_stop_request_loses_no_value) {
         });
         start([&, mine = random(chance.next())]() mutable {
             yield_some(mine, 4);
-            // Now and then surely too late: threads that are quick to start may meet in all other rounds.
+            // Now and then surely too late: threads that are quick to start may meet in all other
+            // rounds.
             while (round % 8 < 2 && !source.stop_requested()) sennit::this_fiber::yield();
             if (!pushes) {
                 if (a.push(round) == channel_status::success) count(sent, round);
@@ -245,7 +254,8 @@ TEST_P(select_race, both_sides_of_one_channel_at_once_meet_others_never_themselv
                     }
                 });
             join();
-            for (int value = 0; meeting.try_pop(value) == channel_status::success;) sum_got += value;
+            for (int value = 0; meeting.try_pop(value) == channel_status::success;)
+                sum_got += value;
             EXPECT_GE(pushes, 3000);
             EXPECT_EQ(sum_sent, sum_got);
         }

@@ -27,12 +27,15 @@ constexpr auto drop = [](auto&&) {};
 
 template <class C, class F>
 concept may_pop = requires(C& from, F function) { sennit::on_pop(from, function); };
-static_assert(may_pop<sennit::channel<int>, void (*)(int)> && !may_pop<sennit::channel<int>, void (*)(std::string)>);
-static_assert(!may_pop<sennit::channel<int>, void (*)()> && !may_pop<const sennit::channel<int>, void (*)(int)>);
+static_assert(may_pop<sennit::channel<int>, void (*)(int)> &&
+              !may_pop<sennit::channel<int>, void (*)(std::string)>);
+static_assert(!may_pop<sennit::channel<int>, void (*)()> &&
+              !may_pop<const sennit::channel<int>, void (*)(int)>);
 template <class Case>
 concept selectable = requires(Case&& one) { sennit::select(std::forward<Case>(one)); };
 using time_case = decltype(sennit::after(0ns, nothing));
-static_assert(selectable<time_case> && !selectable<time_case&> && !selectable<int>); // a case serves once
+static_assert(selectable<time_case> && !selectable<time_case&> &&
+              !selectable<int>); // a case serves once
 
 class select_cases : public thread_or_fiber {};
 INSTANTIATE_TEST_SUITE_P(by, select_cases, testing::Bool(), name_of_strand);
@@ -43,7 +46,8 @@ TEST_P(select_cases, does_one_case_and_tells_its_number) {
         int ran = 0, got = 0;
         const auto choose = [&] {
             return sennit::select(sennit::on_pop(a, [&](int value) { ++ran, got = value; }),
-                                  sennit::on_push(b, 5, [&] { ran += 10; }), sennit::otherwise([&] { ran += 100; }));
+                                  sennit::on_push(b, 5, [&] { ran += 10; }),
+                                  sennit::otherwise([&] { ran += 100; }));
         };
         EXPECT_EQ(choose(), 1u);
         EXPECT_EQ(ran, 10);
@@ -70,7 +74,8 @@ TEST_P(select_cases, waits_for_a_partner_of_any_case) {
                     EXPECT_EQ((i % 4 == 2 ? c : d).pop(), i);
             });
             const auto same = [i](int value) { EXPECT_EQ(value, i); };
-            EXPECT_EQ(sennit::select(sennit::on_pop(a, same), sennit::on_pop(b, same), sennit::on_push(c, i, nothing),
+            EXPECT_EQ(sennit::select(sennit::on_pop(a, same), sennit::on_pop(b, same),
+                                     sennit::on_push(c, i, nothing),
                                      sennit::on_push(d, i, nothing)),
                       static_cast<std::size_t>(i % 4));
             other.join();
@@ -104,19 +109,26 @@ TEST_P(select_cases, takes_closed_channels_as_ready) {
         full.close(std::make_exception_ptr(1));
         int got = 0, ends = 0;
         const auto end = [&] { ++ends; };
-        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::on_pop(
-                                                                  drained, [&](int value) { got = value; }, end)),
+        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop),
+                                 sennit::on_pop(
+                                     drained, [&](int value) { got = value; }, end)),
                   1u);
         EXPECT_EQ(got, 1);
         EXPECT_EQ(ends, 0);
         const auto unexpected = [](auto&&...) { ADD_FAILURE(); };
-        EXPECT_EQ(sennit::select(sennit::on_pop(drained, unexpected, end), sennit::on_pop(never, unexpected)), 0u);
-        EXPECT_EQ(sennit::select(sennit::on_push(full, 2, unexpected, end), sennit::otherwise(unexpected)), 0u);
+        EXPECT_EQ(sennit::select(sennit::on_pop(drained, unexpected, end),
+                                 sennit::on_pop(never, unexpected)),
+                  0u);
+        EXPECT_EQ(sennit::select(sennit::on_push(full, 2, unexpected, end),
+                                 sennit::otherwise(unexpected)),
+                  0u);
         EXPECT_EQ(ends, 2);
-        EXPECT_EQ(sennit::select(sennit::on_pop(drained, unexpected)), 0u); // no function for the end
+        EXPECT_EQ(sennit::select(sennit::on_pop(drained, unexpected)),
+                  0u); // no function for the end
         EXPECT_EQ(sennit::select(sennit::on_push(full, 2, unexpected)), 0u);
         EXPECT_EQ(full.pop(), 1);
-        EXPECT_EQ(sennit::select(sennit::on_pop(full, unexpected, end)), 0u); // its error is for pops
+        EXPECT_EQ(sennit::select(sennit::on_pop(full, unexpected, end)),
+                  0u); // its error is for pops
         EXPECT_EQ(ends, 3);
     });
 }
@@ -129,7 +141,8 @@ TEST_P(select_cases, is_woken_by_close) {
             bool closed = false;
             const auto unexpected = [](auto&&...) { ADD_FAILURE(); };
             const auto end = [&] { closed = true; };
-            EXPECT_EQ(sennit::select(sennit::on_push(b, 1, unexpected, end), sennit::on_pop(a, unexpected, end)),
+            EXPECT_EQ(sennit::select(sennit::on_push(b, 1, unexpected, end),
+                                     sennit::on_pop(a, unexpected, end)),
                       static_cast<std::size_t>(i % 2));
             EXPECT_TRUE(closed);
             closer.join();
@@ -146,17 +159,21 @@ TEST_P(select_cases, leaves_out_what_is_switched_off) {
         const auto unexpected = [](auto&&...) { ADD_FAILURE(); };
         for (int i = 0; i < 4; ++i)
             EXPECT_EQ(
-                sennit::select(sennit::when(false, sennit::on_pop(ready, unexpected)),
-                               sennit::when(false, sennit::on_stop(stopped.get_token(), unexpected)),
-                               sennit::when(false, sennit::otherwise(unexpected)),
-                               sennit::when(false, sennit::after(0ns, unexpected)),
-                               sennit::when(true, sennit::when(false, sennit::on_push(ready, 1, unexpected))),
-                               sennit::when(true, sennit::on_pop(ready, [i](int value) { EXPECT_EQ(value, i); }))),
+                sennit::select(
+                    sennit::when(false, sennit::on_pop(ready, unexpected)),
+                    sennit::when(false, sennit::on_stop(stopped.get_token(), unexpected)),
+                    sennit::when(false, sennit::otherwise(unexpected)),
+                    sennit::when(false, sennit::after(0ns, unexpected)),
+                    sennit::when(true, sennit::when(false, sennit::on_push(ready, 1, unexpected))),
+                    sennit::when(true,
+                                 sennit::on_pop(ready, [i](int value) { EXPECT_EQ(value, i); }))),
                 5u);
         EXPECT_THROW(sennit::select(sennit::when(false, sennit::on_pop(ready, drop)),
                                     sennit::when(false, sennit::otherwise(unexpected))),
                      std::logic_error);
-        EXPECT_EQ(sennit::select(sennit::when(false, sennit::on_pop(ready, drop)), sennit::otherwise(nothing)), 1u);
+        EXPECT_EQ(sennit::select(sennit::when(false, sennit::on_pop(ready, drop)),
+                                 sennit::otherwise(nothing)),
+                  1u);
     });
 }
 
@@ -166,15 +183,18 @@ TEST_P(select_cases, waits_until_a_time) {
         const auto start = std::chrono::steady_clock::now();
         int ran = 0;
         EXPECT_EQ(sennit::select(sennit::after(0ns, [&] { ++ran; })), 0u);
-        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::after(-1h, [&] { ++ran; })), 1u);
+        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::after(-1h, [&] { ++ran; })),
+                  1u);
         EXPECT_EQ(sennit::select(sennit::after(2h, nothing), sennit::on_push(never, 1, nothing),
                                  sennit::after(2ms, [&] { ++ran; }), sennit::after(1h, nothing)),
                   2u);
         EXPECT_GE(std::chrono::steady_clock::now() - start, 2ms);
-        EXPECT_EQ(sennit::select(sennit::at(start, [&] { ++ran; }), sennit::on_pop(never, drop)), 0u);
-        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop),
-                                 sennit::at(std::chrono::system_clock::now() + 1ms, [&] { ++ran; })),
-                  1u);
+        EXPECT_EQ(sennit::select(sennit::at(start, [&] { ++ran; }), sennit::on_pop(never, drop)),
+                  0u);
+        EXPECT_EQ(
+            sennit::select(sennit::on_pop(never, drop),
+                           sennit::at(std::chrono::system_clock::now() + 1ms, [&] { ++ran; })),
+            1u);
         EXPECT_EQ(ran, 5);
     });
 }
@@ -184,11 +204,14 @@ TEST_P(select_cases, hears_a_stop_request) {
         sennit::channel<int> never;
         std::stop_source source;
         sennit::fiber other = partner([&] { source.request_stop(); });
-        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::on_stop(std::stop_token(), nothing),
+        EXPECT_EQ(sennit::select(sennit::on_pop(never, drop),
+                                 sennit::on_stop(std::stop_token(), nothing),
                                  sennit::on_stop(source.get_token(), nothing)),
                   2u);
         other.join();
-        EXPECT_EQ(sennit::select(sennit::on_stop(source.get_token(), nothing), sennit::otherwise(nothing)), 0u);
+        EXPECT_EQ(sennit::select(sennit::on_stop(source.get_token(), nothing),
+                                 sennit::otherwise(nothing)),
+                  0u);
     });
 }
 
@@ -206,7 +229,8 @@ TEST_P(select_cases, is_a_point_of_cancellation) {
         waiting.start({.runtime = &runtime}, [&] {
             EXPECT_EQ(room.push(1), channel_status::success);
             EXPECT_THROW(wait(), sennit::cancelled);
-            EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::otherwise(nothing)), 1u); // needs no waiting
+            EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::otherwise(nothing)),
+                      1u); // needs no waiting
             ++ended;
         });
         EXPECT_EQ(room.pop(), 1);
@@ -223,35 +247,41 @@ TEST_P(select_cases, runs_the_function_when_all_waiting_has_ended) {
     go([] {
         sennit::channel<std::unique_ptr<int>> a(1), b(1);
         (void)a.push(std::make_unique<int>(1));
-        EXPECT_EQ(sennit::select(sennit::on_pop(a,
-                                                [&](std::unique_ptr<int> value) { // the channels are free
-                                                    EXPECT_EQ(a.push(std::move(value)), channel_status::success);
-                                                    EXPECT_EQ(sennit::select(sennit::on_pop(b, drop),
-                                                                             sennit::on_pop(a, drop)),
-                                                              1u);
-                                                    a.close();
-                                                }),
-                                 sennit::on_pop(b, drop)),
-                  0u);
+        EXPECT_EQ(
+            sennit::select(sennit::on_pop(a,
+                                          [&](std::unique_ptr<int> value) { // the channels are free
+                                              EXPECT_EQ(a.push(std::move(value)),
+                                                        channel_status::success);
+                                              EXPECT_EQ(sennit::select(sennit::on_pop(b, drop),
+                                                                       sennit::on_pop(a, drop)),
+                                                        1u);
+                                              a.close();
+                                          }),
+                           sennit::on_pop(b, drop)),
+            0u);
         EXPECT_TRUE(a.is_closed());
-        EXPECT_THROW(sennit::select(sennit::otherwise([] { throw std::runtime_error("x"); })), std::runtime_error);
+        EXPECT_THROW(sennit::select(sennit::otherwise([] { throw std::runtime_error("x"); })),
+                     std::runtime_error);
     });
 }
 
-// A false alarm has a probability below 64 * (63/64)^4000, 3e-26: the least likely of the ready cases has one of 64.
+// A false alarm has a probability below 64 * (63/64)^4000, 3e-26: the least likely of the ready
+// cases has one of 64.
 template <std::size_t... I>
 void expect_each_chosen(std::index_sequence<I...>) {
     constexpr std::size_t count = sizeof...(I);
     std::deque<sennit::channel<int>> channels;
     for (std::size_t i = 0; i < count; ++i) channels.emplace_back(1);
     const auto push = [&](std::size_t i) { (void)channels[i].try_push(1); };
-    for (const std::size_t apart : {std::size_t{1}, std::size_t{7}, count - 1}) { // ready: all, some, first and last
+    for (const std::size_t apart :
+         {std::size_t{1}, std::size_t{7}, count - 1}) { // ready: all, some, first and last
         std::array<int, count> chosen{};
         for (int round = 0; round < 4000; ++round) {
             for (std::size_t i = 0; i < count; i += apart) push(i);
             ++chosen[sennit::select(sennit::on_pop(channels[I], drop)...)];
         }
-        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(chosen[i] > 0, i % apart == 0) << i << " of each " << apart;
+        for (std::size_t i = 0; i < count; ++i)
+            EXPECT_EQ(chosen[i] > 0, i % apart == 0) << i << " of each " << apart;
         for (auto& one : channels)
             for (int got = 0; one.try_pop(got) == channel_status::success;) {
             }
@@ -268,8 +298,9 @@ TEST_P(select_cases, takes_a_channel_several_times) {
         sennit::channel<int> numbers(1);
         std::array<int, 4> chosen{};
         for (int round = 0; round < 2000; ++round)
-            ++chosen[sennit::select(sennit::on_pop(numbers, drop), sennit::on_push(numbers, 1, nothing),
-                                    sennit::on_push(numbers, 2, nothing), sennit::on_pop(numbers, drop))];
+            ++chosen[sennit::select(
+                sennit::on_pop(numbers, drop), sennit::on_push(numbers, 1, nothing),
+                sennit::on_push(numbers, 2, nothing), sennit::on_pop(numbers, drop))];
         EXPECT_EQ(chosen[0] + chosen[3], 1000);
         for (const int times : chosen) EXPECT_GT(times, 0);
         numbers.close();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every test of such a suite runs on a plain thread and in a fiber; two workers, so that partners move.
+// Every test of such a suite runs on a plain thread and in a fiber; two workers, so that partners
+// move.
 #pragma once
 
 #include <sennit/fiber.hpp>

@@ -41,8 +41,8 @@ struct three_futures {
             if (ready.find("abc"[i]) != std::string_view::npos) promises[i].set_value();
     }
     std::array<sennit::promise<void>, 3> promises;
-    std::array<sennit::shared_future<void>, 3> futures{promises[0].get_future(), promises[1].get_future(),
-                                                       promises[2].get_future()};
+    std::array<sennit::shared_future<void>, 3> futures{
+        promises[0].get_future(), promises[1].get_future(), promises[2].get_future()};
     std::string log;
     auto clause(std::size_t which) {
         return sennit::on_ready(futures[which], [this, which] { log += "abc"[which]; });
@@ -63,9 +63,9 @@ TEST_P(waituntil, all_of_happen_in_the_order_in_which_they_become_ready) {
             seen_c.wait();
             f.promises[0].set_value();
         });
-        const auto how =
-            sennit::waituntil(f.a() and sennit::on_ready(f.futures[1], [&] { f.log += 'b', seen_b.set(); }) and
-                              sennit::on_ready(f.futures[2], [&] { f.log += 'c', seen_c.set(); }));
+        const auto how = sennit::waituntil(
+            f.a() and sennit::on_ready(f.futures[1], [&] { f.log += 'b', seen_b.set(); }) and
+            sennit::on_ready(f.futures[2], [&] { f.log += 'c', seen_c.set(); }));
         EXPECT_TRUE(how);
         EXPECT_EQ(f.log, "bca");
         EXPECT_TRUE(how.happened(0) && how.happened(1) && how.happened(2));
@@ -101,20 +101,21 @@ TEST_P(waituntil, a_side_that_holds_needs_nothing_more) {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wparentheses"
-// `a or b and c`, with both bracketings, in all eight states of what is ready: what holds, and what has happened.
+// `a or b and c`, with both bracketings, in all eight states of what is ready: what holds, and what
+// has happened.
 TEST_P(waituntil, and_binds_more_tightly_than_or) {
     go([] {
         for (const std::string_view ready : {"", "a", "b", "c", "ab", "ac", "bc", "abc"}) {
             const bool a = ready.find('a') < 9, b = ready.find('b') < 9, c = ready.find('c') < 9;
             three_futures plain(ready), left(ready);
             bool fell = false;
-            const auto how =
-                sennit::waituntil(plain.a() or plain.b() and plain.c(), sennit::otherwise([&] { fell = true; }));
+            const auto how = sennit::waituntil(plain.a() or plain.b() and plain.c(),
+                                               sennit::otherwise([&] { fell = true; }));
             EXPECT_EQ(static_cast<bool>(how), a || (b && c)) << ready;
             EXPECT_EQ(fell, !how) << ready;
             EXPECT_EQ(how.happened(0), plain.log.find('a') != std::string::npos) << ready;
-            const auto other =
-                sennit::waituntil((left.a() or left.b()) and left.c(), sennit::otherwise([&] { fell = true; }));
+            const auto other = sennit::waituntil((left.a() or left.b()) and left.c(),
+                                                 sennit::otherwise([&] { fell = true; }));
             EXPECT_EQ(static_cast<bool>(other), (a || b) && c) << ready;
             EXPECT_EQ(left.log.size(), std::size_t{a || b} + c) << ready << ": " << left.log;
         }
@@ -132,11 +133,12 @@ TEST_P(waituntil, a_clause_that_is_left_out_is_not_needed) {
         EXPECT_EQ(f.log, "bbb");
         EXPECT_THROW(sennit::waituntil(sennit::when(false, f.a() and f.b())), std::logic_error);
         bool fell = false;
-        EXPECT_FALSE(sennit::waituntil(sennit::when(false, f.b()), sennit::otherwise([&] { fell = true; })));
+        EXPECT_FALSE(
+            sennit::waituntil(sennit::when(false, f.b()), sennit::otherwise([&] { fell = true; })));
         EXPECT_TRUE(fell);
-        EXPECT_THROW(
-            sennit::waituntil(sennit::when(false, f.b()), sennit::when(false, sennit::otherwise([&] { FAIL(); }))),
-            std::logic_error);
+        EXPECT_THROW(sennit::waituntil(sennit::when(false, f.b()),
+                                       sennit::when(false, sennit::otherwise([&] { FAIL(); }))),
+                     std::logic_error);
         EXPECT_EQ(f.log, "bbb");
     });
 }
@@ -144,7 +146,8 @@ TEST_P(waituntil, a_clause_that_is_left_out_is_not_needed) {
 TEST_P(waituntil, otherwise_comes_after_what_is_ready) {
     go([] {
         three_futures f("a");
-        const auto how = sennit::waituntil(f.a() and f.b(), sennit::otherwise([&] { f.log += '-'; }));
+        const auto how =
+            sennit::waituntil(f.a() and f.b(), sennit::otherwise([&] { f.log += '-'; }));
         EXPECT_FALSE(how);
         EXPECT_TRUE(how.happened(0));
         EXPECT_FALSE(how.happened(1));
@@ -157,9 +160,10 @@ TEST_P(waituntil, a_time_ends_the_wait_and_leaves_what_has_not_happened) {
         sennit::channel<int> here(1), nowhere;
         (void)here.push(7);
         std::string log;
-        const auto how = sennit::waituntil((sennit::on_pop(here, [&](int value) { log += std::to_string(value); }) and
-                                            sennit::on_pop(nowhere, [](int) { FAIL(); })) or
-                                           sennit::after(1ms, [&] { log += 't'; }));
+        const auto how = sennit::waituntil(
+            (sennit::on_pop(here, [&](int value) { log += std::to_string(value); }) and
+             sennit::on_pop(nowhere, [](int) { FAIL(); })) or
+            sennit::after(1ms, [&] { log += 't'; }));
         EXPECT_TRUE(how);
         EXPECT_TRUE(how.happened(2) && !how.happened(1));
         EXPECT_TRUE(log == "7t" || log == "t") << log; // the time may have come first
@@ -182,7 +186,8 @@ TEST_P(waituntil, a_closed_channel_is_ready) {
         sennit::channel<int> closed;
         closed.close();
         three_futures f("b");
-        EXPECT_TRUE(sennit::waituntil(sennit::on_pop(closed, [](int) { FAIL(); }, [&] { f.log += '0'; }) and f.b()));
+        EXPECT_TRUE(sennit::waituntil(
+            sennit::on_pop(closed, [](int) { FAIL(); }, [&] { f.log += '0'; }) and f.b()));
         EXPECT_EQ(f.log.size(), 2u);
     });
 }
@@ -191,9 +196,10 @@ TEST_P(waituntil, what_a_function_throws_ends_it) {
     go([] {
         sennit::channel<int> first(1), second(1);
         (void)first.push(1);
-        EXPECT_THROW(sennit::waituntil(sennit::on_pop(first, [](int) { throw std::runtime_error("no"); }) and
-                                       sennit::on_pop(second, [](int) { FAIL(); })),
-                     std::runtime_error);
+        EXPECT_THROW(
+            sennit::waituntil(sennit::on_pop(first, [](int) { throw std::runtime_error("no"); }) and
+                              sennit::on_pop(second, [](int) { FAIL(); })),
+            std::runtime_error);
         EXPECT_EQ(first.size(), 0u);
         EXPECT_EQ(second.try_push(2), channel_status::success); // nobody waits there any more
         EXPECT_EQ(second.size(), 1u);
@@ -229,8 +235,11 @@ TEST_P(waituntil, holds_a_mutex_while_its_clause_runs) {
         });
         is_held.wait();
         bool fell = false, ran = false;
-        EXPECT_EQ(sennit::select(sennit::on_lock(lock, [] { FAIL(); }), sennit::otherwise([&] { fell = true; })), 1u);
-        EXPECT_EQ(sennit::select(sennit::on_lock(lock, [] { FAIL(); }), sennit::after(1ms, nothing)), 1u);
+        EXPECT_EQ(sennit::select(sennit::on_lock(lock, [] { FAIL(); }),
+                                 sennit::otherwise([&] { fell = true; })),
+                  1u);
+        EXPECT_EQ(
+            sennit::select(sennit::on_lock(lock, [] { FAIL(); }), sennit::after(1ms, nothing)), 1u);
         EXPECT_TRUE(fell);
         let_go.set();
         EXPECT_TRUE(sennit::waituntil(sennit::on_lock(lock, [&] {
@@ -243,7 +252,8 @@ TEST_P(waituntil, holds_a_mutex_while_its_clause_runs) {
         EXPECT_TRUE(lock.try_lock()); // it is free again
         EXPECT_THROW((void)sennit::on_lock(lock, nothing), std::system_error);
         lock.unlock();
-        EXPECT_THROW(sennit::select(sennit::on_lock(lock, [] { throw std::runtime_error("no"); })), std::runtime_error);
+        EXPECT_THROW(sennit::select(sennit::on_lock(lock, [] { throw std::runtime_error("no"); })),
+                     std::runtime_error);
         EXPECT_TRUE(lock.try_lock());
         lock.unlock();
     });
@@ -255,11 +265,14 @@ TEST_P(waituntil, takes_a_token_or_leaves_it) {
         sennit::binary_semaphore none(0);
         int ran = 0;
         const auto count = [&] { ++ran; };
-        EXPECT_EQ(sennit::select(sennit::on_acquire(none, count), sennit::on_acquire(tokens, count)), 1u);
+        EXPECT_EQ(
+            sennit::select(sennit::on_acquire(none, count), sennit::on_acquire(tokens, count)), 1u);
         EXPECT_FALSE(tokens.try_acquire());
-        EXPECT_EQ(sennit::select(sennit::on_acquire(tokens, count), sennit::after(1ms, nothing)), 1u);
+        EXPECT_EQ(sennit::select(sennit::on_acquire(tokens, count), sennit::after(1ms, nothing)),
+                  1u);
         auto giver = partner([&] { none.release(), tokens.release(); });
-        EXPECT_TRUE(sennit::waituntil(sennit::on_acquire(tokens, count) and sennit::on_acquire(none, count)));
+        EXPECT_TRUE(sennit::waituntil(sennit::on_acquire(tokens, count) and
+                                      sennit::on_acquire(none, count)));
         EXPECT_EQ(ran, 3);
         EXPECT_FALSE(tokens.try_acquire() || none.try_acquire());
     });
@@ -267,8 +280,10 @@ TEST_P(waituntil, takes_a_token_or_leaves_it) {
 
 TEST_P(waituntil, an_auto_reset_event_is_used_up_and_a_manual_one_is_not) {
     go([this] {
-        sennit::event once(sennit::event::mode::auto_reset, true), stays(sennit::event::mode::manual_reset, true);
-        EXPECT_TRUE(sennit::waituntil(sennit::on_set(once, nothing) and sennit::on_set(stays, nothing)));
+        sennit::event once(sennit::event::mode::auto_reset, true),
+            stays(sennit::event::mode::manual_reset, true);
+        EXPECT_TRUE(
+            sennit::waituntil(sennit::on_set(once, nothing) and sennit::on_set(stays, nothing)));
         EXPECT_FALSE(once.try_wait());
         EXPECT_TRUE(stays.try_wait());
         auto setter = partner([&] { once.set(); });
@@ -282,7 +297,8 @@ TEST_P(waituntil, an_auto_reset_event_is_used_up_and_a_manual_one_is_not) {
 class waituntil_race : public race {};
 INSTANTIATE_TEST_SUITE_P(all, waituntil_race, testing::ValuesIn(race_settings), name_of_race);
 
-// Whoever gets a mutex, by lock or by a clause, is alone in it; a clause whose time comes first has nothing.
+// Whoever gets a mutex, by lock or by a clause, is alone in it; a clause whose time comes first has
+// nothing.
 TEST_P(waituntil_race, a_mutex_lets_one_in_however_it_is_taken) {
     sennit::mutex lock, other;
     int inside = 0; // guarded by `lock`
@@ -299,9 +315,10 @@ TEST_P(waituntil_race, a_mutex_lets_one_in_however_it_is_taken) {
                     std::lock_guard guard(lock);
                     hold();
                 } else {
-                    sennit::waituntil(sennit::on_lock(lock, hold) or
-                                      sennit::when(mine.below(2) == 0, sennit::after(some_time(mine), nothing)) or
-                                      sennit::when(mine.below(4) == 0, sennit::on_lock(other, nothing)));
+                    sennit::waituntil(
+                        sennit::on_lock(lock, hold) or
+                        sennit::when(mine.below(2) == 0, sennit::after(some_time(mine), nothing)) or
+                        sennit::when(mine.below(4) == 0, sennit::on_lock(other, nothing)));
                 }
             }
         });
@@ -352,17 +369,20 @@ TEST_P(waituntil_race, every_value_arrives_once) {
             for (int i = 1; i <= rounds; ++i)
                 sennit::waituntil(
                     (sennit::on_push(p == 0 ? a : b, i, [&, i] { sent += i; }) and
-                     sennit::when(mine.below(2) == 0, sennit::on_push(p == 0 ? b : a, i, [&, i] { sent += i; }))) or
+                     sennit::when(mine.below(2) == 0,
+                                  sennit::on_push(p == 0 ? b : a, i, [&, i] { sent += i; }))) or
                     sennit::when(mine.below(4) == 0, sennit::after(some_time(mine), nothing)));
             if (--pushing == 0) a.close(), b.close();
         });
     for (int p = 0; p < 2; ++p)
         start([&] {
             for (bool a_open = true, b_open = true; a_open || b_open;)
-                sennit::waituntil(
-                    sennit::when(a_open, sennit::on_pop(
-                                             a, [&](int v) { got += v; }, [&] { a_open = false; })) or
-                    sennit::when(b_open, sennit::on_pop(b, [&](int v) { got += v; }, [&] { b_open = false; })));
+                sennit::waituntil(sennit::when(a_open, sennit::on_pop(
+                                                           a, [&](int v) { got += v; },
+                                                           [&] { a_open = false; })) or
+                                  sennit::when(b_open, sennit::on_pop(
+                                                           b, [&](int v) { got += v; },
+                                                           [&] { b_open = false; })));
         });
     join();
     EXPECT_EQ(sent, got);

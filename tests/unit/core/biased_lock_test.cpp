@@ -79,7 +79,8 @@ TEST(biased_lock, is_contended_for_some_sections_after_a_remote_lock) {
 // Plain counters: a second one inside shows as a wrong sum, and to ThreadSanitizer.
 TEST(biased_lock, counts_right_with_an_owner_and_three_others) {
 #ifdef SENNIT_EMULATED
-    GTEST_SKIP() << "under the emulator one run in five loses counts, on a host whose own program loses none; the "
+    GTEST_SKIP() << "under the emulator one run in five loses counts, on a host whose own program "
+                    "loses none; the "
                     "explorer covers the protocol with the orders of AArch64";
 #endif
     biased_lock lock;

@@ -8,7 +8,8 @@
 namespace sennit::sched {
 namespace {
 
-constexpr std::int64_t often_ns = tuning::contentions_per_check * tuning::contention_ns / 2; // between two looks
+constexpr std::int64_t often_ns =
+    tuning::contentions_per_check * tuning::contention_ns / 2; // between two looks
 constexpr std::int64_t seldom_ns = tuning::contentions_per_check * tuning::contention_ns * 2;
 
 // One worker at one channel, through which a value goes each so many ns.
@@ -79,7 +80,8 @@ TEST(contention_monitor, leaves_be_what_was_slower_for_some_time) {
 TEST(contention_monitor, judges_no_trial_that_ended_long_ago) {
     one_channel it;
     ASSERT_TRUE(it.tries_at(100));
-    EXPECT_FALSE(it.look_after(10 * tuning::trial_ns, 1'000)) << "most of the time it did something else";
+    EXPECT_FALSE(it.look_after(10 * tuning::trial_ns, 1'000))
+        << "most of the time it did something else";
     EXPECT_TRUE(it.look_after(often_ns, 100));
 }
 

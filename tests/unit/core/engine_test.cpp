@@ -92,14 +92,17 @@ TEST(context, reads_the_right_thread_local_on_both_sides_of_a_migration) {
     for (int round = 0; round < 300 && migrations < 5; ++round)
         runtime.run([&] {
             const auto before = here();
-            thread_locals_value() = static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1;
+            thread_locals_value() =
+                static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1;
             move_somewhere();
             const auto after = here();
             migrations += before != after;
             if (before == after)
-                EXPECT_EQ(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(after) & 0xffff) + 1);
+                EXPECT_EQ(thread_locals_value(),
+                          static_cast<int>(std::hash<std::thread::id>{}(after) & 0xffff) + 1);
             else
-                EXPECT_NE(thread_locals_value(), static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1);
+                EXPECT_NE(thread_locals_value(),
+                          static_cast<int>(std::hash<std::thread::id>{}(before) & 0xffff) + 1);
             thread_locals_value() = 0;
         });
     EXPECT_GT(migrations, 0) << "the test saw no migration";
@@ -154,7 +157,8 @@ TEST(verbs, run_every_scheduled_and_spawned_runnable_once) {
     struct item : sennit::sched::runnable {
         std::atomic<int>* left;
         sennit::sched::one_shot* end;
-        item(std::atomic<int>* l, sennit::sched::one_shot* e) : runnable(&item::go), left(l), end(e) {}
+        item(std::atomic<int>* l, sennit::sched::one_shot* e)
+            : runnable(&item::go), left(l), end(e) {}
         static void go(sennit::sched::runnable* self) noexcept {
             auto& me = *static_cast<item*>(self);
             if (me.left->fetch_sub(1) == 1) me.end->finish();
@@ -166,11 +170,12 @@ TEST(verbs, run_every_scheduled_and_spawned_runnable_once) {
         sennit::sched::one_shot end;
         std::vector<std::unique_ptr<item>> items;
         for (int i = 0; i < 2000; ++i) items.push_back(std::make_unique<item>(&left, &end));
-        for (int i = 0; i < 1000; ++i) sennit::sched::schedule(*items[static_cast<std::size_t>(i)], runtime.core());
+        for (int i = 0; i < 1000; ++i)
+            sennit::sched::schedule(*items[static_cast<std::size_t>(i)], runtime.core());
         runtime.run([&] {
             for (int i = 1000; i < 2000; ++i)
-                (i % 2 ? sennit::sched::spawn : sennit::sched::schedule)(*items[static_cast<std::size_t>(i)],
-                                                                         runtime.core());
+                (i % 2 ? sennit::sched::spawn : sennit::sched::schedule)(
+                    *items[static_cast<std::size_t>(i)], runtime.core());
         });
         end.wait();
         EXPECT_EQ(left, 0);

@@ -30,7 +30,8 @@ void ends_well(F body) {
     std::_Exit(fine);
 }
 
-// Lets a fiber called `holder` call `wait` under a std::mutex, then calls `meanwhile`, then sets the event.
+// Lets a fiber called `holder` call `wait` under a std::mutex, then calls `meanwhile`, then sets
+// the event.
 template <class F, class G>
 void hold_over(F wait, G meanwhile) {
     ends_well([&] {
@@ -51,8 +52,10 @@ constexpr auto nothing_else = [](std::timed_mutex&) {};
 
 TEST(held_mutex_death_test, names_the_fiber_what_it_waits_for_and_who_locked) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_EXIT(hold_over([](sennit::event& gate) { gate.wait(); }, nothing_else), testing::ExitedWithCode(fine),
-                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' blocks in event while it holds a std::mutex, locked by "
+    EXPECT_EXIT(hold_over([](sennit::event& gate) { gate.wait(); }, nothing_else),
+                testing::ExitedWithCode(fine),
+                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' blocks in event while it holds a "
+                "std::mutex, locked by "
                 ".*unit_core\\+0x");
 }
 
@@ -65,9 +68,11 @@ TEST(held_mutex_death_test, tells_of_a_yield) {
 
 TEST(held_mutex_death_test, tells_of_a_blocking_call_by_its_name_whatever_that_waits_for) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_EXIT(hold_over([](sennit::event& gate) { sennit::blocking([&] { gate.wait(); }); }, nothing_else),
+    EXPECT_EXIT(hold_over([](sennit::event& gate) { sennit::blocking([&] { gate.wait(); }); },
+                          nothing_else),
                 testing::ExitedWithCode(fine),
-                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' blocks in blocking while it holds a std::mutex");
+                "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' blocks in blocking while it holds a "
+                "std::mutex");
 }
 
 TEST(held_mutex_death_test, blames_nobody_else_for_it) {

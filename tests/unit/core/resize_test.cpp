@@ -24,7 +24,8 @@ sennit::runtime_options growing(unsigned workers, unsigned most) {
     return {.workers = workers, .max_spare_workers = 0, .max_workers = most};
 }
 
-// `count` fibers that all stand in a loop at the same time: without so many workers they stand there for ever.
+// `count` fibers that all stand in a loop at the same time: without so many workers they stand
+// there for ever.
 void expect_at_once(sennit::runtime& runtime, unsigned count) {
     std::atomic<unsigned> there{0};
     std::vector<sennit::fiber> all;
@@ -75,7 +76,8 @@ TEST(resize, a_worker_that_goes_ends_what_it_runs) {
             ++begun;
             while (!go.load()) {
             }
-            sennit::fiber child([&] { ++ended; }); // on a worker that goes: in a queue that is given to the others
+            sennit::fiber child(
+                [&] { ++ended; }); // on a worker that goes: in a queue that is given to the others
             child.join();
             ++ended;
         });
@@ -99,7 +101,8 @@ TEST(resize, loses_nothing_while_it_changes) {
         all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&, i] {
             for (int round = 0; round < rounds; ++round) {
                 (void)ring.push(i);
-                auto [a, b] = sennit::fork_join([&] { return 1; }, [&] { return ring.pop().has_value() ? 1 : 0; });
+                auto [a, b] = sennit::fork_join([&] { return 1; },
+                                                [&] { return ring.pop().has_value() ? 1 : 0; });
                 steps += a + b;
                 if (round % 16 == 0) sennit::this_fiber::sleep_for(1us);
                 if (round % 3 == 0) sennit::this_fiber::yield();
@@ -156,13 +159,15 @@ TEST(resize, is_within_what_was_said) {
         runtime.resize(4);
         FAIL() << "it is too many";
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: [SNT-014] this runtime may have from 2 to 3 workers, not 4; "
-                                   "runtime_options::max_workers sets the upper bound");
+        EXPECT_STREQ(error.what(),
+                     "sennit: [SNT-014] this runtime may have from 2 to 3 workers, not 4; "
+                     "runtime_options::max_workers sets the upper bound");
     }
     EXPECT_EQ(runtime.workers(), 2u);
     EXPECT_THROW(sennit::runtime(growing(4, 3)), std::invalid_argument);
     EXPECT_THROW(sennit::runtime(growing(4, 1'000'000)), std::invalid_argument);
-    EXPECT_THROW(sennit::runtime({.workers = 1, .policy = sennit::scheduling::round_robin, .max_workers = 2}),
+    EXPECT_THROW(sennit::runtime(
+                     {.workers = 1, .policy = sennit::scheduling::round_robin, .max_workers = 2}),
                  std::invalid_argument);
 }
 
@@ -184,7 +189,9 @@ TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
             auto [a, b] = sennit::fork_join(here, here);
             strays += !a + !b;
             sennit::runtime& away = &home == &io ? compute : io;
-            away.run([&] { strays += sennit::sched::current_runtime() != &away.core(); }); // for a stretch
+            away.run([&] {
+                strays += sennit::sched::current_runtime() != &away.core();
+            }); // for a stretch
             strays += !here();
             ++ran;
         });

@@ -84,7 +84,8 @@ TEST(run_queue, gives_both_kinds_in_turn_when_asked_to_be_fair) {
     row order{next(), next(), next()};
     oldest = true;
     for (int i = 0; i < 4; ++i) order.push_back(next());
-    EXPECT_EQ(order, (row{&spawned[3], &ready[0], &spawned[2], &ready[1], &spawned[0], &ready[2], &spawned[1]}));
+    EXPECT_EQ(order, (row{&spawned[3], &ready[0], &spawned[2], &ready[1], &spawned[0], &ready[2],
+                          &spawned[1]}));
     EXPECT_EQ(next(), nullptr);
 }
 
@@ -242,7 +243,8 @@ TEST(run_queue, gives_each_of_many_to_one) {
             while (!over) {
                 run_queue::batch stolen_batch;
                 queue.steal_half(stolen_batch);
-                for (runnable* one : all_of(stolen_batch)) static_cast<piece*>(one)->taken.fetch_add(1);
+                for (runnable* one : all_of(stolen_batch))
+                    static_cast<piece*>(one)->taken.fetch_add(1);
                 std::this_thread::yield();
             }
         });

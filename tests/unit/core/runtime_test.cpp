@@ -29,7 +29,8 @@ namespace {
 std::atomic<long> allocations{0};
 }
 #if !SANITIZED
-[[gnu::noinline]] void* operator new(std::size_t size) { // inlined, GCC would see malloc and delete, and warn
+[[gnu::noinline]] void*
+operator new(std::size_t size) { // inlined, GCC would see malloc and delete, and warn
     ++allocations;
     if (void* memory = std::malloc(size)) return memory;
     throw std::bad_alloc();
@@ -102,7 +103,8 @@ TEST(runtime, allocates_nothing_for_a_fork_in_steady_state) {
         runtime.run([] {
             long sum = fib(24);
             for (int i = 0; i < 1000; ++i)
-                sum += sennit::fork_reduce(8, 0L, std::plus<>{}, [](std::size_t k) { return static_cast<long>(k); });
+                sum += sennit::fork_reduce(8, 0L, std::plus<>{},
+                                           [](std::size_t k) { return static_cast<long>(k); });
             return sum;
         });
         // A context that is needed for the first time may be made; forks themselves take nothing.
@@ -128,7 +130,8 @@ TEST(runtime_options, are_refused_with_one_clear_line) {
     expect_rejected("SENNIT_STACK_SIZE", "abc", "SENNIT_STACK_SIZE");
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
-    for (const char* value : {"on", "65", "-1", "1ms"}) expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
+    for (const char* value : {"on", "65", "-1", "1ms"})
+        expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
     EXPECT_THROW(sennit::runtime({.max_spare_workers = 65}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.workers = 1025}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = 1000}), std::invalid_argument);
@@ -143,7 +146,8 @@ TEST(runtime_options, are_read_from_the_environment) {
         sennit::runtime runtime;
         EXPECT_EQ(runtime.workers(), 3u);
         EXPECT_EQ(runtime.run([] { return fib(10); }), 55);
-        EXPECT_EQ(sennit::runtime({.workers = 2}).workers(), 2u) << "what the program says goes first";
+        EXPECT_EQ(sennit::runtime({.workers = 2}).workers(), 2u)
+            << "what the program says goes first";
     }
     ::unsetenv("SENNIT_WORKERS");
     ::unsetenv("SENNIT_STACK_SIZE");
@@ -160,15 +164,19 @@ TEST(runtime_options, are_read_from_the_environment) {
 
 long fork_for_ever(long n) noexcept {
     if (n < 0) return 0; // as above
-    auto [a, b] = sennit::fork_join([=]() noexcept { return fork_for_ever(n + 1); }, [=]() noexcept { return n; });
+    auto [a, b] = sennit::fork_join([=]() noexcept { return fork_for_ever(n + 1); },
+                                    [=]() noexcept { return n; });
     return a + b;
 }
 
 TEST(overflow_death_test, is_reported_with_the_contexts_name) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return recurse(0); }),
-                 "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
-    EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return fork_for_ever(0); }),
+    EXPECT_DEATH(
+        sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return recurse(0); }),
+        "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
+    EXPECT_DEATH(sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] {
+        return fork_for_ever(0);
+    }),
                  "sennit: \\[SNT-040\\] (fork )?stack overflow in context");
 }
 #endif

@@ -31,7 +31,8 @@ struct one_timer : timer {
     explicit one_timer(std::int64_t deadline) { deadline_ns = deadline; }
 };
 
-std::vector<timer*> advance(timer_wheel& wheel, std::int64_t now, std::size_t most = SIZE_MAX, bool* all = nullptr) {
+std::vector<timer*> advance(timer_wheel& wheel, std::int64_t now, std::size_t most = SIZE_MAX,
+                            bool* all = nullptr) {
     timer_wheel::list due;
     const bool done = wheel.advance(now, due, most);
     if (all) *all = done;
@@ -48,8 +49,9 @@ TEST(timer_wheel, is_empty_at_first) {
 }
 
 TEST(timer_wheel, expires_at_the_deadlines_tick_and_not_before) {
-    for (const std::int64_t deadline : {std::int64_t{1}, tick - 1, tick, tick + 1, 63 * tick, 64 * tick, 65 * tick,
-                                        second, 3600 * second, year, 100 * year}) {
+    for (const std::int64_t deadline :
+         {std::int64_t{1}, tick - 1, tick, tick + 1, 63 * tick, 64 * tick, 65 * tick, second,
+          3600 * second, year, 100 * year}) {
         timer_wheel wheel(0);
         one_timer one(deadline);
         wheel.insert(one);
@@ -63,7 +65,8 @@ TEST(timer_wheel, expires_at_the_deadlines_tick_and_not_before) {
     }
 }
 
-// Whoever sleeps for a few timers sleeps once, to the earliest, and not also to the time at which a slot is emptied.
+// Whoever sleeps for a few timers sleeps once, to the earliest, and not also to the time at which a
+// slot is emptied.
 TEST(timer_wheel, knows_the_earliest_of_a_few) {
     for (const std::int64_t near : {65 * tick, 100 * tick, second, 3600 * second, year}) {
         timer_wheel wheel(0);
@@ -82,7 +85,8 @@ TEST(timer_wheel, knows_the_earliest_of_a_few) {
     }
 }
 
-// Of many it may name an earlier time, when their slot is emptied; then the same again for who is left there.
+// Of many it may name an earlier time, when their slot is emptied; then the same again for who is
+// left there.
 TEST(timer_wheel, names_no_time_after_the_earliest_of_many) {
     timer_wheel wheel(0);
     std::vector<std::unique_ptr<one_timer>> all;
@@ -179,7 +183,8 @@ public:
             return advance_to(now_ + static_cast<std::int64_t>(below(200)) * tick / 3);
         default: // to the next event, or just before
             if (wheel_.next_event_ns() != never)
-                advance_to(std::max(now_, wheel_.next_event_ns() - static_cast<std::int64_t>(below(2))));
+                advance_to(
+                    std::max(now_, wheel_.next_event_ns() - static_cast<std::int64_t>(below(2))));
         }
     }
     void end() {
@@ -191,7 +196,9 @@ public:
 private:
     std::uint64_t below(std::uint64_t n) { return random_() % n; }
     // From microseconds to a year, each magnitude alike.
-    std::int64_t far() { return static_cast<std::int64_t>(random_() % (std::uint64_t{1000} << below(45))); }
+    std::int64_t far() {
+        return static_cast<std::int64_t>(random_() % (std::uint64_t{1000} << below(45)));
+    }
 
     void insert() {
         armed_.push_back(std::make_unique<one_timer>(now_ + far() - 1000));
@@ -214,19 +221,21 @@ private:
         for (timer* one : advance(wheel_, now_, most, &all)) {
             ASSERT_LE(one->deadline_ns, now_) << "nothing expires early";
             ASSERT_FALSE(one->armed);
-            // Those that came late are handed out in the order of their coming; all others by their tick.
+            // Those that came late are handed out in the order of their coming; all others by their
+            // tick.
             if (most == SIZE_MAX && one->deadline_ns > last_advance_) {
                 ASSERT_LE(before, due_at(one->deadline_ns)) << "in the order of ticks";
                 before = due_at(one->deadline_ns);
             }
-            const auto found =
-                std::find_if(armed_.begin(), armed_.end(), [&](const auto& mine) { return mine.get() == one; });
+            const auto found = std::find_if(armed_.begin(), armed_.end(),
+                                            [&](const auto& mine) { return mine.get() == one; });
             ASSERT_NE(found, armed_.end()) << "nothing expires twice, or after its removal";
             std::swap(*found, armed_.back());
             armed_.pop_back();
         }
         if (all)
-            for (const auto& one : armed_) ASSERT_GT(due_at(one->deadline_ns), now_ / tick * tick) << "nothing is late";
+            for (const auto& one : armed_)
+                ASSERT_GT(due_at(one->deadline_ns), now_ / tick * tick) << "nothing is late";
         else
             ASSERT_LE(wheel_.next_event_ns(), now_) << "there is something to do at once";
         if (all) last_advance_ = now_;

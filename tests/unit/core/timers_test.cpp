@@ -142,7 +142,8 @@ TEST(timers, ring_earlier_than_those_that_were_armed_before) {
     EXPECT_EQ(late.rings, 0);
 }
 
-// Who keeps is woken for work, before there is a timer; the work arms one, and does not come back to the loop.
+// Who keeps is woken for work, before there is a timer; the work arms one, and does not come back
+// to the loop.
 TEST(timers, ring_while_who_armed_them_is_busy) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 20; ++round) {
@@ -176,7 +177,8 @@ TEST(timers, ring_or_are_disarmed) {
             for (int i = 0; i < 500; ++i) {
                 bell one(now_ns() + static_cast<std::int64_t>(random() % 200'000));
                 arm(one, runtime.core());
-                for (const std::int64_t until = now_ns() + static_cast<std::int64_t>(random() % 200'000);
+                for (const std::int64_t until =
+                         now_ns() + static_cast<std::int64_t>(random() % 200'000);
                      now_ns() < until;)
                     std::this_thread::yield();
                 const bool stopped = disarm(one, runtime.core());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watchdog: ready work does not wait for a worker that does not get on. No test has a limit of time of its own:
-// what is promised not to happen would hang it.
+// The watchdog: ready work does not wait for a worker that does not get on. No test has a limit of
+// time of its own: what is promised not to happen would hang it.
 #include "child_process.hpp"
 #include "core/diagnostics/snapshot.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -118,7 +118,9 @@ TEST_P(watchdog_with_workers, calls_while_somebody_looks) {
     sennit::runtime runtime({.workers = GetParam()});
     std::atomic<bool> over{false};
     std::thread looks([&] {
-        while (!over.load()) EXPECT_GE(sennit::sched::snapshot::take(runtime.core()).workers.size(), runtime.workers());
+        while (!over.load())
+            EXPECT_GE(sennit::sched::snapshot::take(runtime.core()).workers.size(),
+                      runtime.workers());
     });
     run_what_waits_behind_a_loop(runtime);
     over = true;
@@ -145,8 +147,10 @@ TEST_P(watchdog_with_workers, expires_timers) {
 }
 
 TEST_P(watchdog_with_workers, serves_the_shared_queue_and_its_orders) {
-    const sennit::runtime_options sharing{.workers = GetParam(), .policy = sennit::scheduling::sharing};
-    const sennit::runtime_options ordered{.workers = GetParam(), .order = sennit::make_order<sennit::priority_order>};
+    const sennit::runtime_options sharing{.workers = GetParam(),
+                                          .policy = sennit::scheduling::sharing};
+    const sennit::runtime_options ordered{.workers = GetParam(),
+                                          .order = sennit::make_order<sennit::priority_order>};
     for (const auto& options : {sharing, ordered}) {
         sennit::runtime runtime(options);
         run_what_waits_behind_a_loop(runtime);
@@ -189,7 +193,8 @@ TEST_P(watchdog_with_workers, loses_nothing_while_it_hands_over_and_takes_back) 
                     failed += a + b != 42;
                     ++ran;
                 });
-            // With one worker nobody but a relief runs them; it is sent back while it still has some of them.
+            // With one worker nobody but a relief runs them; it is sent back while it still has
+            // some of them.
             while (ran.load() <= 20 * round) {
             }
             join_all(all);
@@ -298,7 +303,9 @@ TEST_P(watchdog_with_workers, carries_exceptions_and_names) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, watchdog_with_workers, testing::Values(1u, 2u, 3u, 8u),
-                         [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); });
+                         [](const auto& test) {
+                             return std::string(1, 'w').append(std::to_string(test.param));
+                         });
 
 // A runtime that is not watched gets no relief in the time in which one that is watched gets five.
 TEST(watchdog, can_be_off_and_moves_nothing_that_is_bound) {
@@ -376,7 +383,8 @@ TEST(watchdog_death_test, names_stuck_workers_when_it_may_add_no_more_threads) {
             std::exit(told ? 0 : 1);
         },
         testing::ExitedWithCode(0),
-        "^sennit: \\[SNT-031\\] work is ready in runtime 'few', but each of its workers runs a task that loops or "
+        "^sennit: \\[SNT-031\\] work is ready in runtime 'few', but each of its workers runs a "
+        "task that loops or "
         "blocks its "
         "thread, and no worker has made progress for a second\n"
         "worker 0: fiber [0-9]+ '(first|second|third)' at .*\n"

@@ -133,7 +133,8 @@ TEST_P(coroutine, raises_an_exception_where_it_is_suspended) {
         EXPECT_EQ(one.raise(std::make_exception_ptr(std::out_of_range("x"))), 2);
         EXPECT_EQ(one.resume(), 3);
         sennit::coroutine<> fresh([](auto&) {});
-        EXPECT_THROW(fresh.raise(std::make_exception_ptr(std::out_of_range("x"))), std::out_of_range);
+        EXPECT_THROW(fresh.raise(std::make_exception_ptr(std::out_of_range("x"))),
+                     std::out_of_range);
         EXPECT_TRUE(fresh.done());
     });
 }
@@ -171,13 +172,14 @@ TEST_P(coroutine, transfers_control_in_a_circle) {
         std::string order;
         std::array<std::unique_ptr<sennit::coroutine<int, int>>, 3> ring;
         for (std::size_t i = 0; i < ring.size(); ++i)
-            ring[i] = std::make_unique<sennit::coroutine<int, int>>([&ring, &order, i](auto& self, int ball) {
-                while (ball > 0) {
-                    order += static_cast<char>('a' + i);
-                    ball = self.transfer(*ring[(i + 1) % 3], ball - 1);
-                }
-                return 100 + static_cast<int>(i); // the answer of whoever ends
-            });
+            ring[i] = std::make_unique<sennit::coroutine<int, int>>(
+                [&ring, &order, i](auto& self, int ball) {
+                    while (ball > 0) {
+                        order += static_cast<char>('a' + i);
+                        ball = self.transfer(*ring[(i + 1) % 3], ball - 1);
+                    }
+                    return 100 + static_cast<int>(i); // the answer of whoever ends
+                });
         EXPECT_EQ(ring[0]->resume(7), 101);
         EXPECT_EQ(order, "abcabca");
         EXPECT_TRUE(ring[1]->done());
@@ -185,7 +187,8 @@ TEST_P(coroutine, transfers_control_in_a_circle) {
     });
 }
 
-// Whoever resumes it notes in the handle where the body stands, and must not when that is no longer the handle.
+// Whoever resumes it notes in the handle where the body stands, and must not when that is no longer
+// the handle.
 TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
     runtime.run([] {
         std::vector<sennit::coroutine<void, int>> all;
@@ -196,9 +199,10 @@ TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
         all.emplace_back([&](auto& self) {
             for (int i = 0;; ++i) {
                 if (i % 2 == 0) {
-                    std::vector<sennit::coroutine<void, int>> elsewhere(std::make_move_iterator(all.begin()),
-                                                                        std::make_move_iterator(all.end()));
-                    all.swap(elsewhere); // the place of the handle that was resumed is free memory now
+                    std::vector<sennit::coroutine<void, int>> elsewhere(
+                        std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
+                    all.swap(
+                        elsewhere); // the place of the handle that was resumed is free memory now
                 }
                 if (i == 5) std::swap(all[0], swapped);
                 self.suspend(i);
@@ -213,8 +217,8 @@ TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
     });
 }
 
-// One that was passed control to, or has passed it on, is found by its next resumer where it stands, not where it
-// stood.
+// One that was passed control to, or has passed it on, is found by its next resumer where it
+// stands, not where it stood.
 TEST_P(coroutine, is_resumed_after_transfers_and_moves) {
     runtime.run([] {
         using part = sennit::coroutine<void, std::string>;
@@ -250,7 +254,8 @@ TEST_P(coroutine, a_transfer_back_to_one_whose_handle_was_moved) {
         std::unique_ptr<part> first;
         part second([&](auto& self) {
             for (;;) {
-                first = std::make_unique<part>(std::move(*first)); // whoever resumed it waits for its answer still
+                first = std::make_unique<part>(
+                    std::move(*first)); // whoever resumed it waits for its answer still
                 self.transfer(*first);
             }
             return 0;
@@ -292,7 +297,8 @@ TEST_P(coroutine, is_resumed_by_other_fibers_and_threads) {
         if (i % 3 == 0)
             std::thread([&] { EXPECT_EQ(sum.resume(i), total += i); }).join();
         else
-            runtime.run([&] { sennit::fiber([&] { EXPECT_EQ(sum.resume(i), total += i); }).join(); });
+            runtime.run(
+                [&] { sennit::fiber([&] { EXPECT_EQ(sum.resume(i), total += i); }).join(); });
     }
 }
 
@@ -310,7 +316,8 @@ TEST_P(coroutine, that_blocks_blocks_its_resumer) {
                     {
                         std::lock_guard guard(lock);
                         order.push_back(i);
-                        sennit::this_fiber::yield(); // inside, with forks and locks of the resumer's
+                        sennit::this_fiber::yield(); // inside, with forks and locks of the
+                                                     // resumer's
                     }
                     auto [a, b] = sennit::fork_join([&] { return i; }, [&] { return i + 1; });
                     EXPECT_EQ(a + 1, b);
@@ -337,7 +344,8 @@ TEST_P(coroutine, very_many_live_at_once) {
                 return 0;
             });
         for (int k = 0; k < 3; ++k)
-            for (int i = 0; i < 300; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].resume(), i + k);
+            for (int i = 0; i < 300; ++i)
+                EXPECT_EQ(all[static_cast<std::size_t>(i)].resume(), i + k);
     });
 }
 
@@ -382,7 +390,8 @@ TEST_F(coroutine_death_test, misuse_is_told) {
         },
         "\\[SNT-303\\] a coroutine's body suspended while the coroutine is destroyed");
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
-        sennit::coroutine<> one([](auto& self) { sennit::fork_join([&] { self.suspend(); }, [] {}); });
+        sennit::coroutine<> one(
+            [](auto& self) { sennit::fork_join([&] { self.suspend(); }, [] {}); });
         one.resume();
     }),
                  "\\[SNT-302\\] a coroutine is suspended inside a fork");

@@ -13,7 +13,8 @@
 
 namespace {
 
-static_assert(std::ranges::input_range<sennit::generator<int>> && std::ranges::view<sennit::generator<int>>);
+static_assert(std::ranges::input_range<sennit::generator<int>> &&
+              std::ranges::view<sennit::generator<int>>);
 static_assert(std::ranges::input_range<sennit::stackful_generator<int>>);
 
 sennit::generator<int> counting(int n) {
@@ -28,7 +29,8 @@ TEST(generator, gives_what_is_yielded) {
 
 TEST(generator, is_a_view) {
     int sum = 0;
-    for (int each : counting(100) | std::views::filter([](int i) { return i % 2 == 0; }) | std::views::take(3))
+    for (int each :
+         counting(100) | std::views::filter([](int i) { return i % 2 == 0; }) | std::views::take(3))
         sum += each;
     EXPECT_EQ(sum, 0 + 2 + 4);
 }
@@ -125,7 +127,8 @@ sennit::generator<std::unique_ptr<int>&> in_place(std::vector<std::unique_ptr<in
     co_yield sennit::elements_of(all);
 }
 template <class Promise>
-concept yields_numbers = requires(Promise p) { p.yield_value(sennit::elements_of(std::views::iota(0, 1))); };
+concept yields_numbers =
+    requires(Promise p) { p.yield_value(sennit::elements_of(std::views::iota(0, 1))); };
 static_assert(!yields_numbers<sennit::generator<int&>::promise_type> &&
               yields_numbers<sennit::generator<int>::promise_type>);
 
@@ -177,7 +180,8 @@ void walk(int depth, sennit::yielder<int>& yield) {
 
 TEST(stackful_generator, yields_from_a_recursion) {
     std::vector<int> seen;
-    for (int each : sennit::stackful_generator<int>([](auto& yield) { walk(3, yield); })) seen.push_back(each);
+    for (int each : sennit::stackful_generator<int>([](auto& yield) { walk(3, yield); }))
+        seen.push_back(each);
     EXPECT_EQ(seen, (std::vector{1, 2, 1, 3, 1, 2, 1}));
 }
 

@@ -28,18 +28,20 @@ SENNIT_ON_WORKERS(coroutine_stack);
 }
 
 void go_as_deep_as_it_was_told(std::size_t stack, std::size_t kib) {
-    sennit::coroutine<void, const char*> deep({.name = "deep", .stack_size = stack}, [kib](auto& self) {
-        self.suspend(go_down(kib));
-        return go_down(kib);
-    });
+    sennit::coroutine<void, const char*> deep({.name = "deep", .stack_size = stack},
+                                              [kib](auto& self) {
+                                                  self.suspend(go_down(kib));
+                                                  return go_down(kib);
+                                              });
     const char* first = deep.resume();
     EXPECT_EQ(deep.resume(), first);
 }
 
 TEST_P(coroutine_stack, larger_ones_hold_what_the_usual_would_not) {
     for (int again = 0; again < 3; ++again)
-        runtime.run([] { go_as_deep_as_it_was_told(std::size_t{8} << 20, 3 << 10); }); // more than 1 MiB
-    go_as_deep_as_it_was_told(std::size_t{8} << 20, 3 << 10);                          // on a thread
+        runtime.run(
+            [] { go_as_deep_as_it_was_told(std::size_t{8} << 20, 3 << 10); }); // more than 1 MiB
+    go_as_deep_as_it_was_told(std::size_t{8} << 20, 3 << 10);                  // on a thread
 }
 
 TEST_P(coroutine_stack, smaller_ones_take_less_room) {
@@ -78,11 +80,12 @@ TEST_P(coroutine_stack, sizes_are_kept_apart) {
         std::vector<sennit::coroutine<void, const char*>> all;
         runtime.run([&] {
             for (const std::size_t size : sizes)
-                all.emplace_back(sennit::coroutine_attributes{.stack_size = size}, [size](auto& self) {
-                    const std::size_t kib = size > 100'000 ? size / 2048 : 4;
-                    self.suspend(go_down(kib));
-                    return go_down(kib);
-                });
+                all.emplace_back(sennit::coroutine_attributes{.stack_size = size},
+                                 [size](auto& self) {
+                                     const std::size_t kib = size > 100'000 ? size / 2048 : 4;
+                                     self.suspend(go_down(kib));
+                                     return go_down(kib);
+                                 });
             for (auto& each : all) (void)each.resume();
         });
         std::thread([&] {
@@ -95,16 +98,19 @@ TEST_P(coroutine_stack, sizes_are_kept_apart) {
 TEST_P(coroutine_stack, generators_may_have_one_too) {
     runtime.run([] {
         int sum = 0;
-        for (const int each : sennit::stackful_generator<int>({.name = "deep", .stack_size = 4 << 20}, [](auto& yield) {
-                 for (int i = 1; i <= 3; ++i) yield(go_down(2 << 10) ? i : 0);
-             }))
+        for (const int each : sennit::stackful_generator<int>(
+                 {.name = "deep", .stack_size = 4 << 20}, [](auto& yield) {
+                     for (int i = 1; i <= 3; ++i) yield(go_down(2 << 10) ? i : 0);
+                 }))
             sum += each;
         EXPECT_EQ(sum, 6);
     });
 }
 
 TEST(coroutine_stack_size, is_at_most_a_gigabyte) {
-    const auto made_with = [](std::size_t size) { sennit::coroutine<> one({.stack_size = size}, [](auto&) {}); };
+    const auto made_with = [](std::size_t size) {
+        sennit::coroutine<> one({.stack_size = size}, [](auto&) {});
+    };
     made_with(std::size_t{1} << 30);
     EXPECT_THROW(made_with((std::size_t{1} << 30) + 1), std::invalid_argument);
     EXPECT_THROW(made_with(SIZE_MAX), std::invalid_argument);
@@ -135,12 +141,15 @@ void overflow_in(const sennit::coroutine_attributes& how, const sennit::fiber_at
 TEST(coroutine_stack_death_test, an_overflow_names_the_coroutine) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(overflow_in({.name = "parser", .stack_size = 64 << 10}, {}),
-                 "sennit: \\[SNT-042\\] stack overflow in coroutine 'parser' on worker 0: 64 KiB are not enough; "
+                 "sennit: \\[SNT-042\\] stack overflow in coroutine 'parser' on worker 0: 64 KiB "
+                 "are not enough; "
                  "set a larger coroutine_attributes::stack_size");
     EXPECT_DEATH(overflow_in({.name = "parser"}, {.name = "reader"}),
-                 "sennit: \\[SNT-042\\] stack overflow in coroutine 'parser' of fiber 'reader' on worker 0: 1024 KiB");
-    EXPECT_DEATH(overflow_in({}, {}),
-                 "sennit: \\[SNT-042\\] stack overflow in a coroutine on worker 0: 1024 KiB are not enough");
+                 "sennit: \\[SNT-042\\] stack overflow in coroutine 'parser' of fiber 'reader' on "
+                 "worker 0: 1024 KiB");
+    EXPECT_DEATH(
+        overflow_in({}, {}),
+        "sennit: \\[SNT-042\\] stack overflow in a coroutine on worker 0: 1024 KiB are not enough");
 }
 
 #endif

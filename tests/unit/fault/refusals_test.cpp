@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system can refuse is refused, one request at a time, until a run meets no refusal: each time the caller gets
-// a documented exception or the right answer, nothing is leaked, and the next run works.
+// What the system can refuse is refused, one request at a time, until a run meets no refusal: each
+// time the caller gets a documented exception or the right answer, nothing is leaked, and the next
+// run works.
 #include <sennit/detail/base/sanitizers.hpp>
 #include <sennit/sennit.hpp>
 
@@ -43,7 +44,8 @@ bool refuse(kind what) {
 } // namespace
 
 #ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete" // g++ inlines one of the pair and misses the other
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wmismatched-new-delete" // g++ inlines one of the pair and misses the other
 #endif
 void* operator new(std::size_t size) {
     void* memory = refuse(allocation) ? nullptr : std::malloc(size);
@@ -53,7 +55,8 @@ void* operator new(std::size_t size) {
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
     const auto unit = static_cast<std::size_t>(alignment);
-    void* memory = refuse(allocation) ? nullptr : std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
+    void* memory =
+        refuse(allocation) ? nullptr : std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
     if (!memory) throw std::bad_alloc();
     ++alive;
     return memory;
@@ -73,7 +76,8 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
 }
 
 // Defined here, these are what the library's calls reach; libc's own stay as they are.
-extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) noexcept {
+extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file,
+                      off_t offset) noexcept {
     static const auto real = reinterpret_cast<decltype(&mmap)>(::dlsym(RTLD_NEXT, "mmap"));
     if (refuse(mapping)) {
         errno = ENOMEM;
@@ -88,9 +92,10 @@ extern "C" int munmap(void* address, size_t length) noexcept {
     --mapped;
     return real(address, length);
 }
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
-                              void* argument) noexcept {
-    static const auto real = reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*entry)(void*), void* argument) noexcept {
+    static const auto real =
+        reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
     return refuse(thread_creation) ? EAGAIN : real(thread, attributes, entry, argument);
 }
 
@@ -110,8 +115,9 @@ void exhaust(kind what, const std::function<void()>& scenario) {
             scenario();
         } catch (const std::bad_alloc&) {
         } catch (const std::system_error& error) {
-            EXPECT_NE(std::string(error.what()).find("sennit: [SNT-019] cannot create a worker thread"),
-                      std::string::npos);
+            EXPECT_NE(
+                std::string(error.what()).find("sennit: [SNT-019] cannot create a worker thread"),
+                std::string::npos);
         }
         failing = none;
         EXPECT_EQ(alive, alive_before) << "refusal " << n;
@@ -132,10 +138,12 @@ void run_everything() {
     const long sum = runtime.run([] {
         std::atomic<long> total{0};
         sennit::scope children;
-        for (int i = 0; i < 100; ++i) children.spawn([&total, text = std::string(40, 'x')] { total += 1; });
+        for (int i = 0; i < 100; ++i)
+            children.spawn([&total, text = std::string(40, 'x')] { total += 1; });
         sennit::sched::one_shot event;
         sennit::fork_join([&] { event.wait(); }, [&] { event.finish(); });
-        for (long one : sennit::fork_each(20, [](std::size_t i) { return static_cast<long>(i); })) total += one;
+        for (long one : sennit::fork_each(20, [](std::size_t i) { return static_cast<long>(i); }))
+            total += one;
         children.join();
         return total.load();
     });

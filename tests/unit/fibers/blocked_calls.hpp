@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of the library that blocks and is a point of cancellation, in a state in which nothing else can end it.
+// Every call of the library that blocks and is a point of cancellation, in a state in which nothing
+// else can end it.
 #pragma once
 
 #include "on_workers.hpp"
@@ -85,26 +86,38 @@ constexpr auto not_yet = [] { return false; };
 } // namespace blocked
 
 inline const blocked_call blocked_calls[] = {
-    {"sleep_for", [](blocked::flag& about) { about = true, sennit::this_fiber::sleep_for(blocked::long_time); }},
-    {"channel_pop", [](blocked::flag& about) { about = true, (void)sennit::channel<int>(3).pop(); }},
-    {"channel_push", [](blocked::flag& about) { about = true, (void)sennit::channel<int>().push(1); }},
-    {"semaphore", [](blocked::flag& about) { about = true, sennit::counting_semaphore<>(0).acquire(); }},
+    {"sleep_for",
+     [](blocked::flag& about) { about = true, sennit::this_fiber::sleep_for(blocked::long_time); }},
+    {"channel_pop",
+     [](blocked::flag& about) { about = true, (void)sennit::channel<int>(3).pop(); }},
+    {"channel_push",
+     [](blocked::flag& about) { about = true, (void)sennit::channel<int>().push(1); }},
+    {"semaphore",
+     [](blocked::flag& about) { about = true, sennit::counting_semaphore<>(0).acquire(); }},
     {"semaphore_for",
-     [](blocked::flag& about) { about = true, (void)sennit::binary_semaphore(0).try_acquire_for(blocked::long_time); }},
+     [](blocked::flag& about) {
+         about = true, (void)sennit::binary_semaphore(0).try_acquire_for(blocked::long_time);
+     }},
     {"event", [](blocked::flag& about) { about = true, sennit::event().wait(); }},
-    {"event_for", [](blocked::flag& about) { about = true, (void)sennit::event().wait_for(blocked::long_time); }},
+    {"event_for",
+     [](blocked::flag& about) {
+         about = true, (void)sennit::event().wait_for(blocked::long_time);
+     }},
     {"latch", [](blocked::flag& about) { about = true, sennit::latch(1).wait(); }},
-    {"latch_arrive", [](blocked::flag& about) { about = true, sennit::latch(2).arrive_and_wait(); }},
+    {"latch_arrive",
+     [](blocked::flag& about) { about = true, sennit::latch(2).arrive_and_wait(); }},
     {"barrier", [](blocked::flag& about) { about = true, sennit::barrier<>(2).arrive_and_wait(); }},
     {"condition_variable", &blocked::in_condition_variable},
     {"condition_variable_any",
      [](blocked::flag& about) {
-         blocked::locked<blocked::unique>(about, [](auto& changed, auto& lock) { changed.wait(lock); });
+         blocked::locked<blocked::unique>(about,
+                                          [](auto& changed, auto& lock) { changed.wait(lock); });
      }},
     {"condition_variable_for",
      [](blocked::flag& about) {
-         blocked::locked<blocked::unique>(
-             about, [](auto& changed, auto& lock) { (void)changed.wait_for(lock, blocked::long_time); });
+         blocked::locked<blocked::unique>(about, [](auto& changed, auto& lock) {
+             (void)changed.wait_for(lock, blocked::long_time);
+         });
      }},
     {"condition_variable_shared",
      [](blocked::flag& about) {
@@ -114,8 +127,9 @@ inline const blocked_call blocked_calls[] = {
     {"condition_variable_stop",
      [](blocked::flag& about) {
          const std::stop_source source;
-         blocked::locked<blocked::unique>(
-             about, [&](auto& changed, auto& lock) { (void)changed.wait(lock, source.get_token(), blocked::not_yet); });
+         blocked::locked<blocked::unique>(about, [&](auto& changed, auto& lock) {
+             (void)changed.wait(lock, source.get_token(), blocked::not_yet);
+         });
      }},
     {"nested_nursery", &blocked::in_nested_nursery},
 };

@@ -23,7 +23,8 @@ TEST(blocking, lets_the_only_worker_go_on) {
     sennit::runtime one({.workers = 1});
     std::binary_semaphore released{0};
     one.run([&] {
-        sennit::fiber waiting([&] { sennit::blocking([&] { released.acquire(); }); }); // blocks a thread
+        sennit::fiber waiting(
+            [&] { sennit::blocking([&] { released.acquire(); }); }); // blocks a thread
         sennit::fiber releasing([&] { released.release(); });
         waiting.join();
         releasing.join();

@@ -64,7 +64,8 @@ TEST_P(cancellation, by_a_siblings_error_ends_every_blocked_call) {
 
 TEST_P(cancellation, that_came_before_ends_every_call_that_would_block) {
     for (const blocked_call& what : blocked_calls) {
-        if (std::string(what.name) == "nested_nursery") continue; // its child does not start, so nothing blocks
+        if (std::string(what.name) == "nested_nursery")
+            continue; // its child does not start, so nothing blocks
         runtime.run([&] {
             std::atomic<int> cancelled{0};
             std::atomic<bool> about{false};
@@ -196,7 +197,8 @@ TEST_P(cancellation, does_not_interrupt_locks_joins_and_call_once) {
             [&] { timed.unlock(); });
         sennit::shared_mutex shared;
         shared.lock();
-        expect_undisturbed("lock_shared", [&] { std::shared_lock own(shared); }, [&] { shared.unlock(); });
+        expect_undisturbed(
+            "lock_shared", [&] { std::shared_lock own(shared); }, [&] { shared.unlock(); });
         sennit::event go;
         sennit::fiber other([&] { go.wait(); });
         expect_undisturbed("join", [&] { other.join(); }, [&] { go.set(); });
@@ -209,7 +211,8 @@ TEST_P(cancellation, does_not_interrupt_locks_joins_and_call_once) {
             });
         });
         started.wait();
-        expect_undisturbed("call_once", [&] { sennit::call_once(once, [] {}); }, [&] { finish.set(); });
+        expect_undisturbed(
+            "call_once", [&] { sennit::call_once(once, [] {}); }, [&] { finish.set(); });
     });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that give way by themselves. There is one worker and no watchdog: a loop that did not would hang its test.
+// Loops that give way by themselves. There is one worker and no watchdog: a loop that did not would
+// hang its test.
 #include <sennit/channel.hpp>
 #include <sennit/checkpoints.hpp>
 #include <sennit/event.hpp>
@@ -82,7 +83,8 @@ TEST_F(checkpoints, let_timers_and_work_from_outside_come) {
             woken = true;
         });
         SENNIT_WHILE(!woken.load()) {}
-        std::thread outside([&] { sennit::fiber({.runtime = &runtime}, [&] { posted = true; }).join(); });
+        std::thread outside(
+            [&] { sennit::fiber({.runtime = &runtime}, [&] { posted = true; }).join(); });
         SENNIT_WHILE(!posted.load()) {}
         outside.join();
     });
@@ -142,7 +144,8 @@ TEST_F(checkpoints, change_nothing_of_what_a_loop_does) {
     EXPECT_EQ(sum, 4950);
     EXPECT_EQ(numbers.back(), 100); // elements, not copies
     sum = 0;
-    for (const int each : sennit::checkpointed(std::list{1, 2, 3})) sum += each; // a range that is kept
+    for (const int each : sennit::checkpointed(std::list{1, 2, 3}))
+        sum += each; // a range that is kept
     EXPECT_EQ(sum, 6);
     for (const int each : sennit::checkpointed(std::vector<int>())) sum += each;
     EXPECT_EQ(sum, 6);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber: names, identities, joins with a time limit, great numbers, and how a program ends that misuses one.
+// fiber: names, identities, joins with a time limit, great numbers, and how a program ends that
+// misuses one.
 #include "on_workers.hpp"
 
 #include <sennit/event.hpp>
@@ -25,7 +26,8 @@ SENNIT_ON_WORKERS(fiber_life);
 TEST_P(fiber_life, has_a_name_of_at_most_23_characters) {
     runtime.run([] {
         const auto name = [](std::string_view given) {
-            sennit::fiber one({.name = given}, [] { return std::string(sennit::this_fiber::name()); });
+            sennit::fiber one({.name = given},
+                              [] { return std::string(sennit::this_fiber::name()); });
             const std::string outside(one.name());
             EXPECT_EQ(one.join<std::string>(), outside);
             return outside;
@@ -148,7 +150,8 @@ TEST_P(fiber_life, is_made_a_hundred_thousand_times_before_the_first_is_joined) 
     const auto body = [&] {
         std::vector<sennit::fiber> all;
         all.reserve(count);
-        for (int i = 0; i < count; ++i) all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&] { ++ran; });
+        for (int i = 0; i < count; ++i)
+            all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&] { ++ran; });
         for (auto& one : all) one.join();
     };
     runtime.run(body);
@@ -208,7 +211,8 @@ TEST_F(fiber_death_test, an_exception_of_a_detached_fiber_ends_the_program_with_
 
 TEST_F(fiber_death_test, also_when_it_had_ended_before_it_was_detached) {
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
-        sennit::fiber one({.name = "culprit", .policy = sennit::launch::now}, [] { throw std::runtime_error("x"); });
+        sennit::fiber one({.name = "culprit", .policy = sennit::launch::now},
+                          [] { throw std::runtime_error("x"); });
         one.detach();
     }),
                  "sennit: \\[SNT-111\\] an exception left fiber 'culprit' .*, which was detached");
@@ -218,22 +222,24 @@ TEST_F(fiber_death_test, an_exception_that_nobody_joins_ends_the_program) {
     EXPECT_DEATH(sennit::runtime({.workers = 2}).run([] {
         sennit::fiber one({.name = "culprit"}, [] { throw std::runtime_error("x"); });
     }),
-                 "sennit: \\[SNT-111\\] an exception left fiber 'culprit' .*, which was destroyed without join");
-    EXPECT_DEATH(sennit::runtime({.workers = 2}).run([] {
-        sennit::fiber one([] { throw std::runtime_error("x"); });
-        one = sennit::fiber([] {});
-    }),
-                 "sennit: \\[SNT-111\\] an exception left fiber '' .*, which was destroyed without join");
+                 "sennit: \\[SNT-111\\] an exception left fiber 'culprit' .*, which was destroyed "
+                 "without join");
+    EXPECT_DEATH(
+        sennit::runtime({.workers = 2}).run([] {
+            sennit::fiber one([] { throw std::runtime_error("x"); });
+            one = sennit::fiber([] {});
+        }),
+        "sennit: \\[SNT-111\\] an exception left fiber '' .*, which was destroyed without join");
 }
 
 TEST_F(fiber_death_test, a_fiber_that_destroys_its_own_handle_ends_the_program) {
-    EXPECT_DEATH(
-        sennit::runtime({.workers = 1}).run([] {
-            sennit::fiber one;
-            one = sennit::fiber([&] { one = sennit::fiber(); });
-            one.join();
-        }),
-        "sennit: \\[SNT-105\\] a fiber destroyed its own sennit::fiber object.*\\(fiber [0-9]+, .*fiber\\.cpp");
+    EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
+        sennit::fiber one;
+        one = sennit::fiber([&] { one = sennit::fiber(); });
+        one.join();
+    }),
+                 "sennit: \\[SNT-105\\] a fiber destroyed its own sennit::fiber object.*\\(fiber "
+                 "[0-9]+, .*fiber\\.cpp");
 }
 
 // In a process of its own: to take an address for the value would be no end of trouble in this one.

@@ -71,7 +71,8 @@ TEST(fiber_local, is_made_at_first_use_and_gone_before_the_join_returns) {
 TEST(fiber_local, values_are_destroyed_newest_first_and_may_use_others) {
     static std::string order;
     order.clear();
-    static sennit::fiber_local<std::shared_ptr<int>> helper([] { return std::make_shared<int>(5); });
+    static sennit::fiber_local<std::shared_ptr<int>> helper(
+        [] { return std::make_shared<int>(5); });
     struct last_words {
         const char* name;
         last_words(const char* n) : name(n) {}
@@ -126,7 +127,8 @@ TEST(fiber_local, is_not_shared_between_a_parent_and_its_stolen_children) {
         std::atomic<int> here{0};
         sennit::fork_each(2, [&](std::size_t) {
             ++here;
-            while (here < 2) sennit::this_fiber::checkpoint(); // both at once: one of them is stolen
+            while (here < 2)
+                sennit::this_fiber::checkpoint(); // both at once: one of them is stolen
             EXPECT_TRUE(*mine == 1 || *mine == 0);
             *mine += 10;
         });

@@ -23,9 +23,11 @@ SENNIT_ON_WORKERS(fiber);
 TEST_P(fiber, calls_its_function_with_copies_of_the_arguments) {
     runtime.run([] {
         int seen = 0, original = 1;
-        sennit::fiber([&seen](int value, int& referred) { seen = value + referred; }, original, std::ref(original));
+        sennit::fiber([&seen](int value, int& referred) { seen = value + referred; }, original,
+                      std::ref(original));
         EXPECT_EQ(seen, 2);
-        sennit::fiber taker([](std::unique_ptr<int> mine) { return *mine; }, std::make_unique<int>(7));
+        sennit::fiber taker([](std::unique_ptr<int> mine) { return *mine; },
+                            std::make_unique<int>(7));
         EXPECT_EQ(taker.join<int>(), 7);
         struct counter {
             int count = 0;
@@ -34,7 +36,10 @@ TEST_P(fiber, calls_its_function_with_copies_of_the_arguments) {
         sennit::fiber(&counter::add, &one, 5).join();
         EXPECT_EQ(one.count, 5);
         int argument = 0;
-        sennit::fiber([&](std::stop_token stop, int given) { argument = stop.stop_possible() ? given : -1; }, 3).join();
+        sennit::fiber(
+            [&](std::stop_token stop, int given) { argument = stop.stop_possible() ? given : -1; },
+            3)
+            .join();
         EXPECT_EQ(argument, 3);
     });
 }
@@ -68,7 +73,9 @@ int global = 0;
 TEST_P(fiber, hands_its_result_of_any_kind_to_join) {
     const auto body = [] {
         EXPECT_EQ(sennit::fiber([] { return 42; }).join<int>(), 42);
-        EXPECT_EQ(*sennit::fiber([] { return std::make_unique<int>(4); }).join<std::unique_ptr<int>>(), 4);
+        EXPECT_EQ(
+            *sennit::fiber([] { return std::make_unique<int>(4); }).join<std::unique_ptr<int>>(),
+            4);
         EXPECT_EQ(&sennit::fiber([]() -> int& { return global; }).join<int&>(), &global);
         sennit::fiber([] {}).join<void>();
         sennit::fiber([] { return 1; }).join(); // nobody need take it
@@ -97,7 +104,8 @@ void expect_not_joinable(sennit::fiber& one) {
     expect_error(std::errc::invalid_argument, [&] { one.join(); });
     expect_error(std::errc::invalid_argument, [&] { (void)one.join<int>(); });
     expect_error(std::errc::invalid_argument, [&] { (void)one.join_for(1h); });
-    expect_error(std::errc::invalid_argument, [&] { (void)one.join_until(std::chrono::steady_clock::now()); });
+    expect_error(std::errc::invalid_argument,
+                 [&] { (void)one.join_until(std::chrono::steady_clock::now()); });
     expect_error(std::errc::invalid_argument, [&] { one.detach(); });
 }
 
@@ -344,7 +352,9 @@ TEST_P(fiber, is_created_joined_and_woken_from_plain_threads) {
             return i;
         });
         std::thread([&] { go.set(); }).join();
-        std::thread([&, mine = std::move(one)]() mutable { EXPECT_EQ(mine.join<int>(), i); }).join();
+        std::thread([&, mine = std::move(one)]() mutable {
+            EXPECT_EQ(mine.join<int>(), i);
+        }).join();
     }
 }
 
@@ -355,9 +365,12 @@ TEST_P(fiber, runs_on_the_runtime_it_is_given_or_on_its_makers) {
         using core = sennit::sched::runtime_core*;
         EXPECT_EQ(sennit::fiber(where).join<core>(), &runtime.core());
         for (const auto policy : {sennit::launch::enqueue, sennit::launch::now})
-            EXPECT_EQ(sennit::fiber({.policy = policy, .runtime = &other}, where).join<core>(), &other.core());
+            EXPECT_EQ(sennit::fiber({.policy = policy, .runtime = &other}, where).join<core>(),
+                      &other.core());
     });
-    EXPECT_EQ(sennit::fiber([] { return sennit::sched::current_runtime(); }).join<sennit::sched::runtime_core*>(),
+    EXPECT_EQ(sennit::fiber([] {
+                  return sennit::sched::current_runtime();
+              }).join<sennit::sched::runtime_core*>(),
               &sennit::default_runtime().core());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtimes between which fibers move: they end, they have policies and orders, they are reported.
+// The runtimes between which fibers move: they end, they have policies and orders, they are
+// reported.
 #include "race_rounds.hpp"
 #include "runtime_here.hpp"
 
@@ -87,19 +88,21 @@ TEST(migratable_fibers, go_between_all_policies) {
                               sennit::scheduling::sharing, sennit::scheduling::round_robin})
         all.push_back(std::make_unique<sennit::runtime>(
             sennit::runtime_options{.workers = all.empty() ? 3u : 1u, .policy = policy}));
-    all.push_back(std::make_unique<sennit::runtime>(
-        sennit::runtime_options{.workers = 2, .order = sennit::make_order<sennit::priority_order>}));
+    all.push_back(std::make_unique<sennit::runtime>(sennit::runtime_options{
+        .workers = 2, .order = sennit::make_order<sennit::priority_order>}));
     std::vector<sennit::fiber> fibers;
     for (std::size_t f = 0; f < 10; ++f)
-        fibers.emplace_back(sennit::fiber_attributes{.runtime = all[f % all.size()].get(), .migratable = true}, [&, f] {
-            for (std::size_t i = 0; i < 50; ++i) {
-                sennit::runtime& next = *all[(f * 3 + i * 7) % all.size()];
-                migrate_to(next);
-                EXPECT_TRUE(is_in(next));
-                sennit::this_fiber::yield();
-                EXPECT_TRUE(is_in(next));
-            }
-        });
+        fibers.emplace_back(
+            sennit::fiber_attributes{.runtime = all[f % all.size()].get(), .migratable = true},
+            [&, f] {
+                for (std::size_t i = 0; i < 50; ++i) {
+                    sennit::runtime& next = *all[(f * 3 + i * 7) % all.size()];
+                    migrate_to(next);
+                    EXPECT_TRUE(is_in(next));
+                    sennit::this_fiber::yield();
+                    EXPECT_TRUE(is_in(next));
+                }
+            });
     for (auto& one : fibers) one.join();
 }
 
@@ -117,13 +120,20 @@ TEST(migratable_fibers, arrive_in_the_order_that_they_find) {
                 order += who;
             };
         };
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true}, goes('c')); // counts as 0
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .priority = 3, .migratable = true}, goes('b'));
-        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .priority = -3, .migratable = true}, goes('d'));
+        all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true},
+                         goes('c')); // counts as 0
+        all.emplace_back(
+            sennit::fiber_attributes{.runtime = &here, .priority = 3, .migratable = true},
+            goes('b'));
+        all.emplace_back(
+            sennit::fiber_attributes{.runtime = &here, .priority = -3, .migratable = true},
+            goes('d'));
         all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true}, goes('a'));
         all.back().set_priority(5);
         while (leaving != 4) std::this_thread::yield();
-        std::thread([&] { here.run([] {}); }).join(); // it has one worker, which has posted the last one before
+        std::thread([&] {
+            here.run([] {});
+        }).join(); // it has one worker, which has posted the last one before
         for (auto& one : all) one.join();
     });
     EXPECT_EQ(order, "abcd");
@@ -131,7 +141,8 @@ TEST(migratable_fibers, arrive_in_the_order_that_they_find) {
 
 TEST(migratable_fibers, have_priorities_that_are_changed_while_they_move) {
     const auto by_priority = [] {
-        return sennit::runtime_options{.workers = 1, .order = sennit::make_order<sennit::priority_order>};
+        return sennit::runtime_options{.workers = 1,
+                                       .order = sennit::make_order<sennit::priority_order>};
     };
     sennit::runtime here(by_priority()), there(by_priority()), plain({.workers = 1});
     std::atomic<bool> over{false};
@@ -161,7 +172,8 @@ TEST(migratable_fibers, are_told_as_begun_where_they_wait_for_their_turn) {
         while (!over) std::this_thread::yield();
     });
     while (!taken) std::this_thread::yield();
-    sennit::fiber one({.name = "guest", .runtime = &here, .migratable = true}, [&] { migrate_to(there); });
+    sennit::fiber one({.name = "guest", .runtime = &here, .migratable = true},
+                      [&] { migrate_to(there); });
     std::string told;
     while (told.find("fiber") == std::string::npos || told.find("'guest'") == std::string::npos) {
         std::ostringstream text;

@@ -45,7 +45,9 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(workers, migratable_fiber, testing::Values(1u, 2u, 3u),
-                         [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); });
+                         [](const auto& test) {
+                             return std::string(1, 'w').append(std::to_string(test.param));
+                         });
 
 TEST_P(migratable_fiber, goes_there_and_back_many_times) {
     int moved = 0;
@@ -333,16 +335,20 @@ TEST_P(migratable_fiber, takes_a_nursery_and_a_coroutine_along) {
 TEST_P(migratable_fiber, has_the_stack_it_asks_for) {
     const auto size = [] { return sennit::this_fiber::stack().size; };
     const auto with = [&](std::size_t bytes) {
-        return sennit::fiber({.runtime = &here, .stack_size = bytes, .migratable = true}, size).join<std::size_t>();
+        return sennit::fiber({.runtime = &here, .stack_size = bytes, .migratable = true}, size)
+            .join<std::size_t>();
     };
     EXPECT_GT(with(0), std::size_t{1020} << 10);
     EXPECT_GT(with(3 << 20), std::size_t{3} << 20);
     EXPECT_LE(with(64 << 10), std::size_t{64} << 10);
     try {
-        sennit::fiber({.runtime = &here, .stack_size = (std::size_t{1} << 30) + 1, .migratable = true}, [] {}).join();
+        sennit::fiber(
+            {.runtime = &here, .stack_size = (std::size_t{1} << 30) + 1, .migratable = true}, [] {})
+            .join();
         ADD_FAILURE();
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
+        EXPECT_STREQ(error.what(),
+                     "sennit: [SNT-106] fiber_attributes::stack_size must be at most 1 GiB");
     }
 }
 
@@ -370,10 +376,12 @@ void expect_refused(sennit::runtime& to, const std::string& why) {
     EXPECT_EQ(sennit::sched::current_runtime(), before);
 }
 
-const std::string none = "sennit: [SNT-108] this_fiber::migrate_to: the caller is not a migratable fiber";
-const std::string inside = "sennit: [SNT-109] this_fiber::migrate_to: a fiber cannot move inside a fork, a scope with "
-                           "children, a with_timeout, a "
-                           "coroutine, a blocking call or the destructor of a fiber_local";
+const std::string none =
+    "sennit: [SNT-108] this_fiber::migrate_to: the caller is not a migratable fiber";
+const std::string inside =
+    "sennit: [SNT-109] this_fiber::migrate_to: a fiber cannot move inside a fork, a scope with "
+    "children, a with_timeout, a "
+    "coroutine, a blocking call or the destructor of a fiber_local";
 
 TEST_P(migratable_fiber, only_a_migratable_fiber_migrates) {
     expect_refused(there, none);
@@ -447,9 +455,10 @@ TEST_P(migratable_fiber, is_not_bound_to_a_worker) {
             sennit::fiber(how, [] { ADD_FAILURE(); }).join();
             ADD_FAILURE();
         } catch (const std::invalid_argument& error) {
-            EXPECT_STREQ(error.what(),
-                         "sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either "
-                         "fiber_attributes::migratable or fiber_attributes::worker (or pinned)");
+            EXPECT_STREQ(
+                error.what(),
+                "sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either "
+                "fiber_attributes::migratable or fiber_attributes::worker (or pinned)");
         }
     };
     make({.runtime = &here, .worker = 0, .migratable = true});

@@ -303,7 +303,8 @@ TEST_P(nursery, drops_errors_when_its_block_is_left_by_an_exception) {
     });
 }
 
-// A block of its own inside a destructor that runs because of an exception is not itself left by one.
+// A block of its own inside a destructor that runs because of an exception is not itself left by
+// one.
 TEST_P(nursery, made_while_an_exception_unwinds_still_throws_its_own) {
     struct cleaner {
         bool& seen;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test with 1, 2 and 4 workers, and checks at its end that nothing is left alive in the runtime.
+// Runs a test with 1, 2 and 4 workers, and checks at its end that nothing is left alive in the
+// runtime.
 #pragma once
 
 #include "race_rounds.hpp"
@@ -20,7 +21,8 @@ inline void expect_nothing_alive(sennit::runtime& runtime) {
         if (runtime.metrics().stacks_live <= runtime.workers()) return;
         runtime.run([] { sennit::this_fiber::yield(); });
     }
-    FAIL() << runtime.metrics().stacks_live << " stacks are live with " << runtime.workers() << " workers";
+    FAIL() << runtime.metrics().stacks_live << " stacks are live with " << runtime.workers()
+           << " workers";
 }
 
 class on_workers : public testing::TestWithParam<unsigned> {
@@ -29,9 +31,10 @@ protected:
     void TearDown() override { expect_nothing_alive(runtime); }
 };
 
-#define SENNIT_ON_WORKERS(suite)                                                                                       \
-    INSTANTIATE_TEST_SUITE_P(workers, suite, testing::Values(1u, 2u, 4u),                                              \
-                             [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); })
+#define SENNIT_ON_WORKERS(suite)                                                                   \
+    INSTANTIATE_TEST_SUITE_P(workers, suite, testing::Values(1u, 2u, 4u), [](const auto& test) {   \
+        return std::string(1, 'w').append(std::to_string(test.param));                             \
+    })
 
 // For what another strand will do soon; who waits so lets it run.
 template <std::predicate Condition>
@@ -42,8 +45,8 @@ inline void yield_until(const std::atomic<bool>& flag) {
     yield_until([&] { return flag.load(); });
 }
 
-// One that has counted itself in and goes on to block: with one worker it has blocked when somebody else runs. With
-// more it may still be on its way, which must make no difference.
+// One that has counted itself in and goes on to block: with one worker it has blocked when somebody
+// else runs. With more it may still be on its way, which must make no difference.
 inline void let_others_run(int times = 100) {
     for (int i = 0; i < times; ++i) sennit::this_fiber::yield();
 }

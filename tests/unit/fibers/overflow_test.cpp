@@ -30,9 +30,11 @@ void overflow_as(const sennit::fiber_attributes& how) {
 
 TEST(fiber_overflow_death_test, names_the_fiber) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH(overflow_as({.name = "digger"}),
-                 "sennit: \\[SNT-040\\] stack overflow in fiber 'digger', context [0-9]+ on worker 0");
-    EXPECT_DEATH(overflow_as({}), "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
+    EXPECT_DEATH(
+        overflow_as({.name = "digger"}),
+        "sennit: \\[SNT-040\\] stack overflow in fiber 'digger', context [0-9]+ on worker 0");
+    EXPECT_DEATH(overflow_as({}),
+                 "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
 }
 
 TEST(fiber_overflow_death_test, is_found_on_a_larger_stack_too) {
@@ -43,11 +45,12 @@ TEST(fiber_overflow_death_test, is_found_on_a_larger_stack_too) {
 
 TEST(fiber_overflow_death_test, is_found_on_the_stack_of_a_migratable_one) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(overflow_as({.name = "guest", .stack_size = 128 << 10, .migratable = true}),
+                 "sennit: \\[SNT-041\\] stack overflow in fiber 'guest' on worker 0: 128 KiB "
+                 ".*fiber_attributes::stack_size");
     EXPECT_DEATH(
-        overflow_as({.name = "guest", .stack_size = 128 << 10, .migratable = true}),
-        "sennit: \\[SNT-041\\] stack overflow in fiber 'guest' on worker 0: 128 KiB .*fiber_attributes::stack_size");
-    EXPECT_DEATH(overflow_as({.migratable = true}),
-                 "sennit: \\[SNT-041\\] stack overflow in a migratable fiber on worker 0: 1024 KiB");
+        overflow_as({.migratable = true}),
+        "sennit: \\[SNT-041\\] stack overflow in a migratable fiber on worker 0: 1024 KiB");
 }
 
 } // namespace

@@ -97,7 +97,9 @@ TEST_P(this_fiber, has_a_name_in_named_fibers_only) {
         EXPECT_EQ(sennit::this_fiber::name(), "");
         sennit::fiber([] { EXPECT_EQ(sennit::this_fiber::name(), ""); }).join();
         sennit::fiber outer({.name = "outer"}, [] {
-            sennit::fiber({.name = "inner"}, [] { EXPECT_EQ(sennit::this_fiber::name(), "inner"); }).join();
+            sennit::fiber({.name = "inner"}, [] {
+                EXPECT_EQ(sennit::this_fiber::name(), "inner");
+            }).join();
             EXPECT_EQ(sennit::this_fiber::name(), "outer");
         });
         outer.join();
@@ -115,8 +117,9 @@ TEST_P(this_fiber, stop_token_is_that_of_its_fiber_and_of_no_other) {
         sennit::fiber one([&] {
             const std::stop_token mine = sennit::this_fiber::get_stop_token();
             EXPECT_TRUE(mine.stop_possible());
-            EXPECT_FALSE(
-                sennit::fiber([] { return sennit::this_fiber::get_stop_token().stop_requested(); }).join<bool>());
+            EXPECT_FALSE(sennit::fiber([] {
+                             return sennit::this_fiber::get_stop_token().stop_requested();
+                         }).join<bool>());
             asked.wait();
             EXPECT_TRUE(mine.stop_requested());
             EXPECT_EQ(sennit::this_fiber::get_stop_token(), mine);
@@ -138,7 +141,8 @@ TEST_P(this_fiber, stop_token_of_a_nurserys_child_tells_of_the_cancellation) {
             try {
                 sennit::this_fiber::sleep_for(1h);
             } catch (const sennit::cancelled&) {
-                told = mine.stop_requested() || sennit::this_fiber::get_stop_token().stop_requested();
+                told =
+                    mine.stop_requested() || sennit::this_fiber::get_stop_token().stop_requested();
                 throw;
             }
         });

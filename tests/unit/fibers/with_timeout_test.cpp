@@ -41,9 +41,11 @@ TEST_P(with_timeout, returns_what_its_function_returns_or_throws) {
         sennit::with_timeout(std::chrono::hours::max(), [] {});
         sennit::with_timeout(0s, [] {}); // it does not block
         sennit::with_timeout(-1h, [] {});
-        EXPECT_THROW(sennit::with_timeout(1h, [] { throw std::runtime_error("x"); }), std::runtime_error);
+        EXPECT_THROW(sennit::with_timeout(1h, [] { throw std::runtime_error("x"); }),
+                     std::runtime_error);
         EXPECT_EQ(sennit::with_deadline(steady::now() + 1h, [] { return 6; }), 6);
-        EXPECT_EQ(sennit::with_deadline(std::chrono::system_clock::now() + 1h, [] { return 7; }), 7);
+        EXPECT_EQ(sennit::with_deadline(std::chrono::system_clock::now() + 1h, [] { return 7; }),
+                  7);
     });
 }
 
@@ -52,7 +54,8 @@ TEST_P(with_timeout, ends_every_blocked_call) {
         for (const blocked_call& what : blocked_calls) {
             std::atomic<bool> about{false};
             const auto began = steady::now();
-            EXPECT_THROW(sennit::with_timeout(1ms, [&] { what.call(about); }), sennit::timed_out) << what.name;
+            EXPECT_THROW(sennit::with_timeout(1ms, [&] { what.call(about); }), sennit::timed_out)
+                << what.name;
             EXPECT_GE(steady::now() - began, 1ms) << what.name;
         }
     });
@@ -61,7 +64,8 @@ TEST_P(with_timeout, ends_every_blocked_call) {
 TEST_P(with_timeout, ends_every_later_call_that_would_block) {
     everywhere([] {
         for (const blocked_call& what : blocked_calls) {
-            if (std::string(what.name) == "nested_nursery") continue; // its child does not start, so nothing blocks
+            if (std::string(what.name) == "nested_nursery")
+                continue; // its child does not start, so nothing blocks
             int cancelled = 0;
             std::atomic<bool> about{false};
             EXPECT_THROW(sennit::with_deadline(steady::now() - 1s,
@@ -97,13 +101,15 @@ TEST_P(with_timeout, nests_and_the_earliest_counts) {
         bool inner_ended = false;
         EXPECT_THROW(sennit::with_timeout(1ms,
                                           [&] {
-                                              sennit::with_timeout(1h, [] { sennit::event().wait(); });
+                                              sennit::with_timeout(1h,
+                                                                   [] { sennit::event().wait(); });
                                               inner_ended = true;
                                           }),
                      sennit::timed_out);
         EXPECT_FALSE(inner_ended);
         sennit::with_timeout(1h, [&] {
-            EXPECT_THROW(sennit::with_timeout(1ms, [] { sennit::event().wait(); }), sennit::timed_out);
+            EXPECT_THROW(sennit::with_timeout(1ms, [] { sennit::event().wait(); }),
+                         sennit::timed_out);
             sennit::this_fiber::sleep_for(1us); // the outer limit is not over
             sennit::this_fiber::checkpoint();
             inner_ended = true;
@@ -238,39 +244,42 @@ TEST_P(with_timeout, ends_the_nurseries_its_function_has_made) {
     });
 }
 
-// As its header says. The first child yields until the second has begun, which is stolen then, if only by the same
-// worker.
+// As its header says. The first child yields until the second has begun, which is stolen then, if
+// only by the same worker.
 TEST_P(with_timeout, does_not_reach_a_stolen_fork_in_which_another_limit_does) {
     runtime.run([] {
         std::atomic<bool> begun{false}, reached{false}, other_reached{false}, joined{false};
-        EXPECT_THROW(sennit::with_deadline(steady::now() - 1s,
-                                           [&] {
-                                               sennit::fork_join([&] { yield_until(begun); },
-                                                                 [&] {
-                                                                     begun = true;
-                                                                     try {
-                                                                         sennit::this_fiber::sleep_for(1us);
-                                                                     } catch (const sennit::cancelled&) {
-                                                                         reached = true;
-                                                                     }
-                                                                     try {
-                                                                         sennit::with_timeout(
-                                                                             0s, [] { sennit::event().wait(); });
-                                                                     } catch (const sennit::timed_out&) {
-                                                                         other_reached = true;
-                                                                     }
-                                                                 });
-                                               joined = true;
-                                               sennit::event().wait(); // the limit of this one is over
-                                           }),
-                     sennit::timed_out);
+        EXPECT_THROW(
+            sennit::with_deadline(steady::now() - 1s,
+                                  [&] {
+                                      sennit::fork_join([&] { yield_until(begun); },
+                                                        [&] {
+                                                            begun = true;
+                                                            try {
+                                                                sennit::this_fiber::sleep_for(1us);
+                                                            } catch (const sennit::cancelled&) {
+                                                                reached = true;
+                                                            }
+                                                            try {
+                                                                sennit::with_timeout(0s, [] {
+                                                                    sennit::event().wait();
+                                                                });
+                                                            } catch (const sennit::timed_out&) {
+                                                                other_reached = true;
+                                                            }
+                                                        });
+                                      joined = true;
+                                      sennit::event().wait(); // the limit of this one is over
+                                  }),
+            sennit::timed_out);
         EXPECT_FALSE(reached);
         EXPECT_TRUE(other_reached);
         EXPECT_TRUE(joined);
     });
 }
 
-// Whether a fork is stolen must make no difference. Somebody else ends the wait when the limit does not.
+// Whether a fork is stolen must make no difference. Somebody else ends the wait when the limit does
+// not.
 TEST_P(with_timeout, loses_no_token_in_a_race_against_a_release) {
     runtime.run([] {
         sennit::counting_semaphore<> tokens(0);
@@ -285,7 +294,8 @@ TEST_P(with_timeout, loses_no_token_in_a_race_against_a_release) {
             }
         }
         EXPECT_EQ(taken + late, race_rounds);
-        for (int i = 0; i < late; ++i) ASSERT_TRUE(tokens.try_acquire()) << "a token was lost: " << i << " of " << late;
+        for (int i = 0; i < late; ++i)
+            ASSERT_TRUE(tokens.try_acquire()) << "a token was lost: " << i << " of " << late;
         EXPECT_FALSE(tokens.try_acquire());
     });
 }

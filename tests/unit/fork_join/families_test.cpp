@@ -48,7 +48,8 @@ TEST_P(fork_each, returns_results_in_order_in_every_form) {
         std::vector<std::string> words = {"a", "bb", "ccc"};
         EXPECT_EQ(sennit::fork_each(words, [](std::string& s) { return s + s; }),
                   (std::vector<std::string>{"aa", "bbbb", "cccccc"}));
-        auto pointers = sennit::fork_each<3>([](std::size_t i) { return std::make_unique<std::size_t>(i); });
+        auto pointers =
+            sennit::fork_each<3>([](std::size_t i) { return std::make_unique<std::size_t>(i); });
         EXPECT_EQ(*pointers[2], 2u);
         EXPECT_EQ(sennit::fork_each(4, [](std::size_t i) { return i % 2 == 0; }),
                   (std::vector<bool>{true, false, true, false}));
@@ -74,8 +75,9 @@ TEST_P(fork_each, throws_the_lowest_failing_ranges_exception_and_waits_for_all) 
 TEST_P(fork_each, nests) {
     const auto total = runtime.run([] {
         std::atomic<long> sum{0};
-        sennit::fork_each(
-            30, [&](std::size_t i) { sennit::fork_each(30, [&](std::size_t j) { sum += static_cast<long>(i * j); }); });
+        sennit::fork_each(30, [&](std::size_t i) {
+            sennit::fork_each(30, [&](std::size_t j) { sum += static_cast<long>(i * j); });
+        });
         return sum.load();
     });
     EXPECT_EQ(total, 435 * 435);
@@ -107,18 +109,24 @@ TEST_P(fork_reduce, passes_exceptions_of_transform_and_reduce) {
     EXPECT_THROW(runtime.run([] {
         return sennit::fork_reduce(
             10, 0L, // 7 is an operand however they are grouped
-            [](long a, long b) -> long { return a == 7 || b == 7 ? throw std::logic_error("y") : a + b; },
+            [](long a, long b) -> long {
+                return a == 7 || b == 7 ? throw std::logic_error("y") : a + b;
+            },
             [](std::size_t i) { return static_cast<long>(i); });
     }),
                  std::logic_error);
 }
 
 TEST(families_outside, run_on_the_default_runtime) {
-    EXPECT_EQ(sennit::fork_reduce(11, 0L, std::plus<>{}, [](std::size_t i) { return static_cast<long>(i); }), 55);
-    EXPECT_EQ(sennit::fork_each(3, [](std::size_t i) { return i; }), (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_EQ(sennit::fork_reduce(11, 0L, std::plus<>{},
+                                  [](std::size_t i) { return static_cast<long>(i); }),
+              55);
+    EXPECT_EQ(sennit::fork_each(3, [](std::size_t i) { return i; }),
+              (std::vector<std::size_t>{0, 1, 2}));
 }
 
-// The owner forks, then sits in a leaf that ends only when a fork has run: another worker must get it.
+// The owner forks, then sits in a leaf that ends only when a fork has run: another worker must get
+// it.
 TEST(forced_publication, takes_forks_from_a_worker_in_a_long_leaf) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 20; ++round) {

@@ -34,8 +34,9 @@ TEST_P(fork_join, computes_a_recursion) {
 
 TEST_P(fork_join, returns_all_results_in_order) {
     runtime.run([] {
-        auto [a, b, c, d, e] = sennit::fork_join([] { return 1; }, [] { return std::string(100, 'x'); },
-                                                 [] { return 2.5; }, [] { return 'c'; }, [] { return 5L; });
+        auto [a, b, c, d, e] =
+            sennit::fork_join([] { return 1; }, [] { return std::string(100, 'x'); },
+                              [] { return 2.5; }, [] { return 'c'; }, [] { return 5L; });
         EXPECT_EQ(a, 1);
         EXPECT_EQ(b, std::string(100, 'x'));
         EXPECT_EQ(c, 2.5);
@@ -172,7 +173,8 @@ TEST_P(fork_join, nests_thousands_deep) {
 TEST_P(fork_join, works_from_another_runtimes_worker) {
     sennit::runtime other({.workers = 2});
     const long result = runtime.run([&] {
-        auto [a, b] = sennit::fork_join([&] { return other.run([] { return fib(15); }); }, [] { return fib(15); });
+        auto [a, b] = sennit::fork_join([&] { return other.run([] { return fib(15); }); },
+                                        [] { return fib(15); });
         return a + b;
     });
     EXPECT_EQ(result, 2 * 610);
@@ -188,7 +190,8 @@ TEST(fork_join_outside, runs_on_the_default_runtime_from_any_thread) {
         });
     for (auto& one : threads) one.join();
     EXPECT_EQ(sum, 4 * (610 + 987));
-    EXPECT_THROW(sennit::fork_join([] { throw std::runtime_error("x"); }, [] {}), std::runtime_error);
+    EXPECT_THROW(sennit::fork_join([] { throw std::runtime_error("x"); }, [] {}),
+                 std::runtime_error);
 }
 
 } // namespace

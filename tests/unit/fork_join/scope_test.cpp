@@ -28,7 +28,8 @@ TEST_P(scope, joins_thousands_of_children_small_and_large) {
 void grow(sennit::scope& family, std::atomic<int>& ran, int depth) {
     ++ran;
     if (depth == 0) return;
-    for (int i = 0; i < 3; ++i) family.spawn([&family, &ran, depth] { grow(family, ran, depth - 1); });
+    for (int i = 0; i < 3; ++i)
+        family.spawn([&family, &ran, depth] { grow(family, ran, depth - 1); });
 }
 
 TEST_P(scope, lets_children_spawn_siblings) {
@@ -46,7 +47,8 @@ TEST_P(scope, takes_spawns_from_inside_other_forks) {
     runtime.run([&] {
         sennit::scope children;
         children.spawn([&] { ++ran; });
-        sennit::fork_join([&] { children.spawn([&] { ++ran; }); }, [&] { children.spawn([&] { ++ran; }); });
+        sennit::fork_join([&] { children.spawn([&] { ++ran; }); },
+                          [&] { children.spawn([&] { ++ran; }); });
         children.spawn([&] { ++ran; });
         children.join();
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks that are certainly taken by another worker: the callables meet, which they can only where each has its own.
+// Forks that are certainly taken by another worker: the callables meet, which they can only where
+// each has its own.
 #include "workers.hpp"
 
 #include <array>
@@ -27,8 +28,9 @@ protected:
         });
     }
 };
-INSTANTIATE_TEST_SUITE_P(workers, stolen, testing::Values(2u, 3u, 8u),
-                         [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); });
+INSTANTIATE_TEST_SUITE_P(workers, stolen, testing::Values(2u, 3u, 8u), [](const auto& test) {
+    return std::string(1, 'w').append(std::to_string(test.param));
+});
 
 struct failure : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -36,7 +38,8 @@ struct failure : std::runtime_error {
 
 TEST_P(stolen, returns_values_of_every_kind) {
     int x = 1, y = 2;
-    auto [a, b] = meet([] { return std::make_unique<int>(1); }, [] { return std::make_unique<int>(2); });
+    auto [a, b] =
+        meet([] { return std::make_unique<int>(1); }, [] { return std::make_unique<int>(2); });
     EXPECT_EQ(*a + *b, 3);
     auto [c, d] = meet([] {}, [] { return std::string(100, 'x'); });
     static_assert(std::is_same_v<decltype(c), std::monostate>);
@@ -44,17 +47,21 @@ TEST_P(stolen, returns_values_of_every_kind) {
     auto [e, f] = meet([&]() -> int& { return x; }, [&]() -> int& { return y; });
     EXPECT_EQ(&e, &x);
     EXPECT_EQ(&f, &y);
-    auto [g, h] = meet([&]() -> int&& { return std::move(x); }, [&]() -> int&& { return std::move(y); });
+    auto [g, h] =
+        meet([&]() -> int&& { return std::move(x); }, [&]() -> int&& { return std::move(y); });
     static_assert(std::is_same_v<decltype(h), int&&>);
     EXPECT_EQ(&static_cast<const int&>(g), &x);
     EXPECT_EQ(&static_cast<const int&>(h), &y);
-    auto [i, j] = meet([] { return std::array<long, 40>{1}; }, [] { return std::array<long, 40>{2}; });
+    auto [i, j] =
+        meet([] { return std::array<long, 40>{1}; }, [] { return std::array<long, 40>{2}; });
     EXPECT_EQ(i[0] + j[0], 3);
 }
 
 TEST_P(stolen, throws_what_the_taken_callable_threw) {
     EXPECT_THROW(meet([] { return 1; }, []() -> int { throw failure("second"); }), failure);
-    EXPECT_THROW(meet([] { return std::string(50, 'x'); }, []() -> std::string { throw failure("second"); }), failure);
+    EXPECT_THROW(
+        meet([] { return std::string(50, 'x'); }, []() -> std::string { throw failure("second"); }),
+        failure);
 }
 
 TEST_P(stolen, throws_the_first_exception_and_drops_the_taken_callables_result) {
@@ -62,7 +69,8 @@ TEST_P(stolen, throws_the_first_exception_and_drops_the_taken_callables_result) 
     using large = std::pair<std::shared_ptr<int>, std::array<long, 40>>;
     EXPECT_THROW(meet([]() -> int { throw failure("first"); }, [&] { return watched; }), failure);
     EXPECT_EQ(watched.use_count(), 1);
-    EXPECT_THROW(meet([]() -> int { throw failure("first"); }, [&] { return large(watched, {}); }), failure);
+    EXPECT_THROW(meet([]() -> int { throw failure("first"); }, [&] { return large(watched, {}); }),
+                 failure);
     EXPECT_EQ(watched.use_count(), 1);
 }
 
@@ -129,7 +137,8 @@ TEST_P(stolen, spreads_a_reduction_over_the_workers) {
 }
 
 TEST_P(stolen, spreads_the_children_of_several_scopes) {
-    // Two scopes of one context, of which the younger is joined first; each child meets one of the other scope.
+    // Two scopes of one context, of which the younger is joined first; each child meets one of the
+    // other scope.
     runtime.run([&] {
         std::latch meeting(2);
         int left = 0, right = 0;

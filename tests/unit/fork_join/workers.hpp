@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test with 1, 2, 3 and 8 workers, and checks at its end that nothing is left alive in the runtime.
+// Runs a test with 1, 2, 3 and 8 workers, and checks at its end that nothing is left alive in the
+// runtime.
 #pragma once
 
 #include <sennit/sennit.hpp>
@@ -18,10 +19,12 @@ protected:
             if (runtime.metrics().stacks_live <= GetParam()) return;
             runtime.run([] { sennit::sched::yield(); });
         }
-        FAIL() << runtime.metrics().stacks_live << " stacks are live with " << GetParam() << " workers";
+        FAIL() << runtime.metrics().stacks_live << " stacks are live with " << GetParam()
+               << " workers";
     }
 };
 
-#define SENNIT_FOR_WORKERS(suite)                                                                                      \
-    INSTANTIATE_TEST_SUITE_P(workers, suite, testing::Values(1u, 2u, 3u, 8u),                                          \
-                             [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); })
+#define SENNIT_FOR_WORKERS(suite)                                                                  \
+    INSTANTIATE_TEST_SUITE_P(                                                                      \
+        workers, suite, testing::Values(1u, 2u, 3u, 8u),                                           \
+        [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); })

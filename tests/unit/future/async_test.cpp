@@ -14,7 +14,8 @@ namespace {
 
 using sennit::future;
 
-static_assert(std::is_same_v<decltype(sennit::async([](int&) -> int& { throw 1; }, std::ref(std::declval<int&>()))),
+static_assert(std::is_same_v<decltype(sennit::async([](int&) -> int& { throw 1; },
+                                                    std::ref(std::declval<int&>()))),
                              future<int&>>);
 
 class async : public with_workers {};
@@ -32,14 +33,17 @@ TEST_P(async, runs_a_function_with_copies_and_gives_its_result) {
         future<std::string> copied = sennit::async([](std::string s) { return s; }, text);
         text = "after";
         EXPECT_EQ(copied.get(), "before");
-        auto moved = sennit::async([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(8));
+        auto moved =
+            sennit::async([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(8));
         EXPECT_EQ(*moved.get(), 8);
     });
 }
 
 TEST_P(async, passes_the_exception_on) {
-    runtime.run(
-        [] { EXPECT_THROW(sennit::async([]() -> int { throw std::runtime_error("x"); }).get(), std::runtime_error); });
+    runtime.run([] {
+        EXPECT_THROW(sennit::async([]() -> int { throw std::runtime_error("x"); }).get(),
+                     std::runtime_error);
+    });
 }
 
 TEST_P(async, does_not_unwrap) {
@@ -52,13 +56,15 @@ TEST_P(async, does_not_unwrap) {
 
 TEST_P(async, runs_in_a_fiber_of_its_own) {
     runtime.run([&] {
-        const auto [id, core] = sennit::async([] {
-                                    return std::pair(sennit::this_fiber::get_id(), sennit::sched::current_runtime());
-                                }).get();
+        const auto [id, core] =
+            sennit::async([] {
+                return std::pair(sennit::this_fiber::get_id(), sennit::sched::current_runtime());
+            }).get();
         EXPECT_NE(id, sennit::this_fiber::get_id());
         EXPECT_EQ(core, &runtime.core());
     });
-    EXPECT_EQ(sennit::async([] { return sennit::sched::current_runtime(); }).get(), &sennit::default_runtime().core());
+    EXPECT_EQ(sennit::async([] { return sennit::sched::current_runtime(); }).get(),
+              &sennit::default_runtime().core());
 }
 
 TEST_P(async, is_not_awaited_by_the_future_that_is_dropped) {
@@ -76,7 +82,8 @@ TEST_P(async, is_not_awaited_by_the_future_that_is_dropped) {
 TEST_P(async, has_dropped_the_function_and_its_arguments_when_it_is_ready) {
     runtime.run([] {
         for (int round = 0; round < 300; ++round) {
-            const future<void> done = sennit::async([kept = counted()](const counted&) {}, counted());
+            const future<void> done =
+                sennit::async([kept = counted()](const counted&) {}, counted());
             done.wait();
             ASSERT_EQ(counted::alive(), 0);
         }
@@ -87,7 +94,8 @@ TEST_P(async, is_ready_no_sooner_than_the_result_and_frees_it) {
     runtime.run([] {
         std::vector<future<counted>> all;
         for (int i = 0; i < 1000; ++i) all.push_back(sennit::async([i] { return counted(i); }));
-        for (int i = 0; i < 1000; i += 2) EXPECT_EQ(all[static_cast<std::size_t>(i)].get().value, i);
+        for (int i = 0; i < 1000; i += 2)
+            EXPECT_EQ(all[static_cast<std::size_t>(i)].get().value, i);
     }); // the other results are dropped, ready or not
 }
 
@@ -111,7 +119,8 @@ TEST(async_launch, now_runs_before_the_maker_goes_on_and_enqueue_after) {
         EXPECT_EQ(result.get(), 5);
         EXPECT_EQ(sennit::async(sennit::launch::now, [](int x) { return x; }, 6).get(), 6);
     });
-    EXPECT_EQ(sennit::async(sennit::launch::now, [] { return 7; }).get(), 7); // no worker: as enqueue
+    EXPECT_EQ(sennit::async(sennit::launch::now, [] { return 7; }).get(),
+              7); // no worker: as enqueue
 }
 
 int fibonacci(int n) {

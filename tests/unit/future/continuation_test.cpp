@@ -30,7 +30,10 @@ TEST_P(then, gets_the_ready_future_and_gives_a_future_of_the_result) {
         EXPECT_EQ(result.wait_for(std::chrono::seconds(0)), sennit::future_status::timeout);
         made.set_value(1);
         EXPECT_EQ(result.get(), 2);
-        EXPECT_EQ(sennit::make_ready_future(5).then([](future<int> ready) { return ready.get() * 2; }).get(), 10);
+        EXPECT_EQ(sennit::make_ready_future(5)
+                      .then([](future<int> ready) { return ready.get() * 2; })
+                      .get(),
+                  10);
     });
 }
 
@@ -40,8 +43,9 @@ TEST_P(then, runs_in_a_fiber_of_its_own_in_the_runtime_where_it_was_attached) {
     sennit::fiber::id attacher;
     future<seen> result = runtime.run([&] {
         attacher = sennit::this_fiber::get_id();
-        return made.get_future().then(
-            [](future<void>) { return seen(sennit::this_fiber::get_id(), sennit::sched::current_runtime()); });
+        return made.get_future().then([](future<void>) {
+            return seen(sennit::this_fiber::get_id(), sennit::sched::current_runtime());
+        });
     });
     made.set_value(); // on a thread that is no worker
     const auto [id, core] = result.get();
@@ -52,20 +56,25 @@ TEST_P(then, runs_in_a_fiber_of_its_own_in_the_runtime_where_it_was_attached) {
 
 TEST(then_outside, runs_in_the_default_runtime) {
     sennit::sched::runtime_core* where =
-        sennit::make_ready_future().then([](future<void>) { return sennit::sched::current_runtime(); }).get();
+        sennit::make_ready_future()
+            .then([](future<void>) { return sennit::sched::current_runtime(); })
+            .get();
     EXPECT_EQ(where, &sennit::default_runtime().core());
 }
 
 TEST_P(then, passes_errors_on) {
     runtime.run([] {
-        auto thrown = sennit::make_ready_future().then([](future<void>) -> int { throw std::runtime_error("x"); });
+        auto thrown = sennit::make_ready_future().then(
+            [](future<void>) -> int { throw std::runtime_error("x"); });
         EXPECT_THROW(thrown.get(), std::runtime_error);
-        auto rethrown = sennit::make_exceptional_future<int>(3).then([](future<int> f) { return f.get(); });
+        auto rethrown =
+            sennit::make_exceptional_future<int>(3).then([](future<int> f) { return f.get(); });
         EXPECT_THROW(rethrown.get(), int);
         future<std::error_code> broken;
         {
             promise<int> made;
-            broken = made.get_future().then([](future<int> f) { return code_of([&] { f.get(); }); });
+            broken =
+                made.get_future().then([](future<int> f) { return code_of([&] { f.get(); }); });
         }
         EXPECT_EQ(broken.get(), broken_promise);
     });
@@ -95,7 +104,8 @@ TEST_P(then, leaves_a_shared_future_as_it_is) {
         const shared_future<int> source = made.get_future();
         std::vector<future<int>> results;
         for (int i = 0; i < 10; ++i)
-            results.push_back(source.then([i](shared_future<int> ready) { return ready.get() + i; }));
+            results.push_back(
+                source.then([i](shared_future<int> ready) { return ready.get() + i; }));
         EXPECT_TRUE(source.valid());
         made.set_value(100);
         for (int i = 0; i < 10; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)].get(), 100 + i);
@@ -106,7 +116,8 @@ TEST_P(then, leaves_a_shared_future_as_it_is) {
 TEST_P(then, unwraps_a_future_of_a_future) {
     runtime.run([] {
         promise<int> late;
-        auto waiting = sennit::make_ready_future().then([&](future<void>) { return late.get_future(); });
+        auto waiting =
+            sennit::make_ready_future().then([&](future<void>) { return late.get_future(); });
         static_assert(std::is_same_v<decltype(waiting), future<int>>);
         EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(1)), sennit::future_status::timeout);
         late.set_value(3);
@@ -115,12 +126,18 @@ TEST_P(then, unwraps_a_future_of_a_future) {
         const auto of = [](auto made) {
             return [made = std::move(made)](future<void>) mutable { return std::move(made); };
         };
-        EXPECT_THROW(sennit::make_ready_future().then(of(sennit::make_exceptional_future<int>(1.5))).get(), double);
-        EXPECT_EQ(code_of([&] { sennit::make_ready_future().then(of(future<int>())).get(); }), broken_promise);
+        EXPECT_THROW(
+            sennit::make_ready_future().then(of(sennit::make_exceptional_future<int>(1.5))).get(),
+            double);
+        EXPECT_EQ(code_of([&] { sennit::make_ready_future().then(of(future<int>())).get(); }),
+                  broken_promise);
         sennit::make_ready_future().then(of(sennit::make_ready_future())).get();
         int there = 0;
-        EXPECT_EQ(&sennit::make_ready_future().then(of(sennit::make_ready_future(std::ref(there)))).get(), &there);
-        auto thrown = sennit::make_ready_future().then([](future<void>) -> future<int> { throw 'x'; });
+        EXPECT_EQ(
+            &sennit::make_ready_future().then(of(sennit::make_ready_future(std::ref(there)))).get(),
+            &there);
+        auto thrown =
+            sennit::make_ready_future().then([](future<void>) -> future<int> { throw 'x'; });
         EXPECT_THROW(thrown.get(), char);
     });
 }
@@ -152,7 +169,8 @@ future<counted> count_down(int from) {
     return sennit::make_ready_future().then([from](future<void>) { return count_down(from - 1); });
 }
 
-// Each link waits for the next: neither a stack for each, nor one call inside the other when the last is ready.
+// Each link waits for the next: neither a stack for each, nor one call inside the other when the
+// last is ready.
 TEST_P(then, unwraps_recursion_of_any_depth_and_holds_no_stacks) {
     runtime.run([] { EXPECT_EQ(count_down(50'000).get().value, 42); });
     EXPECT_LE(runtime.metrics().stacks_live, 2 * GetParam() + 1);

@@ -21,8 +21,10 @@ using sennit::future_status;
 using sennit::promise;
 using sennit::shared_future;
 
-static_assert(!std::is_copy_constructible_v<future<int>> && std::is_nothrow_move_constructible_v<future<int>>);
-static_assert(std::is_copy_constructible_v<shared_future<int>> && std::is_copy_assignable_v<shared_future<void>>);
+static_assert(!std::is_copy_constructible_v<future<int>> &&
+              std::is_nothrow_move_constructible_v<future<int>>);
+static_assert(std::is_copy_constructible_v<shared_future<int>> &&
+              std::is_copy_assignable_v<shared_future<void>>);
 static_assert(std::is_convertible_v<future<int>, shared_future<int>>);
 static_assert(std::is_same_v<decltype(std::declval<shared_future<int>>().get()), const int&>);
 static_assert(std::is_same_v<decltype(std::declval<shared_future<int&>>().get()), int&>);
@@ -99,7 +101,8 @@ TEST(shared_future, gives_every_copy_the_same_value_again_and_again) {
     shared_future<void> nothing = sennit::make_ready_future();
     nothing.get();
     nothing.get();
-    const shared_future<void> failed = sennit::make_exceptional_future<void>(std::runtime_error("x"));
+    const shared_future<void> failed =
+        sennit::make_exceptional_future<void>(std::runtime_error("x"));
     for (int i = 0; i < 3; ++i) EXPECT_THROW(failed.get(), std::runtime_error);
     EXPECT_TRUE(failed.valid());
 }
@@ -119,7 +122,8 @@ void tells_time_out_from_ready() {
     made.set_value(1);
     EXPECT_EQ(wanted.wait_for(0s), future_status::ready);
     EXPECT_EQ(wanted.wait_for(1h), future_status::ready);
-    EXPECT_EQ(wanted.wait_until(std::chrono::steady_clock::time_point::max()), future_status::ready);
+    EXPECT_EQ(wanted.wait_until(std::chrono::steady_clock::time_point::max()),
+              future_status::ready);
     EXPECT_EQ(wanted.wait_until(std::chrono::system_clock::time_point()), future_status::ready);
     EXPECT_EQ(wanted.get(), 1);
 }

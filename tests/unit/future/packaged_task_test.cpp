@@ -15,12 +15,13 @@ using sennit::packaged_task;
 
 static_assert(!std::is_copy_constructible_v<packaged_task<void()>>);
 static_assert(std::is_nothrow_move_constructible_v<packaged_task<void()>>);
-static_assert(
-    std::is_same_v<decltype(packaged_task([](int, char&) { return 1.5; })), packaged_task<double(int, char&)>>);
+static_assert(std::is_same_v<decltype(packaged_task([](int, char&) { return 1.5; })),
+                             packaged_task<double(int, char&)>>);
 int twice(int x) noexcept {
     return 2 * x;
 }
-static_assert(std::is_same_v<decltype(packaged_task(std::declval<int (*)(int)>())), packaged_task<int(int)>>);
+static_assert(
+    std::is_same_v<decltype(packaged_task(std::declval<int (*)(int)>())), packaged_task<int(int)>>);
 
 TEST(packaged_task, puts_the_result_into_its_future) {
     packaged_task<int(int)> task(twice);
@@ -105,7 +106,9 @@ TEST(packaged_task, swaps_and_carries_references_move_only_things_and_members) {
     EXPECT_EQ(&b.get_future().get(), &there);
 
     packaged_task<std::unique_ptr<int>(std::unique_ptr<int>)> move_only(
-        [own = std::make_unique<int>(2)](std::unique_ptr<int> p) { return std::make_unique<int>(*p + *own); });
+        [own = std::make_unique<int>(2)](std::unique_ptr<int> p) {
+            return std::make_unique<int>(*p + *own);
+        });
     move_only(std::make_unique<int>(3));
     EXPECT_EQ(*move_only.get_future().get(), 5);
 

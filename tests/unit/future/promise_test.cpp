@@ -13,8 +13,10 @@ namespace {
 using sennit::future;
 using sennit::promise;
 
-static_assert(!std::is_copy_constructible_v<promise<int>> && !std::is_copy_assignable_v<promise<int>>);
-static_assert(std::is_nothrow_move_constructible_v<promise<int>> && std::is_nothrow_move_assignable_v<promise<int&>>);
+static_assert(!std::is_copy_constructible_v<promise<int>> &&
+              !std::is_copy_assignable_v<promise<int>>);
+static_assert(std::is_nothrow_move_constructible_v<promise<int>> &&
+              std::is_nothrow_move_assignable_v<promise<int&>>);
 static_assert(std::is_same_v<decltype(std::declval<promise<int&>&>().get_future().get()), int&>);
 static_assert(std::is_void_v<decltype(std::declval<promise<void>&>().get_future().get())>);
 
@@ -47,7 +49,9 @@ TEST(promise, has_no_state_once_moved_from) {
 
 template <class T, class Set>
 void is_satisfied_only_once(Set set) {
-    const auto fail = [](promise<T>& p) { p.set_exception(std::make_exception_ptr(std::runtime_error("x"))); };
+    const auto fail = [](promise<T>& p) {
+        p.set_exception(std::make_exception_ptr(std::runtime_error("x")));
+    };
     promise<T> with_value, with_error;
     set(with_value);
     fail(with_error);
@@ -149,7 +153,8 @@ TEST(promise, carries_references_move_only_and_over_aligned_values) {
     aligned.set_value({7});
     const sennit::shared_future<wide> shared = aligned.get_future().share();
     EXPECT_EQ(shared.get().value, 7);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&shared.get()) % 128, 0u); // SAFETY: the number of an address
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&shared.get()) % 128,
+              0u); // SAFETY: the number of an address
 
     promise<std::vector<int>> list;
     list.set_value({1, 2, 3});
@@ -181,8 +186,8 @@ TEST(promise, lets_exactly_one_of_many_threads_set_it) {
                 else
                     winner = i;
             });
-        EXPECT_EQ(made.get_future().get(),
-                  (racing[0].join(), racing[1].join(), racing[2].join(), racing[3].join(), winner.load()));
+        EXPECT_EQ(made.get_future().get(), (racing[0].join(), racing[1].join(), racing[2].join(),
+                                            racing[3].join(), winner.load()));
         EXPECT_EQ(refused, threads - 1);
     }
 }
@@ -193,11 +198,13 @@ TEST(make_ready_future, is_ready_with_value_reference_or_nothing) {
     EXPECT_EQ(&sennit::make_ready_future(std::ref(there)).get(), &there);
     const int constant = 4;
     static_assert(std::is_same_v<decltype(sennit::make_ready_future(constant)), future<int>>);
-    EXPECT_EQ(sennit::make_ready_future().wait_for(std::chrono::seconds(0)), sennit::future_status::ready);
+    EXPECT_EQ(sennit::make_ready_future().wait_for(std::chrono::seconds(0)),
+              sennit::future_status::ready);
 }
 
 TEST(make_exceptional_future, throws_what_it_was_made_of) {
-    EXPECT_THROW(sennit::make_exceptional_future<int>(std::runtime_error("x")).get(), std::runtime_error);
+    EXPECT_THROW(sennit::make_exceptional_future<int>(std::runtime_error("x")).get(),
+                 std::runtime_error);
     EXPECT_THROW(sennit::make_exceptional_future<int&>(std::make_exception_ptr(1)).get(), int);
 }
 

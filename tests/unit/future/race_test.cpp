@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens at the same moment: value and deadline, value and cancellation, the end of the wait and of the state.
+// What happens at the same moment: value and deadline, value and cancellation, the end of the wait
+// and of the state.
 #include "support.hpp"
 
 #include <sennit/cancelled.hpp>
-#include <sennit/detail/core/strand.hpp>
 #include <sennit/detail/core/cancel_scope.hpp>
+#include <sennit/detail/core/strand.hpp>
 
 #include <chrono>
 #include <memory>
@@ -26,7 +27,8 @@ class race : public with_workers {};
 SENNIT_FOR_WORKERS(race);
 
 int get_with_impatience(future<int>& wanted, int round) {
-    while (wanted.wait_for(std::chrono::nanoseconds(round % 64 * 200)) == future_status::timeout) sched::yield();
+    while (wanted.wait_for(std::chrono::nanoseconds(round % 64 * 200)) == future_status::timeout)
+        sched::yield();
     return wanted.get();
 }
 
@@ -48,7 +50,8 @@ TEST_P(race, of_value_and_deadline_loses_no_value_in_a_thread) {
     for (int round = 0; round < rounds; ++round) {
         promise<int> made;
         future<int> wanted = made.get_future();
-        const future<void> setter = runtime.run([&] { return sennit::async([&] { made.set_value(round); }); });
+        const future<void> setter =
+            runtime.run([&] { return sennit::async([&] { made.set_value(round); }); });
         ASSERT_EQ(get_with_impatience(wanted, round), round);
         setter.wait();
     }
@@ -88,7 +91,8 @@ TEST_P(race, of_futures_that_are_dropped_with_their_values) {
 // The running activity is in `scope` for as long as this lives.
 class inside {
 public:
-    explicit inside(sched::cancel_scope& scope) : outer_(std::exchange(sched::current_strand()->scope, &scope)) {}
+    explicit inside(sched::cancel_scope& scope)
+        : outer_(std::exchange(sched::current_strand()->scope, &scope)) {}
     ~inside() { sched::current_strand()->scope = outer_; }
     inside(const inside&) = delete;
 
@@ -110,7 +114,8 @@ TEST_P(cancellation, ends_every_blocking_call_and_leaves_the_future_valid) {
             EXPECT_THROW(wanted.get(), sennit::cancelled);
             EXPECT_THROW(wanted.wait(), sennit::cancelled);
             EXPECT_THROW((void)wanted.wait_for(1h), sennit::cancelled);
-            EXPECT_THROW((void)wanted.wait_until(std::chrono::steady_clock::now() + 1h), sennit::cancelled);
+            EXPECT_THROW((void)wanted.wait_until(std::chrono::steady_clock::now() + 1h),
+                         sennit::cancelled);
             EXPECT_THROW((void)wanted.get_exception_ptr(), sennit::cancelled);
             EXPECT_THROW(sennit::wait_all(wanted), sennit::cancelled);
             EXPECT_EQ(wanted.wait_for(0s), future_status::timeout); // does not block

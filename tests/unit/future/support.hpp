@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of futures share: runtimes of several sizes, values that are counted, and the code of a future_error.
+// What the tests of futures share: runtimes of several sizes, values that are counted, and the code
+// of a future_error.
 #pragma once
 
 #include <sennit/async.hpp>
@@ -42,13 +43,15 @@ protected:
             if (runtime.metrics().stacks_live <= GetParam() && counted::alive() == 0) return;
             runtime.run([] { sennit::sched::yield(); });
         }
-        FAIL() << runtime.metrics().stacks_live << " stacks and " << counted::alive() << " values are alive";
+        FAIL() << runtime.metrics().stacks_live << " stacks and " << counted::alive()
+               << " values are alive";
     }
 };
 
-#define SENNIT_FOR_WORKERS(suite)                                                                                      \
-    INSTANTIATE_TEST_SUITE_P(workers, suite, testing::Values(1u, 3u),                                                  \
-                             [](const auto& test) { return std::string(1, 'w').append(std::to_string(test.param)); })
+#define SENNIT_FOR_WORKERS(suite)                                                                  \
+    INSTANTIATE_TEST_SUITE_P(workers, suite, testing::Values(1u, 3u), [](const auto& test) {       \
+        return std::string(1, 'w').append(std::to_string(test.param));                             \
+    })
 
 // What the call throws as future_error; an empty code if nothing.
 template <class F>
@@ -62,6 +65,8 @@ std::error_code code_of(F&& call) {
 }
 
 inline const std::error_code no_state = make_error_code(sennit::future_errc::no_state);
-inline const std::error_code already_retrieved = make_error_code(sennit::future_errc::future_already_retrieved);
-inline const std::error_code already_satisfied = make_error_code(sennit::future_errc::promise_already_satisfied);
+inline const std::error_code already_retrieved =
+    make_error_code(sennit::future_errc::future_already_retrieved);
+inline const std::error_code already_satisfied =
+    make_error_code(sennit::future_errc::promise_already_satisfied);
 inline const std::error_code broken_promise = make_error_code(sennit::future_errc::broken_promise);

@@ -48,7 +48,8 @@ TEST_P(when, all_is_ready_when_the_last_is) {
             }
             std::vector<future<counted>> ready = all.get();
             ASSERT_EQ(ready.size(), count);
-            for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(ready[i].get().value, static_cast<int>(i));
+            for (std::size_t i = 0; i < count; ++i)
+                EXPECT_EQ(ready[i].get().value, static_cast<int>(i));
         }
     });
 }
@@ -58,10 +59,11 @@ TEST_P(when, all_takes_different_futures_and_shares_the_shared) {
         promise<int> late;
         const shared_future<int> shared = late.get_future();
         auto all = sennit::when_all(sennit::make_ready_future(), shared,
-                                    sennit::make_exceptional_future<char>(std::runtime_error("x")), shared);
+                                    sennit::make_exceptional_future<char>(std::runtime_error("x")),
+                                    shared);
         static_assert(
-            std::is_same_v<decltype(all),
-                           future<std::tuple<future<void>, shared_future<int>, future<char>, shared_future<int>>>>);
+            std::is_same_v<decltype(all), future<std::tuple<future<void>, shared_future<int>,
+                                                            future<char>, shared_future<int>>>>);
         EXPECT_TRUE(shared.valid());
         EXPECT_EQ(all.wait_for(0s), future_status::timeout);
         late.set_value(4);
@@ -90,7 +92,8 @@ TEST_P(when, refuses_futures_without_a_state_and_takes_none) {
     std::vector<future<int>> futures(2);
     futures[0] = sennit::make_ready_future(1);
     EXPECT_EQ(code_of([&] { (void)sennit::when_all(std::move(futures)); }), no_state);
-    EXPECT_EQ(code_of([&] { (void)sennit::when_any(future<int>(), sennit::make_ready_future(1)); }), no_state);
+    EXPECT_EQ(code_of([&] { (void)sennit::when_any(future<int>(), sennit::make_ready_future(1)); }),
+              no_state);
     EXPECT_EQ(code_of([&] { sennit::wait_all(future<int>()); }), no_state);
 }
 
@@ -126,7 +129,9 @@ TEST_P(when, any_counts_errors_as_ready_and_takes_different_futures) {
     runtime.run([] {
         promise<int> never;
         auto [index, futures] =
-            sennit::when_any(never.get_future(), sennit::make_exceptional_future<void>(std::runtime_error("x"))).get();
+            sennit::when_any(never.get_future(),
+                             sennit::make_exceptional_future<void>(std::runtime_error("x")))
+                .get();
         EXPECT_EQ(index, 1u);
         EXPECT_FALSE(std::get<0>(futures).wait_for(0s) == future_status::ready);
         EXPECT_THROW(std::get<1>(futures).get(), std::runtime_error);
@@ -157,7 +162,8 @@ TEST_P(when, sources_that_race_decide_once) {
             auto second = sennit::async([&] { b.set_value(1); });
             if (round % 2) {
                 auto [index, futures] = sennit::when_any(std::move(of_a), std::move(of_b)).get();
-                const int value = index == 0 ? std::get<0>(futures).get() : std::get<1>(futures).get();
+                const int value =
+                    index == 0 ? std::get<0>(futures).get() : std::get<1>(futures).get();
                 EXPECT_EQ(value, static_cast<int>(index));
             } else {
                 auto [x, y] = sennit::when_all(std::move(of_a), std::move(of_b)).get();
@@ -172,8 +178,8 @@ TEST_P(when, nested_ones_are_ready_at_once) {
     runtime.run([] {
         promise<int> made;
         const shared_future<int> shared = made.get_future();
-        auto whole =
-            sennit::when_all(sennit::when_any(shared, sennit::when_all(shared)), sennit::when_all(shared, shared));
+        auto whole = sennit::when_all(sennit::when_any(shared, sennit::when_all(shared)),
+                                      sennit::when_all(shared, shared));
         made.set_value(3);
         EXPECT_EQ(whole.wait_for(0s), future_status::ready);
     });
@@ -182,7 +188,8 @@ TEST_P(when, nested_ones_are_ready_at_once) {
 TEST_P(when, wait_all_returns_when_all_are_ready_and_throws_nothing) {
     runtime.run([] {
         std::vector<future<int>> all;
-        for (int i = 0; i < 50; ++i) all.push_back(sennit::async([i]() -> int { return i % 2 ? throw i : i; }));
+        for (int i = 0; i < 50; ++i)
+            all.push_back(sennit::async([i]() -> int { return i % 2 ? throw i : i; }));
         sennit::wait_all(all);
         sennit::wait_all(all.begin(), all.end());
         sennit::wait_all(all[0], sennit::make_ready_future());
@@ -259,7 +266,8 @@ TEST_P(waits_for_values, the_first_error_ends_the_wait_for_all) {
         parts.push_back(never.get_future());
         parts.push_back(sennit::make_ready_future(1));
         parts.push_back(failing.get_future());
-        const sennit::fiber setter([&] { failing.set_exception(std::make_exception_ptr(std::runtime_error("x"))); });
+        const sennit::fiber setter(
+            [&] { failing.set_exception(std::make_exception_ptr(std::runtime_error("x"))); });
         EXPECT_THROW((void)sennit::wait_all_values(std::move(parts)), std::runtime_error);
     });
 }

@@ -13,7 +13,8 @@
 #include <vector>
 
 // Calls body(0), …, body(count - 1) at once: fibers, and each third one a thread that is no worker.
-inline void crew(sennit::runtime& runtime, std::size_t count, const std::function<void(std::size_t)>& body) {
+inline void crew(sennit::runtime& runtime, std::size_t count,
+                 const std::function<void(std::size_t)>& body) {
     std::vector<std::thread> threads;
     for (std::size_t i = 2; i < count; i += 3) threads.emplace_back([&body, i] { body(i); });
     runtime.run([&] {
@@ -25,7 +26,8 @@ inline void crew(sennit::runtime& runtime, std::size_t count, const std::functio
     for (auto& each : threads) each.join();
 }
 
-// Four put 1 to 500 each, four take as often: `put` and `take` of a Buffer that is a bounded one, with `values`.
+// Four put 1 to 500 each, four take as often: `put` and `take` of a Buffer that is a bounded one,
+// with `values`.
 template <class Buffer>
 void expect_bounded_buffer(sennit::runtime& runtime) {
     Buffer one;

@@ -50,7 +50,8 @@ TEST_P(monitor, several_are_entered_in_any_order_of_arguments) {
     std::array<counter, 4> all;
     crew(runtime, 6, [&](std::size_t i) {
         for (std::size_t k = 0; k < 400; ++k) {
-            auto &a = all[(i + k) % 4], &b = all[(i + 3 * k + 1) % 4], &c = all[(i * k) % 4]; // perhaps the same
+            auto &a = all[(i + k) % 4], &b = all[(i + 3 * k + 1) % 4],
+                 &c = all[(i * k) % 4]; // perhaps the same
             auto in = sennit::enter(a, b, c);
             ++a.value;
             ++b.value;
@@ -77,8 +78,8 @@ TEST_P(monitor, four_at_once_exclude_each_alone) {
 
 #ifndef SENNIT_NO_LOCK_ELISION
 
-// One worker that is alone enters several, and leaves them, by plain stores: free ones, the same twice, its own, and
-// those that somebody has or waits for.
+// One worker that is alone enters several, and leaves them, by plain stores: free ones, the same
+// twice, its own, and those that somebody has or waits for.
 TEST(monitor_alone, several_are_entered_and_left_and_handed_over) {
     if (!sennit::sys::barrier_available()) GTEST_SKIP();
     counter a, b, c;
@@ -311,7 +312,8 @@ TEST_P(monitor, a_dating_service_pairs_by_signal_block) {
     }
 }
 
-// A wait leaves exactly the condition's monitors and has them all again; a signal may hand them over one by one.
+// A wait leaves exactly the condition's monitors and has them all again; a signal may hand them
+// over one by one.
 TEST_P(monitor, waits_over_two_monitors_and_gets_both_back) {
     counter lock, data;
     sennit::condition both{lock, data};

@@ -114,9 +114,12 @@ TEST_P(waitfor, guards_choose_and_the_clause_is_told) {
             for (int turn = 0; turn < 30; ++turn) {
                 int then = -1;
                 const std::size_t which = sennit::waitfor(
-                    sennit::when(turn % 3 == 0, sennit::accept<&steps::a>(one).then([&] { then = 0; })),
-                    sennit::when(turn % 3 == 1, sennit::accept<&steps::b>(one).then([&] { then = 1; })),
-                    sennit::when(turn % 3 == 2, sennit::accept<&steps::c>(one).then([&] { then = 2; })));
+                    sennit::when(turn % 3 == 0,
+                                 sennit::accept<&steps::a>(one).then([&] { then = 0; })),
+                    sennit::when(turn % 3 == 1,
+                                 sennit::accept<&steps::b>(one).then([&] { then = 1; })),
+                    sennit::when(turn % 3 == 2,
+                                 sennit::accept<&steps::c>(one).then([&] { then = 2; })));
                 EXPECT_EQ(which, static_cast<std::size_t>(turn % 3));
                 EXPECT_EQ(then, turn % 3);
                 EXPECT_EQ(one.done.back(), "abc"[turn % 3]);
@@ -149,7 +152,8 @@ TEST_P(waitfor, of_those_that_wait_the_first_clause_goes_first) {
             let_others_run();
         }
         if (runtime.workers() > 1) // they may be on their way still
-            for (int i = 0; i < 6; ++i) sennit::waitfor(sennit::accept<&steps::a>(one), sennit::accept<&steps::b>(one));
+            for (int i = 0; i < 6; ++i)
+                sennit::waitfor(sennit::accept<&steps::a>(one), sennit::accept<&steps::b>(one));
         else
             for (int i = 0; i < 3; ++i) {
                 sennit::waitfor(sennit::accept<&steps::b>(one), sennit::accept<&steps::a>(one));
@@ -169,11 +173,15 @@ TEST_P(waitfor, otherwise_and_timeouts_and_nothing) {
         auto in = sennit::enter(one);
         bool late = false;
         EXPECT_EQ(sennit::waitfor(sennit::accept<&steps::a>(one), sennit::or_else()), 1u);
-        EXPECT_EQ(sennit::waitfor(sennit::accept<&steps::a>(one), sennit::timeout(50us).then([&] { late = true; })),
+        EXPECT_EQ(sennit::waitfor(sennit::accept<&steps::a>(one),
+                                  sennit::timeout(50us).then([&] { late = true; })),
                   1u);
         EXPECT_TRUE(late);
-        EXPECT_EQ(sennit::waitfor(sennit::when(false, sennit::accept<&steps::a>(one)), sennit::timeout(50us)), 1u);
-        EXPECT_EQ(sennit::waitfor(sennit::when(false, sennit::accept<&steps::a>(one))), sennit::no_clause);
+        EXPECT_EQ(sennit::waitfor(sennit::when(false, sennit::accept<&steps::a>(one)),
+                                  sennit::timeout(50us)),
+                  1u);
+        EXPECT_EQ(sennit::waitfor(sennit::when(false, sennit::accept<&steps::a>(one))),
+                  sennit::no_clause);
         EXPECT_EQ(sennit::waitfor(sennit::when(false, sennit::accept<&steps::a>(one)),
                                   sennit::when(false, sennit::or_else())),
                   sennit::no_clause);
@@ -190,7 +198,8 @@ TEST_P(waitfor, a_call_and_a_deadline_may_meet) {
             for (; rounds > 0; --rounds) {
                 const auto before = one.done.size();
                 const auto limit = std::chrono::nanoseconds(rounds * 997 % 30'000);
-                const bool came = sennit::waitfor(sennit::accept<&steps::a>(one), sennit::timeout(limit)) == 0;
+                const bool came =
+                    sennit::waitfor(sennit::accept<&steps::a>(one), sennit::timeout(limit)) == 0;
                 EXPECT_EQ(one.done.size(), before + came);
                 accepted += came;
             }
@@ -202,7 +211,8 @@ TEST_P(waitfor, a_call_and_a_deadline_may_meet) {
             }
         }
     });
-    EXPECT_LE(one.done.size(), static_cast<std::size_t>(accepted) + 1); // the last one may have come after the end
+    EXPECT_LE(one.done.size(),
+              static_cast<std::size_t>(accepted) + 1); // the last one may have come after the end
 }
 
 struct nest : sennit::monitor {
@@ -268,9 +278,10 @@ TEST_P(waitfor, accepts_calls_of_sets_of_monitors) {
             inside = true;
             for (int k = 0; k < 50; ++k) {
                 const int before_a = a.calls, before_b = b.calls;
-                const std::size_t which =
-                    k % 2 == 0 ? sennit::waitfor(sennit::accept<&together>(b, a))
-                               : sennit::waitfor(sennit::accept<&part::alone>(a), sennit::accept<&part::alone>(b));
+                const std::size_t which = k % 2 == 0
+                                              ? sennit::waitfor(sennit::accept<&together>(b, a))
+                                              : sennit::waitfor(sennit::accept<&part::alone>(a),
+                                                                sennit::accept<&part::alone>(b));
                 if (k % 2 == 0) {
                     EXPECT_EQ(which, 0u);
                     EXPECT_EQ(a.calls - before_a + b.calls - before_b, 20);
@@ -364,9 +375,9 @@ struct server : sennit::monitor {
     void run() {
         EXPECT_EQ(asked, 0); // nobody before us
         for (;;) {
-            const std::size_t which =
-                sennit::waitfor(sennit::accept<&server::ask>(*this), sennit::accept<&server::stop_then_fail>(*this),
-                                sennit::accept_destructor(*this));
+            const std::size_t which = sennit::waitfor(
+                sennit::accept<&server::ask>(*this), sennit::accept<&server::stop_then_fail>(*this),
+                sennit::accept_destructor(*this));
             if (which == 1) throw std::runtime_error("stopped");
             if (which == 2) break;
         }

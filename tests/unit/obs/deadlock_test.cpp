@@ -20,7 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ThreadSanitizer keeps a thread of its own, of which nobody knows whom it wakes; and a child of fork() is not for it.
+// ThreadSanitizer keeps a thread of its own, of which nobody knows whom it wakes; and a child of
+// fork() is not for it.
 class deadlock_death_test : public testing::Test {
 protected:
     void SetUp() override {
@@ -43,8 +44,9 @@ std::atomic<int> looks{0}; // that found nothing
 constexpr std::int64_t pause_ns = 10'000'000;
 
 TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
-    EXPECT_EXIT(sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
-                "sennit: \\[SNT-030\\] deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
+    EXPECT_EXIT(
+        sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
+        "sennit: \\[SNT-030\\] deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
 }
 
 TEST_F(deadlock_death_test, report_names_both_switches_that_turn_it_off) {
@@ -71,8 +73,9 @@ TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_
             sennit::fiber b({.name = "b"}, [&] { hold_and_want(both, second, first); });
         });
     };
-    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
-                "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
+    EXPECT_EXIT(
+        embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+        "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
 TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
@@ -80,12 +83,15 @@ TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
         sennit::runtime one({.workers = 1}), other({.workers = 1});
         sennit::mutex first, second;
         sennit::latch both(2);
-        sennit::fiber a({.name = "a", .runtime = &one}, [&] { hold_and_want(both, first, second); });
-        sennit::fiber b({.name = "b", .runtime = &other}, [&] { hold_and_want(both, second, first); });
+        sennit::fiber a({.name = "a", .runtime = &one},
+                        [&] { hold_and_want(both, first, second); });
+        sennit::fiber b({.name = "b", .runtime = &other},
+                        [&] { hold_and_want(both, second, first); });
         a.join();
     };
-    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
-                "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
+    EXPECT_EXIT(
+        embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+        "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
 // The body waits for the fiber on top of it, which waits for the body.
@@ -99,8 +105,9 @@ TEST_F(deadlock_death_test, of_two_on_one_stack_is_reported_with_its_circle) {
             guest.join(); // runs it right here
         });
     };
-    EXPECT_EXIT(embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
-                "circle: fiber [0-9]+ 'guest' waits for strand [0-9]+ waits for fiber [0-9]+ 'guest'");
+    EXPECT_EXIT(
+        embrace(), testing::ExitedWithCode(sennit::deadlock_exit_status),
+        "circle: fiber [0-9]+ 'guest' waits for strand [0-9]+ waits for fiber [0-9]+ 'guest'");
 }
 
 TEST_F(deadlock_death_test, of_threads_is_reported_too) {
@@ -119,7 +126,9 @@ TEST_F(deadlock_death_test, is_reported_when_the_last_thread_comes_late) {
         sennit::event never;
         sennit::runtime runtime({.workers = 1});
         sennit::fiber blocked({.runtime = &runtime}, [&] { never.wait(); });
-        while (looks < 3) std::this_thread::sleep_for(1ms); // the worker looks no more: it is this thread that looks
+        while (looks < 3)
+            std::this_thread::sleep_for(
+                1ms); // the worker looks no more: it is this thread that looks
         blocked.join();
     };
     EXPECT_EXIT(late(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
@@ -135,10 +144,12 @@ TEST_F(deadlock_death_test, is_reported_after_a_blocking_call_has_ended) {
     EXPECT_EXIT(all(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
 }
 
-// The same while somebody can still wake the others, though nobody does: `body` never returns. The second look that
-// finds nothing ends the process. Besides the main thread, which may or may not look, there is one that does.
+// The same while somebody can still wake the others, though nobody does: `body` never returns. The
+// second look that finds nothing ends the process. Besides the main thread, which may or may not
+// look, there is one that does.
 template <class Body>
-[[noreturn]] void with_somebody_awake(Body body, const sennit::runtime_options& options = {.workers = 2}) {
+[[noreturn]] void with_somebody_awake(Body body,
+                                      const sennit::runtime_options& options = {.workers = 2}) {
     sennit::sched::deadlock_detector::set_test_interval(pause_ns, []() noexcept {
         if (++looks == 2) std::_Exit(nothing_was_reported);
     });
@@ -231,7 +242,8 @@ TEST_F(deadlock_death_test, is_told_to_the_callback_which_may_end_it) {
     EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
 }
 
-// The workers look as they fall asleep, and the main thread, which passes for one that wakes nobody, in a loop.
+// The workers look as they fall asleep, and the main thread, which passes for one that wakes
+// nobody, in a loop.
 TEST_F(deadlock_death_test, is_told_once) {
     const auto looks_again = [] {
         static std::atomic<int> told{0};
@@ -245,7 +257,8 @@ TEST_F(deadlock_death_test, is_told_once) {
     EXPECT_EXIT(looks_again(), testing::ExitedWithCode(0), "^$");
 }
 
-// Told by a worker: the main thread, which passes for one that wakes nobody until then, waits outside of the library.
+// Told by a worker: the main thread, which passes for one that wakes nobody until then, waits
+// outside of the library.
 template <class Callback>
 void tell_a_worker(Callback callback, sennit::event& go) {
     ::alarm(60); // a hang is a failure
@@ -273,7 +286,8 @@ TEST_F(deadlock_death_test, is_told_to_a_callback_that_may_block_in_the_library)
                 (void)sennit::async([] { return 1; }).get();
                 sennit::blocking([] {});
                 (void)sennit::fork_join([] { return 1; }, [] { return 2; });
-                runtime.run([] { sennit::this_fiber::yield(); }); // by the very worker that has looked
+                runtime.run(
+                    [] { sennit::this_fiber::yield(); }); // by the very worker that has looked
                 go.set();
             },
             go);

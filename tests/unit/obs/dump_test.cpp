@@ -55,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(workers, dump_on, testing::Values(1u, 2u, 4u));
 
 TEST_P(dump_on, tells_of_an_idle_runtime_that_there_is_nothing) {
     const std::string text = dump_of(runtime);
-    EXPECT_TRUE(matches(text, "sennit: runtime 0x[0-9a-f]+, " + std::to_string(GetParam()) + " workers, 0 strands"))
+    EXPECT_TRUE(matches(text, "sennit: runtime 0x[0-9a-f]+, " + std::to_string(GetParam()) +
+                                  " workers, 0 strands"))
         << text;
 }
 
@@ -69,7 +70,9 @@ TEST_P(dump_on, says_in_what_and_on_which_object_a_fiber_is_blocked) {
         EXPECT_NE(text.find("blocked in event at " + address.str()), std::string::npos) << text;
         EXPECT_TRUE(matches(text, "made at .*\\+0x")) << text;
         EXPECT_TRUE(matches(text, "runs .*TestBody.*lambda")) << text;
-        EXPECT_TRUE(matches(text, "stack [0-9]+: [0-9.]+ KiB in use, [0-9]+ KiB touched, of [0-9]+ KiB")) << text;
+        EXPECT_TRUE(
+            matches(text, "stack [0-9]+: [0-9.]+ KiB in use, [0-9]+ KiB touched, of [0-9]+ KiB"))
+            << text;
         go.set();
     });
 }
@@ -85,17 +88,18 @@ const void* newest_made_at(sennit::runtime& runtime) {
     return found;
 }
 
-// `make` is an expression here: its line of code, not one of the library's, is where the fiber was made.
-#define SENNIT_EXPECT_MADE_HERE(make)                                                                                  \
-    {                                                                                                                  \
-        const void* before = sennit::sched::here();                                                                    \
-        [[maybe_unused]] auto&& made = make;                                                                           \
-        const void* after = sennit::sched::here();                                                                     \
-        const void* told = newest_made_at(runtime);                                                                    \
-        EXPECT_TRUE(std::less_equal<>()(before, told) && std::less_equal<>()(told, after))                             \
-            << #make ": " << before << ", " << told << ", " << after;                                                  \
-        while (newest_made_at(runtime)) sennit::this_fiber::yield();                                                   \
-    }                                                                                                                  \
+// `make` is an expression here: its line of code, not one of the library's, is where the fiber was
+// made.
+#define SENNIT_EXPECT_MADE_HERE(make)                                                              \
+    {                                                                                              \
+        const void* before = sennit::sched::here();                                                \
+        [[maybe_unused]] auto&& made = make;                                                       \
+        const void* after = sennit::sched::here();                                                 \
+        const void* told = newest_made_at(runtime);                                                \
+        EXPECT_TRUE(std::less_equal<>()(before, told) && std::less_equal<>()(told, after))         \
+            << #make ": " << before << ", " << told << ", " << after;                              \
+        while (newest_made_at(runtime)) sennit::this_fiber::yield();                               \
+    }                                                                                              \
     static_assert(true)
 
 TEST(dump, says_of_every_way_to_make_a_fiber_where_it_was_made) {
@@ -114,7 +118,8 @@ TEST(dump, says_of_every_way_to_make_a_fiber_where_it_was_made) {
         SENNIT_EXPECT_MADE_HERE(sennit::spawn(nothing));
         SENNIT_EXPECT_MADE_HERE(sennit::make_ready_future().then(after_it));
         SENNIT_EXPECT_MADE_HERE(ready.then(after_it));
-        SENNIT_EXPECT_MADE_HERE(sennit::future<int>(sennit::make_ready_future(sennit::make_ready_future(1))));
+        SENNIT_EXPECT_MADE_HERE(
+            sennit::future<int>(sennit::make_ready_future(sennit::make_ready_future(1))));
         SENNIT_EXPECT_MADE_HERE(sennit::active<with_a_body>());
         sennit::nursery family;
         SENNIT_EXPECT_MADE_HERE((family.start(nothing), 0));
@@ -172,24 +177,32 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
         start("j", [&] { (void)future.get(); });
         start("k", [&] { sennit::select(sennit::on_pop(channel, [](int) {})); });
         start("m", [&] { all[3].join(); });
-        start("n", [&] { sennit::waituntil(sennit::on_pop(channel, [](int) {}) && sennit::on_set(event, [] {})); });
+        start("n", [&] {
+            sennit::waituntil(sennit::on_pop(channel, [](int) {}) && sennit::on_set(event, [] {}));
+        });
         sennit::nursery sleepers;
         sleepers.start({.name = "l"}, [] { sennit::this_fiber::sleep_for(1h); });
         const std::pair<const char*, const char*> expected[] = {
-            {"a", "mutex"},        {"b", "channel::pop"}, {"c", "channel::push"}, {"d", "event"},
-            {"e", "latch"},        {"f", "barrier"},      {"g", "semaphore"},     {"h", "condition_variable"},
-            {"i", "shared_mutex"}, {"k", "select"},       {"l", "sleep"},         {"m", "fiber::join"},
+            {"a", "mutex"},         {"b", "channel::pop"},
+            {"c", "channel::push"}, {"d", "event"},
+            {"e", "latch"},         {"f", "barrier"},
+            {"g", "semaphore"},     {"h", "condition_variable"},
+            {"i", "shared_mutex"},  {"k", "select"},
+            {"l", "sleep"},         {"m", "fiber::join"},
             {"n", "waituntil"}};
         for (const auto& [name, what] : expected) {
             const std::string text = entry_when_blocked(runtime, name);
-            const bool on_one =
-                std::string(what) != "sleep" && std::string(what) != "select" && std::string(what) != "waituntil";
-            EXPECT_NE(text.find(std::string("blocked in ") + what + (on_one ? " at 0x" : ", for ")), std::string::npos)
+            const bool on_one = std::string(what) != "sleep" && std::string(what) != "select" &&
+                                std::string(what) != "waituntil";
+            EXPECT_NE(text.find(std::string("blocked in ") + what + (on_one ? " at 0x" : ", for ")),
+                      std::string::npos)
                 << text;
         }
-        EXPECT_TRUE(matches(entry_when_blocked(runtime, "a"), "waits for strand [0-9]+")); // this body has the mutex
+        EXPECT_TRUE(matches(entry_when_blocked(runtime, "a"),
+                            "waits for strand [0-9]+")); // this body has the mutex
         EXPECT_TRUE(matches(entry_when_blocked(runtime, "m"), "waits for fiber [0-9]+ 'd'"));
-        EXPECT_TRUE(matches(entry_when_blocked(runtime, "l"), "at most 3[56][0-9][0-9]\\.[0-9] s more"));
+        EXPECT_TRUE(
+            matches(entry_when_blocked(runtime, "l"), "at most 3[56][0-9][0-9]\\.[0-9] s more"));
         (void)entry_when_blocked(runtime, "j");
         mutex.unlock();
         shared.unlock();
@@ -226,7 +239,9 @@ TEST_P(dump_on, shows_where_a_blocked_fiber_stands) {
         sennit::event go;
         sennit::fiber shallow({.name = "shallow"}, [&] { blocks_deep_inside(go, 0); });
         sennit::fiber deep({.name = "deep"}, [&] { blocks_deep_inside(go, 20); });
-        const auto frames = [](const std::string& text) { return std::count(text.begin(), text.end(), '#'); };
+        const auto frames = [](const std::string& text) {
+            return std::count(text.begin(), text.end(), '#');
+        };
         const auto few = frames(entry_when_blocked(runtime, "shallow"));
         const auto many = frames(entry_when_blocked(runtime, "deep"));
         EXPECT_GE(few, 4);
@@ -263,7 +278,8 @@ TEST_P(dump_on, shows_a_fiber_whose_stack_another_one_uses) {
             inner.join(); // runs it right here
         });
         (void)entry_when_blocked(runtime, "inner");
-        EXPECT_NE(entry(dump_of(runtime), "outer").find("[waits for who runs on its stack]"), std::string::npos);
+        EXPECT_NE(entry(dump_of(runtime), "outer").find("[waits for who runs on its stack]"),
+                  std::string::npos);
         go.set();
     });
 }
@@ -279,7 +295,8 @@ TEST_P(dump_on, shows_who_waits_for_a_blocking_call) {
             });
         });
         while (!inside) sennit::this_fiber::yield();
-        EXPECT_NE(entry_when_blocked(runtime, "caller").find("blocked in blocking"), std::string::npos);
+        EXPECT_NE(entry_when_blocked(runtime, "caller").find("blocked in blocking"),
+                  std::string::npos);
         go = true;
         go.notify_all();
     });
@@ -305,7 +322,8 @@ TEST_P(dump_on, finds_circles_of_fibers_that_wait_for_each_other) {
             text = dump_of(runtime);
             sennit::this_fiber::yield();
         }
-        EXPECT_TRUE(matches(text, "circle: fiber [0-9]+ '(a|b)' waits for fiber [0-9]+ '(a|b)' waits for fiber"))
+        EXPECT_TRUE(matches(
+            text, "circle: fiber [0-9]+ '(a|b)' waits for fiber [0-9]+ '(a|b)' waits for fiber"))
             << text;
         seen = true;
     });
@@ -360,7 +378,8 @@ TEST(stack_use, is_nothing_on_a_plain_thread) {
 }
 
 TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
-    // Without the watchdog: its spare worker would begin `next` on another stack while this thread has no processor.
+    // Without the watchdog: its spare worker would begin `next` on another stack while this thread
+    // has no processor.
     sennit::runtime runtime({.workers = 1, .stack_size = 1 << 20, .max_spare_workers = 0});
     runtime.run([] {
         const auto before = sennit::this_fiber::stack();

@@ -32,7 +32,8 @@ protected:
 
 TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dumps) {
 #ifdef SENNIT_ADDRESS_SANITIZER
-    GTEST_SKIP() << "AddressSanitizer's list of freed memory may stay locked in a child, if another thread frees some";
+    GTEST_SKIP() << "AddressSanitizer's list of freed memory may stay locked in a child, if "
+                    "another thread frees some";
 #endif
     const auto forks = [] {
         std::atomic<bool> stop = false;
@@ -107,9 +108,9 @@ TEST_F(fork_death_test, leaves_the_trace_to_the_parent) {
     GTEST_SKIP() << "this library cannot trace";
 #endif
     const auto forks = [] {
-        const std::string path =
-            (std::filesystem::temp_directory_path() / ("sennit-trace-" + std::to_string(::getpid()) + ".json"))
-                .string();
+        const std::string path = (std::filesystem::temp_directory_path() /
+                                  ("sennit-trace-" + std::to_string(::getpid()) + ".json"))
+                                     .string();
         ::setenv("SENNIT_TRACE", path.c_str(), 1);
         const auto run = [](const char* name) {
             sennit::runtime runtime({.workers = 1});
@@ -124,7 +125,8 @@ TEST_F(fork_death_test, leaves_the_trace_to_the_parent) {
         std::stringstream text;
         text << file.rdbuf();
         std::filesystem::remove(path);
-        const bool whole = text.str().find("of the parent") != std::string::npos && text.str().ends_with("\n]}\n");
+        const bool whole =
+            text.str().find("of the parent") != std::string::npos && text.str().ends_with("\n]}\n");
         const bool alone = text.str().find("of the child") == std::string::npos;
         std::_Exit(failed == 0 && whole && alone ? 0 : 1);
     };

@@ -21,9 +21,11 @@ namespace {
 // Runs `body` in a process that traces, and returns the file.
 template <class Body>
 std::string trace_of(Body body) {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / ("sennit-trace-" + std::to_string(::getpid()) + ".json")).string();
-    // The child of a threadsafe death test is another process with another number: it is told the name.
+    const std::string path = (std::filesystem::temp_directory_path() /
+                              ("sennit-trace-" + std::to_string(::getpid()) + ".json"))
+                                 .string();
+    // The child of a threadsafe death test is another process with another number: it is told the
+    // name.
     const char* inherited = std::getenv("SENNIT_TRACE_TEST");
     ::setenv("SENNIT_TRACE_TEST", inherited ? inherited : path.c_str(), 1);
     const auto traced = [&] {
@@ -57,8 +59,10 @@ TEST(trace, is_refused_by_a_library_that_cannot) {
         sennit::runtime refused({.workers = 1});
         ADD_FAILURE() << "was made";
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: [SNT-023] SENNIT_TRACE is set, but this library was built with "
-                                   "SENNIT_TRACE_HOOKS=OFF; unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
+        EXPECT_STREQ(
+            error.what(),
+            "sennit: [SNT-023] SENNIT_TRACE is set, but this library was built with "
+            "SENNIT_TRACE_HOOKS=OFF; unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
     }
     ::unsetenv("SENNIT_TRACE");
 }
@@ -66,7 +70,8 @@ TEST(trace, is_refused_by_a_library_that_cannot) {
 
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        ++found;
     return found;
 }
 
@@ -93,7 +98,8 @@ TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
     EXPECT_GE(count(text, "\"name\":\"wakes "), 1u) << text;
 }
 
-class trace_of_policy_death_test : public trace_death_test, public testing::WithParamInterface<sennit::scheduling> {};
+class trace_of_policy_death_test : public trace_death_test,
+                                   public testing::WithParamInterface<sennit::scheduling> {};
 INSTANTIATE_TEST_SUITE_P(all, trace_of_policy_death_test,
                          testing::Values(sennit::scheduling::stealing, sennit::scheduling::sharing,
                                          sennit::scheduling::round_robin));
@@ -119,9 +125,12 @@ TEST_P(trace_of_policy_death_test, shows_every_turn_of_fibers_that_yield_in_turn
     });
     std::string order;
     const std::regex slice("\"name\":\"(l|r)(eft|ight) ");
-    for (std::sregex_iterator at(text.begin(), text.end(), slice), end; at != end; ++at) order += (*at)[1];
-    EXPECT_TRUE(order.ends_with("lrlrlrlrlrlr") || order.ends_with("rlrlrlrlrlrl")) << order << '\n' << text;
-    EXPECT_EQ(order.size(), 14u) << order << ": before the wait once each, after it six times\n" << text;
+    for (std::sregex_iterator at(text.begin(), text.end(), slice), end; at != end; ++at)
+        order += (*at)[1];
+    EXPECT_TRUE(order.ends_with("lrlrlrlrlrlr") || order.ends_with("rlrlrlrlrlrl")) << order << '\n'
+                                                                                    << text;
+    EXPECT_EQ(order.size(), 14u) << order << ": before the wait once each, after it six times\n"
+                                 << text;
     EXPECT_GE(count(text, "\"name\":\"wakes "), 2u) << text;
 }
 
@@ -131,7 +140,8 @@ TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_
         runtime.run([] {
             sennit::channel<int> numbers(2);
             sennit::fiber consumer([&] {
-                for (int i : numbers) (void)sennit::fork_join([i] { return i; }, [i] { return -i; });
+                for (int i : numbers)
+                    (void)sennit::fork_join([i] { return i; }, [i] { return -i; });
             });
             for (int i = 0; i < 1000; ++i) numbers.push(i);
             numbers.close();
@@ -154,7 +164,8 @@ TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_
     for (const auto& [tid, left] : open) EXPECT_EQ(left, 0) << "track " << tid;
 }
 
-// The call waits in the library, as the fiber that made it: what that one waits for is then the other thread's to say.
+// The call waits in the library, as the fiber that made it: what that one waits for is then the
+// other thread's to say.
 TEST_F(trace_death_test, says_of_who_left_for_a_blocking_call_just_that) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 2});
@@ -189,12 +200,13 @@ TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
 
 TEST_F(trace_death_test, is_json_whatever_the_locale_and_the_names) {
     const std::string text = trace_of([] {
-        for (const char* comma : {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"}) // whichever the system has
+        for (const char* comma :
+             {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"}) // whichever the system has
             if (std::setlocale(LC_ALL, comma)) break;
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
-            for (const char* name :
-                 {"caf\xe9", "\xc3\xa9t\xc3\xa9", "\xe2\x82", "\xc0\x80\xed\xa0\x80", "\xf0\x9f\xa7\xb6!"})
+            for (const char* name : {"caf\xe9", "\xc3\xa9t\xc3\xa9", "\xe2\x82",
+                                     "\xc0\x80\xed\xa0\x80", "\xf0\x9f\xa7\xb6!"})
                 sennit::fiber({.name = name}, [] {}).join();
         });
     });

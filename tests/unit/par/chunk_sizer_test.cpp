@@ -43,9 +43,11 @@ TEST(par_chunk_sizer, a_piece_of_cheap_elements_leaves_most_of_a_long_range) {
 
 TEST(par_chunk_sizer, a_grain_makes_no_piece_shorter) {
     chunk_sizer steps(grain{64});
-    steps.note_chunk(1); // expensive elements: the time of this one asks for at most 16 in the next piece
+    steps.note_chunk(
+        1); // expensive elements: the time of this one asks for at most 16 in the next piece
     EXPECT_EQ(steps.next_end(0, 1'000'000), 64u);
-    for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000); // cheap elements: longer than the grain
+    for (int i = 0; i < 20; ++i)
+        steps.note_chunk(1'000'000); // cheap elements: longer than the grain
     EXPECT_GT(steps.next_end(0, std::size_t{1} << 40), 64u);
 }
 

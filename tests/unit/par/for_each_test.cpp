@@ -22,7 +22,8 @@ using sennit::par::grain;
 
 // One plain byte an element: a second visit is seen, and a race on it by ThreadSanitizer.
 void expect_once(const std::vector<unsigned char>& visits, std::size_t elements = 0) {
-    EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), static_cast<std::ptrdiff_t>(visits.size()))
+    EXPECT_EQ(std::count(visits.begin(), visits.end(), 1),
+              static_cast<std::ptrdiff_t>(visits.size()))
         << "grain " << elements;
 }
 
@@ -39,8 +40,8 @@ TEST(par_for_each_n, visits_every_index_once) {
 TEST(par_for_each_n, visits_every_index_once_with_any_grain) {
     on_workers([] {
         for (std::size_t n : sizes) {
-            for (std::size_t elements :
-                 {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{100}, ~std::size_t{0}}) {
+            for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{3},
+                                         std::size_t{100}, ~std::size_t{0}}) {
                 std::vector<unsigned char> visits(n);
                 sennit::par::for_each_n(n, [&](std::size_t i) { ++visits[i]; }, grain{elements});
                 expect_once(visits, elements);
@@ -77,7 +78,8 @@ TEST(par_for_each, takes_vectors_deques_spans_arrays_and_views) {
         EXPECT_EQ(array[0] + array[1] + array[2], 6);
 
         std::vector<unsigned char> visits(5000);
-        sennit::par::for_each(std::views::iota(0, 5000), [&](int i) { ++visits[static_cast<std::size_t>(i)]; });
+        sennit::par::for_each(std::views::iota(0, 5000),
+                              [&](int i) { ++visits[static_cast<std::size_t>(i)]; });
         expect_once(visits);
     });
 }
@@ -98,7 +100,8 @@ TEST(par_for_each, takes_elements_and_callables_that_cannot_be_copied) {
     });
 }
 
-// Threads change only where pieces begin, so no run of equal threads may begin off a multiple of the grain.
+// Threads change only where pieces begin, so no run of equal threads may begin off a multiple of
+// the grain.
 TEST(par_for_each_n, pieces_begin_at_multiples_of_the_grain) {
     on_workers([] {
         constexpr std::size_t n = 20'000;
@@ -132,7 +135,8 @@ TEST(par_for_each_n, two_long_elements_run_on_two_workers) {
 
 TEST(par_for_each_n, the_lowest_element_that_throws_is_reported) {
     on_workers([] {
-        for (std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{1000}, std::size_t{100'000}}) {
+        for (std::size_t n :
+             {std::size_t{1}, std::size_t{2}, std::size_t{1000}, std::size_t{100'000}}) {
             for (std::size_t bad : {std::size_t{0}, n / 3, n - 1}) {
                 std::vector<unsigned char> visits(n);
                 std::string what;
@@ -183,7 +187,8 @@ TEST(par_for_each_n, runs_inside_fork_join_and_scope_and_holds_them) {
         std::vector<unsigned char> visits(4000);
         const auto part = [&](std::size_t from) {
             sennit::par::for_each_n(1000, [&, from](std::size_t i) {
-                if (i % 2 == 0) sennit::fork_join([&] { ++visits[from + i]; }, [&] { ++visits[from + i + 1]; });
+                if (i % 2 == 0)
+                    sennit::fork_join([&] { ++visits[from + i]; }, [&] { ++visits[from + i + 1]; });
             });
         };
         sennit::fork_join([&] { part(0); }, [&] { part(1000); });
@@ -207,13 +212,15 @@ TEST(par_for_each, runs_from_a_foreign_thread) {
     std::thread foreign([&] { sennit::par::for_each(visits, [](unsigned char& v) { ++v; }); });
     foreign.join();
     expect_once(visits);
-    EXPECT_THROW(sennit::par::for_each_n(10, [](std::size_t) { throw std::runtime_error("x"); }), std::runtime_error);
+    EXPECT_THROW(sennit::par::for_each_n(10, [](std::size_t) { throw std::runtime_error("x"); }),
+                 std::runtime_error);
 }
 
 TEST(par_for_each_n, takes_a_mutable_callable) {
     on_workers([] {
         std::atomic<int> counted{0};
-        sennit::par::for_each_n(1000, [&counted, own = 0](std::size_t) mutable { counted += ++own > 0; });
+        sennit::par::for_each_n(1000,
+                                [&counted, own = 0](std::size_t) mutable { counted += ++own > 0; });
         EXPECT_EQ(counted.load(), 1000);
     });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test's body on runtimes of 1, 2, 3 and 8 workers, whatever the machine has. The body may change threads, and
-// GoogleTest's traces belong to one: no SCOPED_TRACE inside.
+// Runs a test's body on runtimes of 1, 2, 3 and 8 workers, whatever the machine has. The body may
+// change threads, and GoogleTest's traces belong to one: no SCOPED_TRACE inside.
 #pragma once
 
 #include <sennit/runtime.hpp>

@@ -33,13 +33,16 @@ TEST(par_transform_reduce, sums_every_element_once) {
             std::iota(values.begin(), values.end(), std::uint64_t{1});
             const auto twice = [](std::uint64_t v) { return 2 * v; };
             const std::uint64_t expected = 5 + n * (n + 1);
-            EXPECT_EQ(par::transform_reduce(values, std::uint64_t{5}, std::plus<>(), twice), expected);
-            EXPECT_EQ(
-                par::transform_reduce(values.begin(), values.end(), std::uint64_t{5}, std::plus<>(), twice, grain{9}),
-                expected);
-            EXPECT_EQ(par::transform_reduce(deterministic, values, std::uint64_t{5}, std::plus<>(), twice), expected);
-            EXPECT_EQ(par::transform_reduce(deterministic, values.begin(), values.end(), std::uint64_t{5},
+            EXPECT_EQ(par::transform_reduce(values, std::uint64_t{5}, std::plus<>(), twice),
+                      expected);
+            EXPECT_EQ(par::transform_reduce(values.begin(), values.end(), std::uint64_t{5},
                                             std::plus<>(), twice, grain{9}),
+                      expected);
+            EXPECT_EQ(par::transform_reduce(deterministic, values, std::uint64_t{5}, std::plus<>(),
+                                            twice),
+                      expected);
+            EXPECT_EQ(par::transform_reduce(deterministic, values.begin(), values.end(),
+                                            std::uint64_t{5}, std::plus<>(), twice, grain{9}),
                       expected);
         }
     });
@@ -52,10 +55,11 @@ TEST(par_transform_reduce, keeps_the_order_of_an_operation_that_does_not_commute
         const auto numbers = std::views::iota(0, 3000);
         const auto text = [](int i) { return std::to_string(i) + ' '; };
         for (std::size_t elements : {0u, 1u, 7u, 10'000u}) {
-            EXPECT_EQ(par::transform_reduce(numbers, std::string("start:"), std::plus<>(), text, grain{elements}),
-                      expected);
-            EXPECT_EQ(par::transform_reduce(deterministic, numbers, std::string("start:"), std::plus<>(), text,
+            EXPECT_EQ(par::transform_reduce(numbers, std::string("start:"), std::plus<>(), text,
                                             grain{elements}),
+                      expected);
+            EXPECT_EQ(par::transform_reduce(deterministic, numbers, std::string("start:"),
+                                            std::plus<>(), text, grain{elements}),
                       expected);
         }
     });
@@ -65,7 +69,8 @@ std::vector<float> floats_of_mixed_magnitude(std::size_t n) {
     std::mt19937 random(12345);
     std::uniform_real_distribution<float> exponent(-20.0f, 20.0f);
     std::vector<float> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::exp2(exponent(random));
+    for (std::size_t i = 0; i < n; ++i)
+        values[i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::exp2(exponent(random));
     return values;
 }
 
@@ -78,10 +83,11 @@ TEST(par_transform_reduce, the_deterministic_form_gives_the_same_bits_on_any_num
             on_workers([&] {
                 for (int round = 0; round < 5; ++round)
                     bits.push_back(std::bit_cast<std::uint32_t>(par::transform_reduce(
-                        deterministic, values, 0.0f, std::plus<>(), [](float v) { return v * 1.1f; },
-                        grain{elements})));
+                        deterministic, values, 0.0f, std::plus<>(),
+                        [](float v) { return v * 1.1f; }, grain{elements})));
             });
-            EXPECT_EQ(std::count(bits.begin(), bits.end(), bits.front()), static_cast<std::ptrdiff_t>(bits.size()));
+            EXPECT_EQ(std::count(bits.begin(), bits.end(), bits.front()),
+                      static_cast<std::ptrdiff_t>(bits.size()));
         }
     }
 }
@@ -92,7 +98,8 @@ TEST(par_transform_reduce, the_grouping_matters_for_these_floats) {
     const std::vector<float> values = floats_of_mixed_magnitude(300'001);
     const auto sum = [&](std::size_t elements) {
         return runtime.run([&] {
-            return par::transform_reduce(deterministic, values, 0.0f, std::plus<>(), std::identity(), grain{elements});
+            return par::transform_reduce(deterministic, values, 0.0f, std::plus<>(),
+                                         std::identity(), grain{elements});
         });
     };
     EXPECT_NE(sum(1), sum(250));
@@ -103,7 +110,8 @@ TEST(par_transform_reduce, on_one_worker_the_fast_form_groups_like_a_plain_loop)
     const std::vector<float> values = floats_of_mixed_magnitude(100'000);
     float expected = 0.5f;
     for (float v : values) expected = expected + v;
-    const float sum = runtime.run([&] { return par::transform_reduce(values, 0.5f, std::plus<>(), std::identity()); });
+    const float sum = runtime.run(
+        [&] { return par::transform_reduce(values, 0.5f, std::plus<>(), std::identity()); });
     EXPECT_EQ(std::bit_cast<std::uint32_t>(sum), std::bit_cast<std::uint32_t>(expected));
 }
 
@@ -121,7 +129,8 @@ TEST(par_transform_reduce, carries_large_values_that_only_move) {
         };
         const auto numbers = std::views::iota(0L, 20'000L);
         EXPECT_EQ(*par::transform_reduce(numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
-        EXPECT_EQ(*par::transform_reduce(deterministic, numbers, make(1), add, make).sum, 1 + 19'999L * 10'000L);
+        EXPECT_EQ(*par::transform_reduce(deterministic, numbers, make(1), add, make).sum,
+                  1 + 19'999L * 10'000L);
     });
 }
 
@@ -140,19 +149,25 @@ TEST(par_transform_reduce, the_lowest_element_that_throws_is_reported) {
             }
             return "no exception";
         };
-        EXPECT_EQ(message([&] { par::transform_reduce(numbers, 0L, std::plus<>(), picky); }), "20000");
-        EXPECT_EQ(message([&] { par::transform_reduce(deterministic, numbers, 0L, std::plus<>(), picky); }), "20000");
+        EXPECT_EQ(message([&] { par::transform_reduce(numbers, 0L, std::plus<>(), picky); }),
+                  "20000");
+        EXPECT_EQ(message([&] {
+                      par::transform_reduce(deterministic, numbers, 0L, std::plus<>(), picky);
+                  }),
+                  "20000");
     });
 }
 
 TEST(par_transform_reduce, takes_deques_and_nests) {
     on_workers([] {
         const std::deque<int> values(300, 2);
-        const long sum = par::transform_reduce(std::views::iota(0, 40), 0L, std::plus<>(), [&](int i) {
-            const auto scaled = [i](int v) { return long{v} * i; };
-            return i % 2 == 0 ? par::transform_reduce(values, 0L, std::plus<>(), scaled)
-                              : par::transform_reduce(deterministic, values, 0L, std::plus<>(), scaled);
-        });
+        const long sum =
+            par::transform_reduce(std::views::iota(0, 40), 0L, std::plus<>(), [&](int i) {
+                const auto scaled = [i](int v) { return long{v} * i; };
+                return i % 2 == 0 ? par::transform_reduce(values, 0L, std::plus<>(), scaled)
+                                  : par::transform_reduce(deterministic, values, 0L, std::plus<>(),
+                                                          scaled);
+            });
         EXPECT_EQ(sum, 600L * (39 * 40 / 2));
     });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of one's own, and the properties they go by. One worker, so that what is ready waits while the body runs.
+// Orders of one's own, and the properties they go by. One worker, so that what is ready waits while
+// the body runs.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -31,8 +32,10 @@ protected:
 TEST_F(by_priority, runs_the_highest_first_and_equals_as_they_came) {
     runtime.run([&] {
         std::vector<sennit::fiber> all;
-        const std::pair<char, int> given[] = {{'d', 0}, {'f', -3}, {'a', 9}, {'b', 5}, {'e', 0}, {'g', -99}, {'c', 5}};
-        for (auto [who, priority] : given) all.emplace_back(sennit::fiber_attributes{.priority = priority}, says(who));
+        const std::pair<char, int> given[] = {{'d', 0}, {'f', -3},  {'a', 9}, {'b', 5},
+                                              {'e', 0}, {'g', -99}, {'c', 5}};
+        for (auto [who, priority] : given)
+            all.emplace_back(sennit::fiber_attributes{.priority = priority}, says(who));
         for (auto& one : all) one.join();
     });
     EXPECT_EQ(order, "abcdefg");
@@ -93,7 +96,9 @@ TEST_F(by_priority, a_change_that_throws_leaves_the_fiber_where_it_was) {
     runtime.run([&] {
         sennit::fiber a({.priority = 1}, says('a'));
         sennit::fiber b(says('b'));
-        EXPECT_THROW(b.change_properties<sennit::fiber_properties>([](sennit::fiber_properties&) { throw 1; }), int);
+        EXPECT_THROW(b.change_properties<sennit::fiber_properties>(
+                         [](sennit::fiber_properties&) { throw 1; }),
+                     int);
         a.join();
         b.join();
     });
@@ -112,7 +117,8 @@ TEST_F(by_priority, many_threads_change_what_many_fibers_do) {
     std::vector<std::thread> outside;
     for (int t = 0; t < 2; ++t)
         outside.emplace_back([&, t] {
-            for (int i = 0; i < 2'000; ++i) all[static_cast<std::size_t>(i * 3 + t) % 8].set_priority(i % 7);
+            for (int i = 0; i < 2'000; ++i)
+                all[static_cast<std::size_t>(i * 3 + t) % 8].set_priority(i % 7);
         });
     for (auto& one : outside) one.join();
     for (auto& one : all) one.join();

@@ -60,10 +60,11 @@ TEST_P(pinned, fibers_stay_on_their_worker) {
         });
     runtime.run([&] { // and from inside
         for (int i = 0; i < 4; ++i)
-            all.emplace_back(sennit::fiber_attributes{.pinned = true}, [&, mine = std::this_thread::get_id()] {
-                EXPECT_EQ(std::this_thread::get_id(), mine);
-                moved += times_moved(words, guard);
-            });
+            all.emplace_back(sennit::fiber_attributes{.pinned = true},
+                             [&, mine = std::this_thread::get_id()] {
+                                 EXPECT_EQ(std::this_thread::get_id(), mine);
+                                 moved += times_moved(words, guard);
+                             });
     });
     sennit::fiber reader({.runtime = &runtime}, [&] {
         for (int i = 0; i < 50 * static_cast<int>(GetParam() + 4); ++i) words.pop();
@@ -88,10 +89,11 @@ TEST_P(pinned, families_may_be_bound_and_begin_at_once) {
         std::atomic<int> ran{0};
         sennit::nursery all;
         for (unsigned i = 0; i < GetParam(); ++i) all.start({.worker = i}, [&] { ++ran; });
-        all.start({.policy = sennit::launch::now, .pinned = true}, [&, mine = std::this_thread::get_id()] {
-            EXPECT_EQ(std::this_thread::get_id(), mine);
-            ++ran;
-        });
+        all.start({.policy = sennit::launch::now, .pinned = true},
+                  [&, mine = std::this_thread::get_id()] {
+                      EXPECT_EQ(std::this_thread::get_id(), mine);
+                      ++ran;
+                  });
         all.join();
         EXPECT_EQ(ran, static_cast<int>(GetParam()) + 1);
     });
@@ -99,7 +101,8 @@ TEST_P(pinned, families_may_be_bound_and_begin_at_once) {
 
 TEST_P(pinned, to_a_worker_that_is_not_there_is_an_error) {
     sennit::fiber none;
-    EXPECT_THROW(none = sennit::fiber({.runtime = &runtime, .worker = GetParam()}, [] {}), std::invalid_argument);
+    EXPECT_THROW(none = sennit::fiber({.runtime = &runtime, .worker = GetParam()}, [] {}),
+                 std::invalid_argument);
     EXPECT_FALSE(none.joinable());
 }
 
@@ -107,7 +110,9 @@ TEST_P(pinned, to_a_worker_that_is_not_there_is_an_error) {
 std::size_t deep(std::size_t bytes) {
     volatile char block[4096];
     block[0] = 1;
-    return bytes < 2 * sizeof block ? std::size_t{1} : deep(bytes - sizeof block) + static_cast<std::size_t>(block[0]);
+    return bytes < 2 * sizeof block
+               ? std::size_t{1}
+               : deep(bytes - sizeof block) + static_cast<std::size_t>(block[0]);
 }
 
 TEST(larger_stack, is_there_for_who_asks) {
@@ -119,7 +124,8 @@ TEST(larger_stack, is_there_for_who_asks) {
             sennit::this_fiber::yield();
             EXPECT_GT(deep(3 << 20), 500u);
         });
-        sennit::fiber no_more_than_usual({.stack_size = 1000}, [] { EXPECT_GT(deep(16 << 10), 1u); });
+        sennit::fiber no_more_than_usual({.stack_size = 1000},
+                                         [] { EXPECT_GT(deep(16 << 10), 1u); });
         small.join();
         large.join();
         at_once.join();
@@ -145,11 +151,13 @@ TEST(larger_stack, is_used_again) {
 TEST(larger_stack, beyond_the_limit_is_an_error) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
-        EXPECT_THROW(sennit::fiber({.stack_size = std::size_t{2} << 30}, [] {}), std::invalid_argument);
+        EXPECT_THROW(sennit::fiber({.stack_size = std::size_t{2} << 30}, [] {}),
+                     std::invalid_argument);
         int ran = 0;
         {
             sennit::nursery all;
-            EXPECT_THROW(all.start({.stack_size = std::size_t{2} << 30}, [&] { ++ran; }), std::invalid_argument);
+            EXPECT_THROW(all.start({.stack_size = std::size_t{2} << 30}, [&] { ++ran; }),
+                         std::invalid_argument);
             all.start([&] { ++ran; });
             all.join();
         }

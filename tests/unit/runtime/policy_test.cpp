@@ -43,7 +43,8 @@ long tree(long first, long leaves) {
     sennit::channel<long> sums(4);
     std::vector<sennit::fiber> children;
     for (long i = 0; i < 5; ++i)
-        children.emplace_back([&sums, i, first, leaves] { sums.push(tree(first + i * leaves / 5, leaves / 5)); });
+        children.emplace_back(
+            [&sums, i, first, leaves] { sums.push(tree(first + i * leaves / 5, leaves / 5)); });
     long sum = 0;
     for (long i = 0; i < 5; ++i) sum += *sums.pop();
     for (auto& one : children) one.join();
@@ -56,8 +57,8 @@ long fib(int n) {
     return a + b;
 }
 
-// Each primitive once, with somebody who waits and somebody who ends the wait. Returns how many of them did as they
-// should.
+// Each primitive once, with somebody who waits and somebody who ends the wait. Returns how many of
+// them did as they should.
 int primitives_that_work() {
     int works = 0;
     sennit::fiber_local<int> own;
@@ -139,7 +140,8 @@ protected:
         return chosen;
     }();
 };
-INSTANTIATE_TEST_SUITE_P(all, every_policy, testing::Combine(testing::Range(0, 4), testing::Range(1u, 25u)),
+INSTANTIATE_TEST_SUITE_P(all, every_policy,
+                         testing::Combine(testing::Range(0, 4), testing::Range(1u, 25u)),
                          [](const auto& test) {
                              return std::string(policy_of(std::get<0>(test.param)).name) + "_" +
                                     std::to_string(std::get<1>(test.param));
@@ -216,9 +218,11 @@ TEST(policy, round_robin_keeps_each_fiber_on_its_thread) {
     };
     std::vector<sennit::fiber> all;
     for (int i = 0; i < 6; ++i)
-        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, stays([&] { words.push(1); }));
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime},
+                         stays([&] { words.push(1); }));
     for (int i = 0; i < 6; ++i)
-        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, stays([&] { words.pop(); }));
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime},
+                         stays([&] { words.pop(); }));
     for (int i = 0; i < 3; ++i)
         all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, stays([] {
                              sennit::this_fiber::yield();
@@ -229,13 +233,15 @@ TEST(policy, round_robin_keeps_each_fiber_on_its_thread) {
     EXPECT_EQ(moved, 0);
 }
 
-// As many fibers hold a worker each as there are workers: they can only meet if the work is shared out.
+// As many fibers hold a worker each as there are workers: they can only meet if the work is shared
+// out.
 void meet_on_all_workers(const sennit::runtime_options& options) {
     sennit::runtime runtime(options);
     std::barrier everybody(static_cast<std::ptrdiff_t>(runtime.workers()));
     runtime.run([&] {
         std::vector<sennit::fiber> all;
-        for (unsigned i = 0; i < runtime.workers(); ++i) all.emplace_back([&] { everybody.arrive_and_wait(); });
+        for (unsigned i = 0; i < runtime.workers(); ++i)
+            all.emplace_back([&] { everybody.arrive_and_wait(); });
         for (auto& one : all) one.join();
     });
 }
@@ -250,7 +256,8 @@ TEST(policy, round_robin_spreads_what_comes_from_outside) {
     std::barrier everybody(4);
     std::vector<sennit::fiber> all;
     for (int i = 0; i < 4; ++i)
-        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime}, [&] { everybody.arrive_and_wait(); });
+        all.emplace_back(sennit::fiber_attributes{.runtime = &runtime},
+                         [&] { everybody.arrive_and_wait(); });
     for (auto& one : all) one.join();
 }
 
@@ -288,18 +295,21 @@ TEST(policy, may_come_from_the_environment) {
         EXPECT_EQ(order, "ab");
     }
     ::setenv("SENNIT_SCHEDULING", "fair", 1);
-    expect_rejected(
-        {}, "sennit: [SNT-003] SENNIT_SCHEDULING must be stealing, sharing, round-robin or priority, not 'fair'");
-    sennit::runtime told({.workers = 1, .policy = scheduling::sharing}); // the variable is for those that do not say
+    expect_rejected({}, "sennit: [SNT-003] SENNIT_SCHEDULING must be stealing, sharing, "
+                        "round-robin or priority, not 'fair'");
+    sennit::runtime told(
+        {.workers = 1, .policy = scheduling::sharing}); // the variable is for those that do not say
     ::unsetenv("SENNIT_SCHEDULING");
 }
 
 TEST(policy, refuses_what_contradicts_itself) {
     expect_rejected({.policy = scheduling::stealing, .order = by_priority},
-                    "sennit: [SNT-002] runtime_options::order needs the policy sharing; set runtime_options::policy to "
+                    "sennit: [SNT-002] runtime_options::order needs the policy sharing; set "
+                    "runtime_options::policy to "
                     "scheduling::sharing, or leave it unset");
-    expect_rejected({.order = [] { return std::unique_ptr<sennit::scheduling_order>(); }},
-                    "sennit: [SNT-012] runtime_options::order returned null; it must return the order to use");
+    expect_rejected(
+        {.order = [] { return std::unique_ptr<sennit::scheduling_order>(); }},
+        "sennit: [SNT-012] runtime_options::order returned null; it must return the order to use");
 }
 
 } // namespace

@@ -100,13 +100,15 @@ TEST_P(condition_variable_on, tells_a_deadline_from_a_notification) {
         EXPECT_EQ(changed.wait_for(lock, 2ms), sennit::cv_status::timeout);
         EXPECT_GE(std::chrono::steady_clock::now() - began, 2ms);
         EXPECT_EQ(changed.wait_for(lock, -1h), sennit::cv_status::timeout);
-        EXPECT_EQ(changed.wait_until(lock, std::chrono::system_clock::now() + 1ms), sennit::cv_status::timeout);
+        EXPECT_EQ(changed.wait_until(lock, std::chrono::system_clock::now() + 1ms),
+                  sennit::cv_status::timeout);
         EXPECT_TRUE(lock.owns_lock());
         int asked = 0;
         EXPECT_FALSE(changed.wait_for(lock, 1ms, [&] { return ++asked, false; }));
         EXPECT_GE(asked, 2) << "before and after the wait";
         EXPECT_TRUE(changed.wait_for(lock, 0s, [] { return true; }));
-        EXPECT_FALSE(changed.wait_until(lock, std::chrono::system_clock::now(), [] { return false; }));
+        EXPECT_FALSE(
+            changed.wait_until(lock, std::chrono::system_clock::now(), [] { return false; }));
         bool set = false;
         const auto set_it = [&] {
             std::lock_guard own(mutex);
@@ -118,7 +120,8 @@ TEST_P(condition_variable_on, tells_a_deadline_from_a_notification) {
         EXPECT_TRUE(set);
         set = false;
         sennit::fiber two({.runtime = &runtime}, set_it);
-        EXPECT_TRUE(changed.wait_until(lock, std::chrono::steady_clock::now() + 1h, [&] { return set; }));
+        EXPECT_TRUE(
+            changed.wait_until(lock, std::chrono::steady_clock::now() + 1h, [&] { return set; }));
         one.join();
         two.join();
     };
@@ -176,9 +179,11 @@ TEST_P(condition_variable_on, ends_a_wait_when_stop_is_requested) {
             std::stop_source source;
             sennit::fiber other({.runtime = &runtime}, [&] { source.request_stop(); });
             const std::stop_token stop = source.get_token();
-            EXPECT_FALSE(form == 0   ? changed.wait(lock, stop, never)
-                         : form == 1 ? changed.wait_for(lock, stop, 1h, never)
-                                     : changed.wait_until(lock, stop, std::chrono::system_clock::now() + 1h, never));
+            EXPECT_FALSE(
+                form == 0 ? changed.wait(lock, stop, never)
+                : form == 1
+                    ? changed.wait_for(lock, stop, 1h, never)
+                    : changed.wait_until(lock, stop, std::chrono::system_clock::now() + 1h, never));
             EXPECT_TRUE(lock.owns_lock());
             other.join();
             EXPECT_FALSE(changed.wait(lock, stop, never)) << "it was requested before";
@@ -186,7 +191,8 @@ TEST_P(condition_variable_on, ends_a_wait_when_stop_is_requested) {
         }
         std::stop_source source;
         EXPECT_FALSE(changed.wait_for(lock, source.get_token(), 1ms, never));
-        EXPECT_FALSE(changed.wait_until(lock, std::stop_token(), std::chrono::steady_clock::now() + 1ms, never));
+        EXPECT_FALSE(changed.wait_until(lock, std::stop_token(),
+                                        std::chrono::steady_clock::now() + 1ms, never));
         bool true_by_then = false; // the predicate's last answer counts
         std::stop_callback set(source.get_token(), [&] { true_by_then = true; });
         sennit::fiber other({.runtime = &runtime}, [&] {
@@ -201,7 +207,8 @@ TEST_P(condition_variable_on, ends_a_wait_when_stop_is_requested) {
     runtime.run(body);
 }
 
-// One item is there for two who wait; the token of one is stopped meanwhile. Somebody gets it in every round.
+// One item is there for two who wait; the token of one is stopped meanwhile. Somebody gets it in
+// every round.
 TEST_P(condition_variable_on, loses_no_notification_to_one_who_is_stopped) {
     runtime.run([] {
         sennit::mutex mutex;
@@ -212,7 +219,8 @@ TEST_P(condition_variable_on, loses_no_notification_to_one_who_is_stopped) {
             std::stop_source source;
             const auto take = [&](std::stop_token stop) {
                 std::unique_lock lock(mutex);
-                const bool got = changed.wait(lock, stop, [&] { return items > 0 || ended; }) && items > 0;
+                const bool got =
+                    changed.wait(lock, stop, [&] { return items > 0 || ended; }) && items > 0;
                 items -= got;
                 return got;
             };
@@ -293,7 +301,8 @@ TEST_F(sync_death_test, a_condition_variable_that_somebody_waits_for_must_not_be
                                             std::unique_lock lock(mutex);
                                             it.wait(lock);
                                         }),
-                 "sennit: \\[SNT-209\\] a condition variable was destroyed while a fiber or thread waits for it");
+                 "sennit: \\[SNT-209\\] a condition variable was destroyed while a fiber or thread "
+                 "waits for it");
 }
 
 } // namespace

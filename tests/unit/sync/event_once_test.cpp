@@ -75,7 +75,8 @@ TEST_P(event, lets_all_through_or_one) {
 }
 
 TEST_P(event, passes_a_turn_to_and_fro) {
-    std::array<sennit::event, 2> turn{sennit::event(mode::auto_reset, true), sennit::event(mode::auto_reset)};
+    std::array<sennit::event, 2> turn{sennit::event(mode::auto_reset, true),
+                                      sennit::event(mode::auto_reset)};
     int steps = 0; // whose turn it is
     together(2, [&](std::size_t me) {
         for (int k = 0; k < race_rounds / 10; ++k) {
@@ -146,7 +147,8 @@ TEST_P(event_on, loses_no_set_in_a_race_against_cancellations) {
 TEST_P(event_on, may_be_destroyed_by_its_waiter_at_once) {
     const auto body = [this] {
         for (int i = 0; i < race_rounds / 5; ++i) {
-            auto one = std::make_unique<sennit::event>(i % 2 == 0 ? mode::manual_reset : mode::auto_reset);
+            auto one =
+                std::make_unique<sennit::event>(i % 2 == 0 ? mode::manual_reset : mode::auto_reset);
             sennit::fiber setter({.runtime = &runtime}, [&it = *one] { it.set(); });
             one->wait();
             one.reset();
@@ -202,13 +204,15 @@ TEST_P(once, does_not_count_calls_that_throw) {
 TEST(once_alone, takes_moved_arguments_and_members) {
     sennit::once_flag flag;
     int seen = 0;
-    sennit::call_once(flag, [&](std::unique_ptr<int> mine) { seen = *mine; }, std::make_unique<int>(4));
+    sennit::call_once(
+        flag, [&](std::unique_ptr<int> mine) { seen = *mine; }, std::make_unique<int>(4));
     EXPECT_EQ(seen, 4);
 }
 
 TEST_F(sync_death_test, an_event_that_somebody_waits_for_must_not_be_destroyed) {
-    EXPECT_DEATH(destroy_under_a_waiter(new sennit::event, [](auto& it) { it.wait(); }),
-                 "sennit: \\[SNT-211\\] an event was destroyed while a fiber or thread waits for it");
+    EXPECT_DEATH(
+        destroy_under_a_waiter(new sennit::event, [](auto& it) { it.wait(); }),
+        "sennit: \\[SNT-211\\] an event was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

@@ -179,10 +179,12 @@ TEST_F(sync_death_test, a_latch_or_barrier_that_is_misused_ends_the_program) {
             (void)one.arrive(2);
         },
         "sennit: \\[SNT-221\\] more arrivals at a barrier than it expects");
-    EXPECT_DEATH(destroy_under_a_waiter(new sennit::latch(1), [](auto& it) { it.wait(); }),
-                 "sennit: \\[SNT-216\\] a latch was destroyed while a fiber or thread waits for it");
-    EXPECT_DEATH(destroy_under_a_waiter(new sennit::barrier<>(2), [](auto& it) { it.arrive_and_wait(); }),
-                 "sennit: \\[SNT-219\\] a barrier was destroyed while a fiber or thread waits for it");
+    EXPECT_DEATH(
+        destroy_under_a_waiter(new sennit::latch(1), [](auto& it) { it.wait(); }),
+        "sennit: \\[SNT-216\\] a latch was destroyed while a fiber or thread waits for it");
+    EXPECT_DEATH(
+        destroy_under_a_waiter(new sennit::barrier<>(2), [](auto& it) { it.arrive_and_wait(); }),
+        "sennit: \\[SNT-219\\] a barrier was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

@@ -181,7 +181,8 @@ TEST_P(mixed_on, a_pool_of_servers_is_cancelled_with_nothing_lost) {
             for (int i = 1; i < clients; ++i) inside.emplace_back(client);
         }
         // the runtime's worker must stay free for the servers
-        sennit::fiber waits({.runtime = &runtime}, [&] { yield_until([&] { return answered == clients * each; }); });
+        sennit::fiber waits({.runtime = &runtime},
+                            [&] { yield_until([&] { return answered == clients * each; }); });
         waits.join();
         outside.join();
         servers.cancel();
@@ -189,7 +190,8 @@ TEST_P(mixed_on, a_pool_of_servers_is_cancelled_with_nothing_lost) {
     });
 }
 
-// A tree of nurseries with everything in it ends at any moment, with all locks free and all tokens back.
+// A tree of nurseries with everything in it ends at any moment, with all locks free and all tokens
+// back.
 TEST_P(mixed_on, a_cancelled_tree_gives_everything_back) {
     runtime.run([] {
         sennit::mutex mutex;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records short random histories of every mutex and looks for an order of their calls that one bit, or a counter of
-// readers, would show.
+// Records short random histories of every mutex and looks for an order of their calls that one bit,
+// or a counter of readers, would show.
 #include "linearizable.hpp"
 #include "strands.hpp"
 
@@ -20,7 +20,15 @@ namespace {
 
 using sennit::base::random;
 
-enum class lock_call { lock, try_lock, try_lock_for, unlock, lock_shared, try_lock_shared, unlock_shared };
+enum class lock_call {
+    lock,
+    try_lock,
+    try_lock_for,
+    unlock,
+    lock_shared,
+    try_lock_shared,
+    unlock_shared
+};
 enum class lock_answer { done, refused, deadlock, not_permitted };
 
 // Somebody's exclusive lock, so many times, or so many readers.
@@ -32,13 +40,17 @@ struct lock_model {
         long begin, end; // of one clock
 
         bool shared() const { return what >= lock_call::lock_shared; }
-        bool unlocks() const { return what == lock_call::unlock || what == lock_call::unlock_shared; }
+        bool unlocks() const {
+            return what == lock_call::unlock || what == lock_call::unlock_shared;
+        }
         friend std::ostream& operator<<(std::ostream& out, const call& one) {
-            constexpr const char* names[] = {"lock",        "try_lock",        "try_lock_for", "unlock",
-                                             "lock_shared", "try_lock_shared", "unlock_shared"};
+            constexpr const char* names[] = {"lock",         "try_lock",    "try_lock_for",
+                                             "unlock",       "lock_shared", "try_lock_shared",
+                                             "unlock_shared"};
             constexpr const char* answers[] = {"done", "refused", "deadlock", "not permitted"};
-            return out << one.begin << '-' << one.end << ' ' << one.who << ' ' << names[static_cast<int>(one.what)]
-                       << ' ' << answers[static_cast<int>(one.answer)];
+            return out << one.begin << '-' << one.end << ' ' << one.who << ' '
+                       << names[static_cast<int>(one.what)] << ' '
+                       << answers[static_cast<int>(one.answer)];
         }
     };
     struct state {
@@ -88,17 +100,22 @@ TEST(lock_histories, are_told_from_impossible_ones) {
     EXPECT_FALSE(possible({{lock, 0, done, 1, 2}, {lock, 1, done, 3, 6}, {unlock, 0, done, 7, 8}}));
     EXPECT_TRUE(possible({{lock, 0, done, 1, 2}, {lock, 1, done, 3, 6}, {unlock, 0, done, 5, 8}}));
     EXPECT_FALSE(possible({{try_lock, 0, refused, 1, 2}}));
-    EXPECT_FALSE(possible({{lock, 0, done, 1, 2}, {unlock, 0, done, 3, 4}, {try_lock, 1, refused, 5, 6}}));
-    EXPECT_TRUE(possible({{lock, 0, done, 1, 2}, {unlock, 0, done, 3, 6}, {try_lock, 1, refused, 4, 5}}));
+    EXPECT_FALSE(
+        possible({{lock, 0, done, 1, 2}, {unlock, 0, done, 3, 4}, {try_lock, 1, refused, 5, 6}}));
+    EXPECT_TRUE(
+        possible({{lock, 0, done, 1, 2}, {unlock, 0, done, 3, 6}, {try_lock, 1, refused, 4, 5}}));
     EXPECT_FALSE(possible({{lock, 0, done, 1, 2}, {unlock, 1, done, 3, 4}}));
     EXPECT_TRUE(possible({{lock, 0, done, 1, 2}, {unlock, 1, not_permitted, 3, 4}}));
     EXPECT_FALSE(possible({{lock, 0, done, 1, 2}, {unlock, 0, not_permitted, 3, 4}}));
     EXPECT_TRUE(possible({{lock, 0, done, 1, 2}, {lock, 0, deadlock, 3, 4}}));
     EXPECT_FALSE(possible({{lock, 0, done, 1, 2}, {lock, 0, done, 3, 4}}));
-    const lock_history twice{
-        {lock, 0, done, 1, 2}, {lock, 0, done, 3, 4}, {unlock, 0, done, 5, 6}, {lock, 1, done, 7, 8}};
+    const lock_history twice{{lock, 0, done, 1, 2},
+                             {lock, 0, done, 3, 4},
+                             {unlock, 0, done, 5, 6},
+                             {lock, 1, done, 7, 8}};
     EXPECT_FALSE(possible(twice, true)); // once more to unlock
-    EXPECT_TRUE(possible({twice[0], twice[1], twice[2], {unlock, 0, done, 6, 7}, {lock, 1, done, 8, 9}}, true));
+    EXPECT_TRUE(possible(
+        {twice[0], twice[1], twice[2], {unlock, 0, done, 6, 7}, {lock, 1, done, 8, 9}}, true));
     EXPECT_TRUE(possible({{lock_shared, 0, done, 1, 2}, {lock_shared, 1, done, 3, 4}}));
     EXPECT_FALSE(possible({{lock_shared, 0, done, 1, 2}, {lock, 1, done, 3, 4}}));
     EXPECT_FALSE(possible({{lock, 0, done, 1, 2}, {try_lock_shared, 1, done, 3, 4}}));
@@ -125,7 +142,8 @@ protected:
             clock_ = 0;
             together(actors, [&](std::size_t me) {
                 actor<Mutex> one{*this, tested, static_cast<int>(me), chances[me], logs[me]};
-                for (std::uint32_t left = 1 + chances[me].below(most_calls); left > 0; --left) one.act(recursive);
+                for (std::uint32_t left = 1 + chances[me].below(most_calls); left > 0; --left)
+                    one.act(recursive);
                 one.leave();
             });
             lock_history all;
@@ -137,7 +155,8 @@ protected:
                 readers_wait |= !one.shared() && !one.unlocks() && one.end > one.begin + 1;
             }
             ASSERT_TRUE(linearizable(lock_model{recursive, readers_wait}, all))
-                << name << ", seed " << seed << ", round " << round << ": " << testing::PrintToString(all);
+                << name << ", seed " << seed << ", round " << round << ": "
+                << testing::PrintToString(all);
         }
         if (std::get<1>(GetParam()) == strand::fibers) { // the others may by chance
             EXPECT_GT(overlapped, 0) << name;
@@ -163,8 +182,9 @@ private:
             try {
                 if (!call()) answer = lock_answer::refused;
             } catch (const std::system_error& error) {
-                answer = error.code() == std::errc::operation_not_permitted ? lock_answer::not_permitted
-                                                                            : lock_answer::deadlock;
+                answer = error.code() == std::errc::operation_not_permitted
+                             ? lock_answer::not_permitted
+                             : lock_answer::deadlock;
             }
             log.back().end = ++test.clock_;
             return answer;
@@ -193,21 +213,25 @@ private:
             if (form == 0) return unlock(); // also when it is not ours
             if (held > 0 && form < 4) return unlock();
             if (held > 0 && !recursive && form > 5) return; // rarely a lock that must fail
-            lock(form < 3 ? lock_call::try_lock : form < 5 ? lock_call::try_lock_for : lock_call::lock);
+            lock(form < 3   ? lock_call::try_lock
+                 : form < 5 ? lock_call::try_lock_for
+                            : lock_call::lock);
         }
         // One who reads takes nothing more: he might wait for himself.
         void act_shared(std::uint32_t form) {
             if constexpr (requires { tested.lock_shared(); }) {
                 if (read > 0) {
-                    (void)record(lock_call::unlock_shared, [&] { return tested.unlock_shared(), true; });
+                    (void)record(lock_call::unlock_shared,
+                                 [&] { return tested.unlock_shared(), true; });
                     --read;
                 } else if (held == 0) {
                     const bool tries = form == 5;
-                    const auto done = record(tries ? lock_call::try_lock_shared : lock_call::lock_shared, [&] {
-                        if (tries) return tested.try_lock_shared();
-                        tested.lock_shared();
-                        return true;
-                    });
+                    const auto done =
+                        record(tries ? lock_call::try_lock_shared : lock_call::lock_shared, [&] {
+                            if (tries) return tested.try_lock_shared();
+                            tested.lock_shared();
+                            return true;
+                        });
                     read += done == lock_answer::done;
                 }
             }

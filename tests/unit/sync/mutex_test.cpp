@@ -16,17 +16,19 @@ SENNIT_ON_WORKERS(mutex_on);
 
 template <class Mutex>
 class every_mutex : public testing::Test {};
-using mutexes = testing::Types<sennit::mutex, sennit::timed_mutex, sennit::recursive_mutex,
-                               sennit::recursive_timed_mutex, sennit::shared_mutex, sennit::shared_timed_mutex>;
+using mutexes =
+    testing::Types<sennit::mutex, sennit::timed_mutex, sennit::recursive_mutex,
+                   sennit::recursive_timed_mutex, sennit::shared_mutex, sennit::shared_timed_mutex>;
 TYPED_TEST_SUITE(every_mutex, mutexes);
 template <class Mutex>
 class timed : public testing::Test {};
-using timed_mutexes = testing::Types<sennit::timed_mutex, sennit::recursive_timed_mutex, sennit::shared_timed_mutex>;
+using timed_mutexes =
+    testing::Types<sennit::timed_mutex, sennit::recursive_timed_mutex, sennit::shared_timed_mutex>;
 TYPED_TEST_SUITE(timed, timed_mutexes);
 
 template <class Mutex>
-constexpr bool recursive =
-    std::is_same_v<Mutex, sennit::recursive_mutex> || std::is_same_v<Mutex, sennit::recursive_timed_mutex>;
+constexpr bool recursive = std::is_same_v<Mutex, sennit::recursive_mutex> ||
+                           std::is_same_v<Mutex, sennit::recursive_timed_mutex>;
 
 template <class Mutex, class Together>
 void expect_exclusion(const char* name, Together&& together) {
@@ -102,7 +104,8 @@ TEST_P(mutex_on, is_handed_to_one_who_has_waited_long) {
     });
 }
 
-// A mutex may be destroyed by whoever has it last, also while the one before is on his way out of unlock.
+// A mutex may be destroyed by whoever has it last, also while the one before is on his way out of
+// unlock.
 TEST_P(mutex, may_be_destroyed_by_its_last_owner) {
     struct shared {
         sennit::timed_mutex guard;

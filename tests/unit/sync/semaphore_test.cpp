@@ -70,7 +70,8 @@ TEST_P(semaphore, never_lets_in_more_than_it_has_tokens) {
 TEST_P(semaphore, hands_on_a_token_from_each_to_the_next) {
     constexpr std::size_t count = 6;
     std::vector<std::unique_ptr<sennit::binary_semaphore>> turn;
-    for (std::size_t i = 0; i < count; ++i) turn.push_back(std::make_unique<sennit::binary_semaphore>(i == 0));
+    for (std::size_t i = 0; i < count; ++i)
+        turn.push_back(std::make_unique<sennit::binary_semaphore>(i == 0));
     int steps = 0; // whoever has the token
     together(count, [&](std::size_t i) {
         for (int k = 0; k < 200; ++k) {
@@ -145,7 +146,8 @@ TEST_P(semaphore_on, gives_up_at_the_deadline_and_not_before) {
         EXPECT_TRUE(token.try_acquire_for(std::chrono::hours::max()));
         giver.join();
         token.release();
-        EXPECT_TRUE(token.try_acquire_until(std::chrono::system_clock::now() - 1h)) << "there is one";
+        EXPECT_TRUE(token.try_acquire_until(std::chrono::system_clock::now() - 1h))
+            << "there is one";
     };
     body();
     runtime.run(body);
@@ -208,8 +210,9 @@ TEST_P(semaphore_on, may_be_destroyed_when_the_last_acquire_has_returned) {
 }
 
 TEST_F(sync_death_test, a_semaphore_that_somebody_waits_for_must_not_be_destroyed) {
-    EXPECT_DEATH(destroy_under_a_waiter(new sennit::binary_semaphore(0), [](auto& it) { it.acquire(); }),
-                 "sennit: \\[SNT-213\\] a semaphore was destroyed while a fiber or thread waits for it");
+    EXPECT_DEATH(
+        destroy_under_a_waiter(new sennit::binary_semaphore(0), [](auto& it) { it.acquire(); }),
+        "sennit: \\[SNT-213\\] a semaphore was destroyed while a fiber or thread waits for it");
 }
 
 } // namespace

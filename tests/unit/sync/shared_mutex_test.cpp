@@ -49,7 +49,8 @@ TEST_P(shared_mutex, keeps_writers_from_everybody) {
                 --writers;
                 guard.unlock();
             } else {
-                const bool got = k % 2 == 0 ? (guard.lock_shared(), true) : guard.try_lock_shared_for(soon(k));
+                const bool got =
+                    k % 2 == 0 ? (guard.lock_shared(), true) : guard.try_lock_shared_for(soon(k));
                 if (!got) {
                     ++late;
                     continue;
@@ -76,8 +77,10 @@ TEST_P(shared_mutex_on, refuses_a_writer_that_locks_again_and_unlock_by_others) 
         guard.lock();
         expect_error(std::errc::resource_deadlock_would_occur, [&] { guard.lock(); });
         expect_error(std::errc::resource_deadlock_would_occur, [&] { guard.lock_shared(); });
-        expect_error(std::errc::resource_deadlock_would_occur, [&] { (void)guard.try_lock_for(1h); });
-        expect_error(std::errc::resource_deadlock_would_occur, [&] { (void)guard.try_lock_shared_for(1h); });
+        expect_error(std::errc::resource_deadlock_would_occur,
+                     [&] { (void)guard.try_lock_for(1h); });
+        expect_error(std::errc::resource_deadlock_would_occur,
+                     [&] { (void)guard.try_lock_shared_for(1h); });
         EXPECT_FALSE(guard.try_lock());
         EXPECT_FALSE(guard.try_lock_shared());
         expect_error(std::errc::operation_not_permitted, [&] { guard.unlock_shared(); });
@@ -192,7 +195,8 @@ TEST_P(shared_mutex_on, gives_up_at_the_deadline_in_both_ways) {
         std::thread(other).join();
         guard.unlock();
         EXPECT_TRUE(guard.try_lock_shared_for(0s));
-        EXPECT_TRUE(guard.try_lock_shared_until(std::chrono::steady_clock::now() - 1h)) << "it is free for readers";
+        EXPECT_TRUE(guard.try_lock_shared_until(std::chrono::steady_clock::now() - 1h))
+            << "it is free for readers";
         guard.unlock_shared();
         guard.unlock_shared();
         sennit::fiber waiter({.runtime = &runtime}, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test with 1, 2 and 4 workers, by fibers, forked children, children of a scope, plain threads, and all of them
-// together; and checks at its end that nothing is left alive.
+// Runs a test with 1, 2 and 4 workers, by fibers, forked children, children of a scope, plain
+// threads, and all of them together; and checks at its end that nothing is left alive.
 #pragma once
 
 #include "../fibers/on_workers.hpp"
@@ -53,14 +53,17 @@ protected:
 inline std::string strands_name(const testing::TestParamInfo<strands::ParamType>& test) {
     constexpr std::array kinds{"fibers", "forks", "children", "threads", "mixed"};
     const auto [workers, kind] = test.param;
-    return std::string(kinds[static_cast<std::size_t>(kind)]).append("_w").append(std::to_string(workers));
+    return std::string(kinds[static_cast<std::size_t>(kind)])
+        .append("_w")
+        .append(std::to_string(workers));
 }
 
-#define SENNIT_BY_STRANDS(suite)                                                                                       \
-    INSTANTIATE_TEST_SUITE_P(                                                                                          \
-        strands, suite,                                                                                                \
-        testing::Combine(testing::Values(1u, 2u, 4u), testing::Values(strand::fibers, strand::forks, strand::children, \
-                                                                      strand::threads, strand::mixed)),                \
+#define SENNIT_BY_STRANDS(suite)                                                                   \
+    INSTANTIATE_TEST_SUITE_P(                                                                      \
+        strands, suite,                                                                            \
+        testing::Combine(testing::Values(1u, 2u, 4u),                                              \
+                         testing::Values(strand::fibers, strand::forks, strand::children,          \
+                                         strand::threads, strand::mixed)),                         \
         strands_name)
 
 // A moment that is now, soon, or too late for what is signalled meanwhile.

@@ -27,7 +27,8 @@ TEST(check, does_nothing_while_its_condition_holds) {
 TEST(check_death_test, aborts_with_one_line_that_names_message_file_and_line) {
     EXPECT_EXIT(SENNIT_CHECK(1 > 2, "one is too small"), testing::KilledBySignal(SIGABRT),
                 "^sennit: one is too small \\(.*check_test\\.cpp:[0-9]+\\)\n$");
-    EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 0), testing::KilledBySignal(SIGABRT), "^sennit: m \\(f\\.cpp:0\\)\n$");
+    EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 0), testing::KilledBySignal(SIGABRT),
+                "^sennit: m \\(f\\.cpp:0\\)\n$");
     EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 2147483647), testing::KilledBySignal(SIGABRT),
                 "^sennit: m \\(f\\.cpp:2147483647\\)\n$");
 }
@@ -35,8 +36,9 @@ TEST(check_death_test, aborts_with_one_line_that_names_message_file_and_line) {
 TEST(check_death_test, names_the_caller_as_the_describer_says) {
     EXPECT_EXIT(
         {
-            sennit::sys::set_caller_describer(
-                [](char* text, std::size_t size) noexcept { std::snprintf(text, size, "fiber 7 'reader', "); });
+            sennit::sys::set_caller_describer([](char* text, std::size_t size) noexcept {
+                std::snprintf(text, size, "fiber 7 'reader', ");
+            });
             sennit::base::fail("m", "f.cpp", 1);
         },
         testing::KilledBySignal(SIGABRT), "^sennit: m \\(fiber 7 'reader', f\\.cpp:1\\)\n$");
@@ -48,7 +50,8 @@ TEST(assert_death_test, checks_in_debug_builds_only) {
     SENNIT_ASSERT((evaluated = true), "never evaluated");
     EXPECT_FALSE(evaluated);
 #else
-    EXPECT_EXIT(SENNIT_ASSERT(false, "asserted"), testing::KilledBySignal(SIGABRT), "^sennit: asserted \\(");
+    EXPECT_EXIT(SENNIT_ASSERT(false, "asserted"), testing::KilledBySignal(SIGABRT),
+                "^sennit: asserted \\(");
 #endif
 }
 
@@ -63,7 +66,8 @@ TEST(report_death_test, writes_all_parts_in_order) {
 
 void ignore_signal(int) {}
 
-// A pipe takes 4 KiB to 64 KiB at a time; the writer blocks in between, and each signal ends such a write early.
+// A pipe takes 4 KiB to 64 KiB at a time; the writer blocks in between, and each signal ends such a
+// write early.
 TEST(report, writes_everything_through_a_full_pipe_and_interruptions) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);

@@ -29,8 +29,9 @@ TEST(parse_count, takes_digits_up_to_the_largest_number) {
 }
 
 TEST(parse_count, refuses_everything_else) {
-    for (const char* bad : {"", " ", "abc", "1a", "a1", "-1", "+1", " 1", "1 ", "1\n", "1.5", "1e3", "0x10", "1,000",
-                            "18446744073709551616", "99999999999999999999999999", "max", "\xc2\xb2"})
+    for (const char* bad :
+         {"", " ", "abc", "1a", "a1", "-1", "+1", " 1", "1 ", "1\n", "1.5", "1e3", "0x10", "1,000",
+          "18446744073709551616", "99999999999999999999999999", "max", "\xc2\xb2"})
         EXPECT_EQ(parse_count(bad), std::nullopt) << '"' << bad << '"';
     EXPECT_EQ(parse_count({}), std::nullopt);
     EXPECT_EQ(parse_count(std::string_view("1\0", 2)), std::nullopt);
@@ -55,7 +56,8 @@ TEST(parse_size, refuses_what_does_not_fit_64_bits) {
 }
 
 TEST(parse_size, refuses_garbage) {
-    for (const char* bad : {"", "K", "kK", "1T", "1KB", "1kk", "1 K", "K1", "-1K", "+1K", "1.5M", "99999999999999999G"})
+    for (const char* bad : {"", "K", "kK", "1T", "1KB", "1kk", "1 K", "K1", "-1K", "+1K", "1.5M",
+                            "99999999999999999G"})
         EXPECT_EQ(parse_size(bad), std::nullopt) << '"' << bad << '"';
 }
 

@@ -17,7 +17,8 @@
 namespace {
 
 using sennit::base::atomic;
-using sennit::sys::futex_wait, sennit::sys::futex_wait_until, sennit::sys::futex_wake, sennit::sys::now_ns;
+using sennit::sys::futex_wait, sennit::sys::futex_wait_until, sennit::sys::futex_wake,
+    sennit::sys::now_ns;
 
 constexpr int all = std::numeric_limits<int>::max();
 
@@ -41,8 +42,8 @@ TEST(futex_wait_until, returns_false_when_the_deadline_has_passed) {
 
 TEST(futex_wait_until, takes_deadlines_that_lie_far_in_the_past) {
     atomic<std::uint32_t> word{1};
-    for (const std::int64_t past :
-         {now_ns() - 1, std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
+    for (const std::int64_t past : {now_ns() - 1, std::int64_t{0}, std::int64_t{-1},
+                                    std::numeric_limits<std::int64_t>::min()})
         while (futex_wait_until(word, 1, past)) {
         }
 }
@@ -89,7 +90,8 @@ TEST(futex_wake, passes_a_token_through_a_chain_of_single_wakes) {
 
 TEST(futex_wake, does_no_harm_when_the_words_memory_is_gone) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    void* memory = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     const auto& word = *::new (memory) atomic<std::uint32_t>(0);
     ASSERT_EQ(::munmap(memory, page), 0);

@@ -70,7 +70,8 @@ TEST(membarrier, works_in_a_child_of_fork) {
               0);
 }
 
-// The answer is kept for the life of a process, so the variable must be there when the program starts.
+// The answer is kept for the life of a process, so the variable must be there when the program
+// starts.
 TEST(membarrier_death_test, is_refused_by_the_environment) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     ::setenv("SENNIT_NO_MEMBARRIER", "1", 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler is installed once in a process and for good, so each test does it in a process of its own.
+// The handler is installed once in a process and for good, so each test does it in a process of its
+// own.
 #include "sys/stack_overflow.hpp"
 
 #include "child_process.hpp"
@@ -29,7 +30,8 @@ volatile char* faulting_page() {
     return static_cast<volatile char*>(memory == MAP_FAILED ? nullptr : memory);
 }
 
-// To this process; with ThreadSanitizer to this thread, as its own thread, which may get it else, ends the process.
+// To this process; with ThreadSanitizer to this thread, as its own thread, which may get it else,
+// ends the process.
 void send(int number) {
 #ifdef SENNIT_THREAD_SANITIZER
     ::pthread_kill(::pthread_self(), number);
@@ -176,7 +178,8 @@ TEST_F(overflow_death_test, handles_bus_errors_too) {
         {
             std::FILE* empty = std::tmpfile();
             const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-            known = static_cast<char*>(::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(empty), 0));
+            known = static_cast<char*>(
+                ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(empty), 0));
             install_stack_overflow_handler(&describe);
             *known = 1;
         },

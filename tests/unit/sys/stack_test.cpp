@@ -18,7 +18,8 @@
 
 namespace {
 
-using sennit::sys::guard_kind, sennit::sys::stack, sennit::sys::stack_source, sennit::sys::touched_bytes;
+using sennit::sys::guard_kind, sennit::sys::stack, sennit::sys::stack_source,
+    sennit::sys::touched_bytes;
 
 const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
@@ -51,16 +52,20 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(, stack_guards, testing::Values(guard_kind::madvise, guard_kind::mprotect),
-                         [](const auto& test) { return test.param == guard_kind::madvise ? "madvise" : "mprotect"; });
+                         [](const auto& test) {
+                             return test.param == guard_kind::madvise ? "madvise" : "mprotect";
+                         });
 
 TEST(stack_source, refuses_sizes_out_of_range) {
-    for (const std::size_t bad : {std::size_t{0}, std::size_t{1}, sennit::sys::min_stack_size - 1,
-                                  sennit::sys::max_stack_size + 1, std::numeric_limits<std::size_t>::max()})
+    for (const std::size_t bad :
+         {std::size_t{0}, std::size_t{1}, sennit::sys::min_stack_size - 1,
+          sennit::sys::max_stack_size + 1, std::numeric_limits<std::size_t>::max()})
         EXPECT_THROW(stack_source{bad}, std::invalid_argument) << bad;
     try {
         stack_source source(1000);
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "sennit: [SNT-018] a stack size must be from 16 KiB to 1 GiB, not 1000 bytes");
+        EXPECT_STREQ(error.what(),
+                     "sennit: [SNT-018] a stack size must be from 16 KiB to 1 GiB, not 1000 bytes");
     }
 }
 
@@ -89,9 +94,11 @@ TEST_P(stack_guards, keep_stacks_apart_and_their_ends_writable) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.high) % sennit::sys::stack_alignment, 0u);
         one.low[0] = one.high[-1] = std::byte{1};
     }
-    std::sort(stacks.begin(), stacks.end(), [](const stack& a, const stack& b) { return a.low < b.low; });
+    std::sort(stacks.begin(), stacks.end(),
+              [](const stack& a, const stack& b) { return a.low < b.low; });
     for (std::size_t i = 1; i < stacks.size(); ++i)
-        ASSERT_GE(stacks[i].low - stacks[i - 1].high, static_cast<std::ptrdiff_t>(sennit::sys::guard_size));
+        ASSERT_GE(stacks[i].low - stacks[i - 1].high,
+                  static_cast<std::ptrdiff_t>(sennit::sys::guard_size));
     EXPECT_EQ(source.unguarded(), 0u);
     give(source, stacks);
 }
@@ -140,7 +147,8 @@ TEST(stack_source, leaves_half_of_all_mappings_to_others_and_counts_guards_that_
     std::size_t limit = 0;
     std::ifstream("/proc/sys/vm/max_map_count") >> limit;
     const std::size_t guards = limit / 4; // two mappings each
-    if (guards == 0 || guards > 50'000) GTEST_SKIP() << "a limit of " << limit << " mappings is too much to reach";
+    if (guards == 0 || guards > 50'000)
+        GTEST_SKIP() << "a limit of " << limit << " mappings is too much to reach";
     ::setenv("SENNIT_NO_MADV_GUARD", "1", 1);
     for (int round = 0; round < 2; ++round) { // the second source gets what the first gives back
         stack_source source(16 << 10);
@@ -150,7 +158,8 @@ TEST(stack_source, leaves_half_of_all_mappings_to_others_and_counts_guards_that_
         stack_source another(16 << 10);
         another.give(another.take());
         EXPECT_EQ(another.unguarded(), 2u) << "all sources share the limit";
-        for (const stack& one : {stacks.front(), stacks.back()}) one.low[0] = one.high[-1] = std::byte{1};
+        for (const stack& one : {stacks.front(), stacks.back()})
+            one.low[0] = one.high[-1] = std::byte{1};
         give(source, stacks);
     }
     ::unsetenv("SENNIT_NO_MADV_GUARD");

@@ -50,7 +50,8 @@ TEST(thread_death_test, must_be_joined_before_it_is_destroyed_or_overwritten) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     static bool ran = false; // outlives the frame that the thread is left in
     EXPECT_DEATH(
-        { thread forgotten(&set_flag, &ran); }, "sennit: \\[SNT-904\\] a thread is destroyed before it was joined");
+        { thread forgotten(&set_flag, &ran); },
+        "sennit: \\[SNT-904\\] a thread is destroyed before it was joined");
     EXPECT_DEATH(
         {
             thread one(&set_flag, &ran);
@@ -106,8 +107,8 @@ TEST(fork_generation, counts_the_forks_between_a_process_and_its_first_ancestor)
     const unsigned here = sennit::sys::fork_generation();
     EXPECT_EQ(status_of_child([here] {
                   const bool one_more = sennit::sys::fork_generation() == here + 1;
-                  const int grandchild =
-                      status_of_child([here] { return sennit::sys::fork_generation() == here + 2 ? 0 : 1; });
+                  const int grandchild = status_of_child(
+                      [here] { return sennit::sys::fork_generation() == here + 2 ? 0 : 1; });
                   return one_more ? grandchild : 2;
               }),
               0);

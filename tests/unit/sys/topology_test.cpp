@@ -28,7 +28,8 @@ protected:
     }
     void groups(const std::string& text) { file("proc/self/cgroup", text); }
     void mounts(const std::string& text) { file("proc/self/mountinfo", text); }
-    void version_1(const std::string& folder, const std::string& quota_us, const std::string& period_us = "100000\n") {
+    void version_1(const std::string& folder, const std::string& quota_us,
+                   const std::string& period_us = "100000\n") {
         file(folder + "/cpu.cfs_quota_us", quota_us);
         file(folder + "/cpu.cfs_period_us", period_us);
     }
@@ -36,7 +37,8 @@ protected:
     unsigned usable() { return sennit::sys::usable_cpus(root.string()); }
 };
 
-const std::string unified = "30 1 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+const std::string unified =
+    "30 1 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
 TEST_F(quota, is_none_without_control_groups) {
     EXPECT_EQ(read(), std::nullopt);
@@ -115,9 +117,10 @@ TEST_F(quota, is_found_under_a_mount_point_with_a_blank) {
 TEST_F(quota, ignores_files_that_make_no_sense) {
     groups("garbage\n0\n0:\n::\n\n:::::\n0::relative\n0::/a\n");
     mounts("garbage\n - \n - cgroup2\n1 2 3 - cgroup2 x y\n" + unified);
-    for (const char* bad : {"", "\n", "max", "many 0\n", "100000\n", "100000 0\n", "0 100000\n", "-1 100000\n",
-                            "100000 -100000\n", "1e5 100000\n", "100000us 100000us\n", "nan nan\n", "inf 1\n",
-                            "99999999999999999999999 100000\n", "0x10 0x10\n"}) {
+    for (const char* bad :
+         {"", "\n", "max", "many 0\n", "100000\n", "100000 0\n", "0 100000\n", "-1 100000\n",
+          "100000 -100000\n", "1e5 100000\n", "100000us 100000us\n", "nan nan\n", "inf 1\n",
+          "99999999999999999999999 100000\n", "0x10 0x10\n"}) {
         file("sys/fs/cgroup/a/cpu.max", bad);
         EXPECT_EQ(read(), std::nullopt) << '"' << bad << '"';
     }
@@ -176,7 +179,8 @@ TEST_F(quota, a_nodes_processors_are_read_as_ranges) {
     EXPECT_EQ(sennit::sys::node_cpus(1, root.string()), (std::vector<unsigned>{2, 3, 4, 7, 9}));
     EXPECT_EQ(sennit::sys::node_cpus(2, root.string()), std::vector<unsigned>()) << "memory only";
     EXPECT_FALSE(sennit::sys::node_cpus(3, root.string()));
-    EXPECT_EQ(sennit::sys::node_cpus(0, root.string()), sennit::sys::affinity_cpus()) << "the system does not tell";
+    EXPECT_EQ(sennit::sys::node_cpus(0, root.string()), sennit::sys::affinity_cpus())
+        << "the system does not tell";
     file("sys/devices/system/node/online", "1-2\n");
     EXPECT_FALSE(sennit::sys::node_cpus(0, root.string()));
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door to atomics: every shared word of the library is a `base::atomic<T>`, and every access names its order.
+// The one door to atomics: every shared word of the library is a `base::atomic<T>`, and every
+// access names its order.
 //
-// Use it for every word that two threads touch inside Sennit. Do not use `std::atomic` in the library: the door is
-// what lets the whole engine be compiled over simulated atomics (`SENNIT_SIMULATED_ATOMICS` names the header that
-// then provides the same names) and its interleavings be explored.
+// Use it for every word that two threads touch inside Sennit. Do not use `std::atomic` in the
+// library: the door is what lets the whole engine be compiled over simulated atomics
+// (`SENNIT_SIMULATED_ATOMICS` names the header that then provides the same names) and its
+// interleavings be explored.
 //
-// Names: `load()`, `store()`, `exchange()`, … are sequentially consistent. A weaker order is part of the name
-// (`load_acq`, `store_rel`, `load_rlx`, `cas_acq_rel`), so that it can be found with grep; each use of one says in a
-// comment what it pairs with. Cost: exactly the machine instruction of the same `std::atomic` operation.
+// Names: `load()`, `store()`, `exchange()`, … are sequentially consistent. A weaker order is part
+// of the name
+// (`load_acq`, `store_rel`, `load_rlx`, `cas_acq_rel`), so that it can be found with grep; each use
+// of one says in a comment what it pairs with. Cost: exactly the machine instruction of the same
+// `std::atomic` operation.
 #pragma once
 
 #ifdef SENNIT_SIMULATED_ATOMICS
@@ -37,23 +41,29 @@ public:
 
     T exchange(T value) noexcept { return word_.exchange(value, std::memory_order_seq_cst); }
     T exchange_acq(T value) noexcept { return word_.exchange(value, std::memory_order_acquire); }
-    T exchange_acq_rel(T value) noexcept { return word_.exchange(value, std::memory_order_acq_rel); }
+    T exchange_acq_rel(T value) noexcept {
+        return word_.exchange(value, std::memory_order_acq_rel);
+    }
 
-    // Strong compare-and-swap; on failure `expected` holds the value read with the order's load half.
+    // Strong compare-and-swap; on failure `expected` holds the value read with the order's load
+    // half.
     bool cas(T& expected, T desired) noexcept {
         return word_.compare_exchange_strong(expected, desired, std::memory_order_seq_cst);
     }
     bool cas_acq(T& expected, T desired) noexcept {
-        return word_.compare_exchange_strong(expected, desired, std::memory_order_acquire, std::memory_order_relaxed);
+        return word_.compare_exchange_strong(expected, desired, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
     }
     bool cas_rel(T& expected, T desired) noexcept {
-        return word_.compare_exchange_strong(expected, desired, std::memory_order_release, std::memory_order_relaxed);
+        return word_.compare_exchange_strong(expected, desired, std::memory_order_release,
+                                             std::memory_order_relaxed);
     }
     bool cas_rlx(T& expected, T desired) noexcept {
         return word_.compare_exchange_strong(expected, desired, std::memory_order_relaxed);
     }
     bool cas_acq_rel(T& expected, T desired) noexcept {
-        return word_.compare_exchange_strong(expected, desired, std::memory_order_acq_rel, std::memory_order_acquire);
+        return word_.compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
+                                             std::memory_order_acquire);
     }
 
     T fetch_add(T delta) noexcept { return word_.fetch_add(delta, std::memory_order_seq_cst); }
@@ -61,13 +71,16 @@ public:
     T fetch_or(T bits) noexcept { return word_.fetch_or(bits, std::memory_order_seq_cst); }
     T fetch_and(T bits) noexcept { return word_.fetch_and(bits, std::memory_order_seq_cst); }
     T fetch_add_rlx(T delta) noexcept { return word_.fetch_add(delta, std::memory_order_relaxed); }
-    T fetch_sub_acq_rel(T delta) noexcept { return word_.fetch_sub(delta, std::memory_order_acq_rel); }
+    T fetch_sub_acq_rel(T delta) noexcept {
+        return word_.fetch_sub(delta, std::memory_order_acq_rel);
+    }
 
     // The address a futex waits on. Only for 32-bit words.
     const std::uint32_t* futex_address() const noexcept
         requires(sizeof(T) == 4)
     {
-        // SAFETY: a lock-free 4-byte std::atomic has the representation of its value (asserted below).
+        // SAFETY: a lock-free 4-byte std::atomic has the representation of its value (asserted
+        // below).
         return reinterpret_cast<const std::uint32_t*>(&word_);
     }
 
@@ -76,8 +89,9 @@ private:
     static_assert(std::atomic<T>::is_always_lock_free && sizeof(std::atomic<T>) == sizeof(T));
 };
 
-// Keeps the compiler, not the processor, from moving memory accesses across this point. It is the owner's half of the
-// asymmetric protocols whose other half is `sys::barrier_all_threads()` (membarrier).
+// Keeps the compiler, not the processor, from moving memory accesses across this point. It is the
+// owner's half of the asymmetric protocols whose other half is `sys::barrier_all_threads()`
+// (membarrier).
 inline void compiler_barrier() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distance that keeps two words from sharing a cache line, also under the adjacent-line prefetcher.
+// The distance that keeps two words from sharing a cache line, also under the adjacent-line
+// prefetcher.
 #pragma once
 
 #include <cstddef>

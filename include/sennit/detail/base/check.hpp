@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of programming errors: `SENNIT_CHECK` always, `SENNIT_ASSERT` in debug builds only.
 //
-// A failed check means that the program would corrupt its state if it continued. So it prints one line to standard
-// error and aborts, without allocating memory. The line names the running fiber, if there is one. A message of the
-// library begins with its id, such as [SNT-105], and docs/errors.md explains each id. What the environment refuses
-// (memory, threads) is never a check but an exception of the call that needed it.
+// A failed check means that the program would corrupt its state if it continued. So it prints one
+// line to standard error and aborts, without allocating memory. The line names the running fiber,
+// if there is one. A message of the library begins with its id, such as [SNT-105], and
+// docs/errors.md explains each id. What the environment refuses (memory, threads) is never a check
+// but an exception of the call that needed it.
 #pragma once
 
 namespace sennit::base {
 
-// Prints `sennit: <message> (<fiber>, <file>:<line>)` to standard error and aborts. Async-signal-safe.
+// Prints `sennit: <message> (<fiber>, <file>:<line>)` to standard error and aborts.
+// Async-signal-safe.
 [[noreturn, gnu::cold]] void fail(const char* message, const char* file, int line) noexcept;
 
 } // namespace sennit::base
 
-#define SENNIT_CHECK(condition, message)                                                                               \
+#define SENNIT_CHECK(condition, message)                                                           \
     (static_cast<bool>(condition) ? void(0) : ::sennit::base::fail(message, __FILE__, __LINE__))
 
 #ifdef NDEBUG

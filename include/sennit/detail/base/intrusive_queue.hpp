@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A doubly linked list of nodes that carry their own links: no allocation, constant time everywhere.
+// A doubly linked list of nodes that carry their own links: no allocation, constant time
+// everywhere.
 //
 // Not thread-safe; whoever owns it guards it. A node is in at most one list at a time.
 #pragma once
@@ -13,8 +14,8 @@ struct list_node { // what it holds means nothing outside a list
     list_node* next;
 };
 
-// `T` derives from list_node. The last one's `next` is null; the first one's `previous` means nothing, which spares
-// whoever takes the first one a look at the second.
+// `T` derives from list_node. The last one's `next` is null; the first one's `previous` means
+// nothing, which spares whoever takes the first one a look at the second.
 template <class T>
 class intrusive_queue {
 public:
@@ -66,11 +67,13 @@ public:
         else
             (node.previous->next = node.next)->previous = node.previous;
     }
-    // pop_front with push_back(item) before it, while something is here: so the list is never empty between them.
+    // pop_front with push_back(item) before it, while something is here: so the list is never empty
+    // between them.
     T& exchange_front(T& item) noexcept {
         list_node& node = item;
         list_node& first = *first_;
-        list_node* const second = first.next; // before the last one's is written, which may be the same one
+        list_node* const second =
+            first.next; // before the last one's is written, which may be the same one
         node.previous = last_;
         node.next = nullptr;
         last_->next = &node;
@@ -81,7 +84,9 @@ public:
 
     T* front() const noexcept { return static_cast<T*>(first_); }
     T* back() const noexcept { return static_cast<T*>(last_); }
-    static T* after(T& item) noexcept { return static_cast<T*>(static_cast<list_node&>(item).next); }
+    static T* after(T& item) noexcept {
+        return static_cast<T*>(static_cast<list_node&>(item).next);
+    }
     static const T* after(const T& item) noexcept {
         return static_cast<const T*>(static_cast<const list_node&>(item).next);
     }

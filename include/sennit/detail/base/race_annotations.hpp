@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks where plain memory passes from one thread to another: who writes it, and who reads it then. The explorer
-// (tests/sim) checks that a happens-before stands between the two; everywhere else the marks are nothing.
+// Marks where plain memory passes from one thread to another: who writes it, and who reads it then.
+// The explorer (tests/sim) checks that a happens-before stands between the two; everywhere else the
+// marks are nothing.
 #pragma once
 
 #ifdef SENNIT_SIMULATOR

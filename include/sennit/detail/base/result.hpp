@@ -19,7 +19,8 @@ using result_t = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
 
 // What can be stored for it: references become pointers.
 template <class R>
-using stored_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, std::remove_cv_t<result_t<R>>>;
+using stored_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*,
+                                    std::remove_cv_t<result_t<R>>>;
 
 template <class R, class F>
 [[gnu::always_inline]] inline result_t<R> invoke_result(F&& function) {
@@ -31,7 +32,8 @@ template <class R, class F>
     }
 }
 
-// Calls a function that returns a reference, of either kind, and returns the address of what it refers to.
+// Calls a function that returns a reference, of either kind, and returns the address of what it
+// refers to.
 template <class F>
 inline auto* invoke_address(F&& function) {
     auto&& referred = std::invoke(std::forward<F>(function));
@@ -56,7 +58,8 @@ inline result_t<R> load_result(stored_t<R>& stored) {
         return std::move(stored);
 }
 
-// A callable's result or exception, written once by who runs it and taken once by who waits. Not thread-safe by itself.
+// A callable's result or exception, written once by who runs it and taken once by who waits. Not
+// thread-safe by itself.
 template <class R>
 class outcome {
 public:
@@ -78,7 +81,8 @@ public:
     }
 
 private:
-    struct holder { // constructed in place, so that results need not be movable into the optional twice
+    struct holder { // constructed in place, so that results need not be movable into the optional
+                    // twice
         stored_t<R> value;
     };
     template <class F>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of an activity's life that can be ended from outside: its blocked calls return at once, cancelled.
+// A part of an activity's life that can be ended from outside: its blocked calls return at once,
+// cancelled.
 //
-// Who uses it: `nursery` gives each child one, `with_timeout` its function. Scopes nest as a tree; cancelling one
-// cancels all below it. Only one activity at a time runs in a scope, so at most one waits in it. A scope may have a
-// deadline, by which it is cancelled without anybody's doing: each wait in it ends then.
+// Who uses it: `nursery` gives each child one, `with_timeout` its function. Scopes nest as a tree;
+// cancelling one cancels all below it. Only one activity at a time runs in a scope, so at most one
+// waits in it. A scope may have a deadline, by which it is cancelled without anybody's doing: each
+// wait in it ends then.
 //
-// Protocol. A waiter registers under the scope's lock, which also tells it whether it comes too late; it leaves under
-// the lock before its frame dies. `cancel` marks the scope and claims the registered wait under that lock; so either
-// the waiter sees the mark, or the canceller sees the waiter.
+// Protocol. A waiter registers under the scope's lock, which also tells it whether it comes too
+// late; it leaves under the lock before its frame dies. `cancel` marks the scope and claims the
+// registered wait under that lock; so either the waiter sees the mark, or the canceller sees the
+// waiter.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -25,8 +28,8 @@ struct waiter;
 
 class cancel_scope : public base::list_node {
 public:
-    // Below `parent`, which must outlive it; null: a root. Cancelled at once if the parent is; the earliest deadline of
-    // those above counts, too.
+    // Below `parent`, which must outlive it; null: a root. Cancelled at once if the parent is; the
+    // earliest deadline of those above counts, too.
     explicit cancel_scope(cancel_scope* parent, std::int64_t deadline_ns = never) noexcept;
     ~cancel_scope();
     cancel_scope(const cancel_scope&) = delete;

@@ -15,8 +15,8 @@ inline std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noex
     return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
 }
 
-// Never early; a duration too long to count is `never`, and one that is over, however long ago, or is no number, is in
-// the past.
+// Never early; a duration too long to count is `never`, and one that is over, however long ago, or
+// is no number, is in the past.
 template <class Rep, class Period>
 std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
     using clock = std::chrono::steady_clock;
@@ -26,9 +26,11 @@ std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
     return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
 }
 
-// As real numbers: neither the common type of the two nor their difference need be able to hold what is between them.
+// As real numbers: neither the common type of the two nor their difference need be able to hold
+// what is between them.
 template <class Clock, class Duration>
-double seconds_until(const std::chrono::time_point<Clock, Duration>& when, typename Clock::time_point now) {
+double seconds_until(const std::chrono::time_point<Clock, Duration>& when,
+                     typename Clock::time_point now) {
     using real = std::chrono::duration<double>;
     return real(when.time_since_epoch()).count() - real(now.time_since_epoch()).count();
 }
@@ -41,7 +43,8 @@ bool has_come(const std::chrono::time_point<Clock, Duration>& when) {
     return left < -far_s || (left <= far_s && when <= now);
 }
 
-// For one wait. Another clock than the scheduler's may be slower, or be set back meanwhile: see wait_until.
+// For one wait. Another clock than the scheduler's may be slower, or be set back meanwhile: see
+// wait_until.
 template <class Clock, class Duration>
 std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
     const auto now = Clock::now();
@@ -50,12 +53,14 @@ std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
     return left < -far_s || when <= now ? 0 : deadline_in(when - now);
 }
 
-// Waits by `before(deadline_ns)` until it returns something else than `late`, or `when` has come by its own clock.
+// Waits by `before(deadline_ns)` until it returns something else than `late`, or `when` has come by
+// its own clock.
 template <class Clock, class Duration, class F, class Result>
 Result wait_until(const std::chrono::time_point<Clock, Duration>& when, Result late, F before) {
     for (;;) {
         const Result ended = before(deadline_of(when));
-        if (ended != late || std::is_same_v<Clock, std::chrono::steady_clock> || has_come(when)) return ended;
+        if (ended != late || std::is_same_v<Clock, std::chrono::steady_clock> || has_come(when))
+            return ended;
     }
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fiber is to the engine: a runnable with an identity, that somebody may wait for, and that frees itself or is
-// freed by whoever holds it.
+// What a fiber is to the engine: a runnable with an identity, that somebody may wait for, and that
+// frees itself or is freed by whoever holds it.
 //
-// Who uses it: `fiber`, `spawn`, `nursery`. A fiber takes no stack until it blocks: it runs on the stack of the worker
-// that picks it, and that stack becomes its own when it suspends.
+// Who uses it: `fiber`, `spawn`, `nursery`. A fiber takes no stack until it blocks: it runs on the
+// stack of the worker that picks it, and that stack becomes its own when it suspends.
 //
-// State word: running (0: from creation on); watched: somebody waits in `joiners`; ended; detached: nobody holds it.
-// Protocol. Running to ended, watched or detached by compare-and-swap. Who ends while watched takes the lock, says
-// ended, claims the joiner and frees the lock as the last access; a joiner that gives up (its deadline) takes the lock,
-// too, so it either withdraws or sees the end. Nobody else may use the handle meanwhile.
+// State word: running (0: from creation on); watched: somebody waits in `joiners`; ended; detached:
+// nobody holds it. Protocol. Running to ended, watched or detached by compare-and-swap. Who ends
+// while watched takes the lock, says ended, claims the joiner and frees the lock as the last
+// access; a joiner that gives up (its deadline) takes the lock, too, so it either withdraws or sees
+// the end. Nobody else may use the handle meanwhile.
 #pragma once
 
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/runnable.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/scheduling.hpp"
@@ -57,9 +58,10 @@ struct migration_state {
 struct fiber_cold_state {
     std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
     std::shared_ptr<fiber_properties> properties;
-    context* stack = nullptr;             // where it shall begin: one with a larger stack than usual
-    context* location = nullptr;          // where it runs, where there is an order; under that one's lock
-    migration_state* migration = nullptr; // null: it stays in its runtime. As it was at the launch until the end
+    context* stack = nullptr;    // where it shall begin: one with a larger stack than usual
+    context* location = nullptr; // where it runs, where there is an order; under that one's lock
+    migration_state* migration =
+        nullptr; // null: it stays in its runtime. As it was at the launch until the end
 };
 
 class fiber_block : public runnable {
@@ -78,20 +80,24 @@ public:
     // Before launch; each may throw std::bad_alloc, and the block is as it was then.
     void set_name(std::string_view name); // cut to 23 characters
     void set_properties(std::shared_ptr<fiber_properties> properties);
-    void need_stack(std::size_t size); // bytes, at least. Throws std::invalid_argument beyond the limit
+    void
+    need_stack(std::size_t size); // bytes, at least. Throws std::invalid_argument beyond the limit
     void pin_to(std::uint16_t where) noexcept { affinity = where; } // see runnable::home
-    // It may change its runtime: its body runs on a side stack of `size` bytes; 0: as many as usual. Call it last, and
-    // not for one that is pinned or needs a stack. Throws std::invalid_argument beyond the limit.
+    // It may change its runtime: its body runs on a side stack of `size` bytes; 0: as many as
+    // usual. Call it last, and not for one that is pinned or needs a stack. Throws
+    // std::invalid_argument beyond the limit.
     void make_migratable(std::size_t size);
 
-    // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on later.
+    // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on
+    // later.
     void launch(start how) noexcept;
 
     // Before launch: nobody will join it; it frees itself.
     void detach_unstarted() noexcept { state_.store_rlx(detached_state); } // not shared yet
 
-    // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A fiber that nobody has
-    // started yet may run inside, on the caller's stack. One caller at a time, not the fiber itself.
+    // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A
+    // fiber that nobody has started yet may run inside, on the caller's stack. One caller at a
+    // time, not the fiber itself.
     wake_reason join(const wait_options& options) noexcept;
     void join() noexcept; // however long it takes; not ended by a cancelled scope
     bool ended() const noexcept { return state_.load_acq() == ended_state; } // pairs with end
@@ -103,16 +109,20 @@ public:
     // Ends the program: nobody will hear of its error, since it `was` detached, for one.
     [[noreturn]] void fail_unheard(const char* was) noexcept;
 
-    // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks against it.
+    // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks
+    // against it.
     void migrate_to(runtime_core& there) noexcept;
-    // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its author.
+    // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its
+    // author.
     static const char* why_not_migrate(const fiber_block* who, const runtime_core& there) noexcept;
     bool has_stack(const coroutine_stack& one) const noexcept {
         return cold_ && cold_->migration && cold_->migration->stack == &one;
     }
 
     std::uint64_t id() noexcept;
-    runtime_core& runtime() const noexcept { return *runtime_; } // for its maker before launch, and for itself
+    runtime_core& runtime() const noexcept {
+        return *runtime_;
+    } // for its maker before launch, and for itself
     const std::type_info& result_type() const noexcept { return *type_.result; }
     strand& self() noexcept { return self_; }
     static fiber_block* current() noexcept { // null: the caller is no fiber
@@ -123,19 +133,24 @@ public:
     const char* name() const noexcept { return cold_ ? cold_->name.data() : ""; }
 
     // Null: it was given none. For what only the scheduler's lock guards: see change_properties.
-    const fiber_properties* properties() const noexcept { return cold_ ? cold_->properties.get() : nullptr; }
+    const fiber_properties* properties() const noexcept {
+        return cold_ ? cold_->properties.get() : nullptr;
+    }
     fiber_properties* properties() noexcept { return cold_ ? cold_->properties.get() : nullptr; }
-    // Calls `change(argument)` under the lock of the scheduler's order, and gives the fiber its new place there.
+    // Calls `change(argument)` under the lock of the scheduler's order, and gives the fiber its new
+    // place there.
     void change_properties(void (*change)(void*), void* argument);
     // Calls `look(properties, argument)` under that lock, if there are any.
-    void look_at_properties(void (*look)(const fiber_properties&, void*) noexcept, void* argument) noexcept;
+    void look_at_properties(void (*look)(const fiber_properties&, void*) noexcept,
+                            void* argument) noexcept;
 
     static void run_queued(runnable* self) noexcept;
 
     // The first call allocates and may throw std::bad_alloc.
     std::stop_source& stop_source();
     bool request_stop() noexcept; // true: nobody had before
-    // Of one that has ended, for its holder: somebody has asked for its source; a stop was requested before.
+    // Of one that has ended, for its holder: somebody has asked for its source; a stop was
+    // requested before.
     bool has_stop_state() const noexcept { return stop_.stop_possible(); }
     bool stop_wanted() const noexcept { return stop_wanted_; }
 
@@ -175,10 +190,12 @@ private:
     // `patient`: neither a deadline nor a scope ends the wait.
     wake_reason wait_for_end(const wait_options& options, bool patient) noexcept;
 
-    static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2, detached_state = 3;
+    static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2,
+                                   detached_state = 3;
 
     // In this order nothing is left between them.
-    runtime_core* runtime_; // a movable one's changes: src/fibers/runtime/fiber_migration.cpp says who may read it
+    runtime_core* runtime_; // a movable one's changes: src/fibers/runtime/fiber_migration.cpp says
+                            // who may read it
     strand self_;
     const fiber_type& type_;
     const void* const made_at_;

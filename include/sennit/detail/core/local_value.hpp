@@ -8,8 +8,8 @@
 
 namespace sennit::sched {
 
-// Identifies one fiber_local. A number and not its address: a later fiber_local may be made at the same address while
-// fibers still hold values of the first.
+// Identifies one fiber_local. A number and not its address: a later fiber_local may be made at the
+// same address while fibers still hold values of the first.
 using local_key = std::uint64_t;
 // Returns a key that no other call in this process returns. Thread-safe.
 local_key new_local_key() noexcept;
@@ -20,8 +20,8 @@ struct local_value {
     local_value* next;
 };
 
-// The head of the running activity's list; on threads that are no workers, of the thread's, which is destroyed with the
-// thread.
+// The head of the running activity's list; on threads that are no workers, of the thread's, which
+// is destroyed with the thread.
 local_value*& current_locals() noexcept;
 // Puts one more there.
 void add_local(local_value& fresh) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for small objects that are made and freed all the time, such as the control blocks of fibers: each worker
-// keeps what it frees in lists by size. The smallest piece that was freed last lies in the hot line, so that who frees
-// one and takes another, as a handler that passes a message on, does so without a call. Threads that are no workers
-// keep none there.
+// Memory for small objects that are made and freed all the time, such as the control blocks of
+// fibers: each worker keeps what it frees in lists by size. The smallest piece that was freed last
+// lies in the hot line, so that who frees one and takes another, as a handler that passes a message
+// on, does so without a call. Threads that are no workers keep none there.
 #pragma once
 
 #include "sennit/detail/sys/worker_tls.hpp"
@@ -18,8 +18,8 @@ void* take_memory_of_lists(std::size_t bytes);
 void give_memory_to_lists(void* memory, std::size_t bytes) noexcept;
 } // namespace detail
 
-// At least `bytes`, aligned to 16. Throws std::bad_alloc. A few ns on a worker that has freed such a piece before, else
-// an allocation.
+// At least `bytes`, aligned to 16. Throws std::bad_alloc. A few ns on a worker that has freed such
+// a piece before, else an allocation.
 inline void* take_memory(std::size_t bytes) {
     if (bytes <= detail::smallest_block) {
         // Between the two nothing can suspend: they are the same thread's.

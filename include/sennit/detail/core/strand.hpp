@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is running: the identity that locks are owned by, and what belongs to one strand of execution wherever it runs.
+// Who is running: the identity that locks are owned by, and what belongs to one strand of execution
+// wherever it runs.
 //
-// A fiber is an activity; so is each body that a runtime runs, each stolen child, and each thread that is no worker.
-// The running thread's hot line points to it; a context that is left takes it along. What a context runs by plain call
-// (an unstolen fork) belongs to the caller's activity.
+// A fiber is an activity; so is each body that a runtime runs, each stolen child, and each thread
+// that is no worker. The running thread's hot line points to it; a context that is left takes it
+// along. What a context runs by plain call (an unstolen fork) belongs to the caller's activity.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -19,12 +20,14 @@ struct local_value;  // see sennit/fiber_local.hpp
 struct wait_options; // see sennit/detail/core/wait.hpp
 
 struct alignas(16) strand {
-    base::atomic<std::uint64_t> id{0};       // 0: none was asked for yet; see number_of
-    cancel_scope* scope = nullptr;           // innermost; what ends its waits
-    local_value* locals = nullptr;           // newest first
-    void* fiber = nullptr;                   // the fiber's control block; null: this is no fiber
-    const wait_options* waits_for = nullptr; // what a blocked one is blocked in; in its frame; for reports
-    strand* outer; // who goes on with this stack when this one ends; written when it begins; for reports
+    base::atomic<std::uint64_t> id{0}; // 0: none was asked for yet; see number_of
+    cancel_scope* scope = nullptr;     // innermost; what ends its waits
+    local_value* locals = nullptr;     // newest first
+    void* fiber = nullptr;             // the fiber's control block; null: this is no fiber
+    const wait_options* waits_for =
+        nullptr;   // what a blocked one is blocked in; in its frame; for reports
+    strand* outer; // who goes on with this stack when this one ends; written when it begins; for
+                   // reports
 };
 
 // The running one. Null on a thread that is no worker and has none.
@@ -32,7 +35,8 @@ inline strand* current_strand() noexcept {
     return static_cast<strand*>(sys::tls_strand());
 }
 
-// The same; on a thread that has none, what the thread keeps instead (its identity is not that address).
+// The same; on a thread that has none, what the thread keeps instead (its identity is not that
+// address).
 strand& strand_of_thread() noexcept;
 inline strand& strand_or_thread(strand* running) noexcept { // of `current_strand()`
     return running ? *running : strand_of_thread();
@@ -41,7 +45,8 @@ inline strand& this_strand() noexcept {
     return strand_or_thread(current_strand());
 }
 
-// An address that no other activity has while this one lives, also on threads that are no workers. Multiple of 16.
+// An address that no other activity has while this one lives, also on threads that are no workers.
+// Multiple of 16.
 inline void* identity_of(strand* running) noexcept { // of `current_strand()`
     return running ? running : sys::tls_identity();
 }
@@ -49,8 +54,8 @@ inline void* current_identity() noexcept {
     return identity_of(current_strand());
 }
 
-// `self` goes on with this stack until end_strand. A snapshot may halt the thread between any two instructions and
-// follows `outer`, so it is written first.
+// `self` goes on with this stack until end_strand. A snapshot may halt the thread between any two
+// instructions and follows `outer`, so it is written first.
 inline void begin_strand(strand& self) noexcept {
     self.outer = current_strand();
     sys::tls_set_strand(&self);
@@ -59,7 +64,8 @@ inline void end_strand(strand& self) noexcept {
     sys::tls_set_strand(self.outer);
 }
 
-// Makes `next` the running one and returns the one before. Whoever does so puts it back on the same stack.
+// Makes `next` the running one and returns the one before. Whoever does so puts it back on the same
+// stack.
 inline strand* exchange_strand(strand* next) noexcept {
     strand* before = current_strand();
     sys::tls_set_strand(next);

@@ -2,9 +2,9 @@
 // A cancel scope with a deadline, around what the running activity does while the object lives.
 #pragma once
 
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/now.hpp"
+#include "sennit/detail/core/strand.hpp"
 
 #include <cstdint>
 
@@ -16,8 +16,9 @@ public:
     ~time_limit();
     time_limit(const time_limit&) = delete;
 
-    // What a `cancelled` from inside means: its own deadline has come, not only one above, and nobody has cancelled
-    // what is around it. Who has, counts, whichever came first: what unwinds may take longer than the limit.
+    // What a `cancelled` from inside means: its own deadline has come, not only one above, and
+    // nobody has cancelled what is around it. Who has, counts, whichever came first: what unwinds
+    // may take longer than the limit.
     bool expired() const noexcept {
         return deadline_ns_ != never && now_ns() >= deadline_ns_ && !scope_.cancel_called();
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two timed forms that the standard wants of a lock, over one `bool lock_until(std::int64_t deadline_ns)`.
+// The two timed forms that the standard wants of a lock, over one `bool lock_until(std::int64_t
+// deadline_ns)`.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -18,7 +19,8 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return wait_until(when, false, [this](std::int64_t until) { return this->lock_until(until); });
+        return wait_until(when, false,
+                          [this](std::int64_t until) { return this->lock_until(until); });
     }
 };
 

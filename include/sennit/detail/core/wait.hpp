@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an activity blocks when more than one event may end the wait: sources, a deadline, a cancelled scope, a stop
-// token. And the simple case, in which one source alone may.
+// How an activity blocks when more than one event may end the wait: sources, a deadline, a
+// cancelled scope, a stop token. And the simple case, in which one source alone may.
 //
-// Every lock, signal, channel and future of the library blocks through here; each keeps a list of `wait_entry` under
-// its own lock, and does not care whether a fiber, a forked child or a plain thread waits.
+// Every lock, signal, channel and future of the library blocks through here; each keeps a list of
+// `wait_entry` under its own lock, and does not care whether a fiber, a forked child or a plain
+// thread waits.
 //
-// State of a wait_point: preparing (may be claimed, sleeps not yet); waiting (saved completely: who claims it wakes
-// it); else the result, written once by whoever claimed it.
+// State of a wait_point: preparing (may be claimed, sleeps not yet); waiting (saved completely: who
+// claims it wakes it); else the result, written once by whoever claimed it.
 //
-// Protocol. Who wants to end a wait claims it: one compare-and-swap from preparing or waiting to the result. The winner
-// wakes it if it was waiting; a loser must not touch it again. A source claims under its own lock, and the waiter takes
-// that lock to remove its entry before its frame dies, so a loser's look at the entry is always at living memory. What
-// the winner writes for the waiter (a channel's value) it writes before it leaves that lock or wakes. A wait that only
-// one source can end (`sole`) needs no claim: the source's lock decides.
+// Protocol. Who wants to end a wait claims it: one compare-and-swap from preparing or waiting to
+// the result. The winner wakes it if it was waiting; a loser must not touch it again. A source
+// claims under its own lock, and the waiter takes that lock to remove its entry before its frame
+// dies, so a loser's look at the entry is always at living memory. What the winner writes for the
+// waiter (a channel's value) it writes before it leaves that lock or wakes. A wait that only one
+// source can end (`sole`) needs no claim: the source's lock decides.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -30,14 +32,23 @@ namespace sennit::sched {
 class cancel_scope;
 
 // Why a wait ended; `source + i`: by the waiter's entry i.
-enum class wake_reason : std::uint32_t { preparing, waiting, timed_out, cancelled, stopped, source };
+enum class wake_reason : std::uint32_t {
+    preparing,
+    waiting,
+    timed_out,
+    cancelled,
+    stopped,
+    source
+};
 
 struct wait_point : waiter {
     explicit wait_point(bool only_one_source = false) noexcept : sole(only_one_source) {}
 
     base::atomic<std::uint32_t> state{static_cast<std::uint32_t>(wake_reason::preparing)};
     const bool sole;
-    wake_reason reason() const noexcept { return static_cast<wake_reason>(state.load_acq()); } // pairs with claim
+    wake_reason reason() const noexcept {
+        return static_cast<wake_reason>(state.load_acq());
+    } // pairs with claim
 };
 
 // One place in one source's list. The list's lock guards it.
@@ -67,8 +78,9 @@ inline void dequeue(wait_list& list, wait_entry& entry) noexcept {
 enum class claim_result { lost, wake_it, leave_it };
 claim_result claim(wait_point& point, wake_reason why) noexcept;
 
-// For a source, under its lock: takes entries off the list until one can be claimed. Null: nobody waits. The caller
-// hands over what it has to hand over and then calls `end_wait` with the answer, inside or outside its lock.
+// For a source, under its lock: takes entries off the list until one can be claimed. Null: nobody
+// waits. The caller hands over what it has to hand over and then calls `end_wait` with the answer,
+// inside or outside its lock.
 struct claimed { // 16 bytes, so that it is returned in registers
     wait_entry* entry = nullptr;
     bool asleep = false; // if not, the entry may be gone once the source's lock is free
@@ -78,7 +90,8 @@ struct claimed { // 16 bytes, so that it is returned in registers
 inline claimed claim_sole(wait_list& list) noexcept {
     wait_entry& entry = *list.pop_front();
     entry.queued = false;
-    entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why())); // orders nothing: the wake does
+    entry.point.state.store_rlx(
+        static_cast<std::uint32_t>(entry.why())); // orders nothing: the wake does
     return {&entry, true};
 }
 claimed claim_contended(wait_list& list, std::size_t most) noexcept; // the rest of claim_first
@@ -91,7 +104,8 @@ inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcep
 inline void end_wait(const claimed& one) noexcept {
     if (one.asleep) wake(one.entry->point);
 }
-// Claims under a source's lock now, wakes when it dies: declared before the guard of that lock, it does so after it.
+// Claims under a source's lock now, wakes when it dies: declared before the guard of that lock, it
+// does so after it.
 class wake_ups {
 public:
     wake_ups() noexcept = default;
@@ -128,28 +142,32 @@ struct wait_options {
     bool cancellable = true;   // a cancelled scope ends the wait
     const char* what = "wait"; // for reports, as the two below; each kind of wait has its own
     const void* on = nullptr;  // the object; null: none
-    // The identity (detail/core/activity.hpp) that has to act before the wait can end, of who is waited for by name;
-    // null: whoever it may be. Called while the waiter is blocked and all workers are halted: takes no lock.
+    // The identity (detail/core/activity.hpp) that has to act before the wait can end, of who is
+    // waited for by name; null: whoever it may be. Called while the waiter is blocked and all
+    // workers are halted: takes no lock.
     const void* (*holder)(const void* on) noexcept = nullptr;
 };
 
-// Blocks the calling context or thread until the point is claimed, and returns why it was. `publish(argument)` is
-// called when the caller is saved completely: there it releases the lock under which it put its entry into a list. If
-// the point was visible to sources before (several sources, no lock held), `publish` may be null. The caller then takes
-// its entries off the lists: those that did not end the wait are still there.
+// Blocks the calling context or thread until the point is claimed, and returns why it was.
+// `publish(argument)` is called when the caller is saved completely: there it releases the lock
+// under which it put its entry into a list. If the point was visible to sources before (several
+// sources, no lock held), `publish` may be null. The caller then takes its entries off the lists:
+// those that did not end the wait are still there.
 wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
                  const wait_options& options = {}) noexcept;
 
 // The same with a lock that is held and shall be released.
-wake_reason wait_unlocking(wait_point& point, base::spin_lock& held, const wait_options& options = {}) noexcept;
+wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
+                           const wait_options& options = {}) noexcept;
 
-// The common case: puts the caller into `list` (at its end, or first), whose lock is held, and blocks it until an entry
-// of that list is claimed or the options end the wait. The lock is free and the entry gone afterwards. `data` is what
-// the list's owner finds in the entry.
-wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options = {}, void* data = nullptr,
-                  bool first = false) noexcept;
+// The common case: puts the caller into `list` (at its end, or first), whose lock is held, and
+// blocks it until an entry of that list is claimed or the options end the wait. The lock is free
+// and the entry gone afterwards. `data` is what the list's owner finds in the entry.
+wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options = {},
+                  void* data = nullptr, bool first = false) noexcept;
 
-// Whether what the caller waits for may come about while it keeps its processor: false on a runtime's only worker.
+// Whether what the caller waits for may come about while it keeps its processor: false on a
+// runtime's only worker.
 bool others_run() noexcept;
 
 // The innermost scope of the running activity; null: none.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How something blocked is made ready again, whatever it is: a context, or a thread that is no worker.
+// How something blocked is made ready again, whatever it is: a context, or a thread that is no
+// worker.
 //
-// Lives in the frame of whoever waits. Mutexes, channels and joins keep lists of waiters and do not care who waits.
+// Lives in the frame of whoever waits. Mutexes, channels and joins keep lists of waiters and do not
+// care who waits.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"

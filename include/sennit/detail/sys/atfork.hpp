@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks of the whole process, held while it forks: no other thread is inside when fork() comes, so the child, which has
-// none of these threads, finds them free and what they guard whole.
+// Locks of the whole process, held while it forks: no other thread is inside when fork() comes, so
+// the child, which has none of these threads, finds them free and what they guard whole.
 //
-// A lock is named where it is defined, once, and lives as long as the process. Nobody calls fork() with one of them in
-// his hands: they are not held over users' code. Locks that a runtime owns need no such thing, since a child does not
-// use its parent's runtimes; and what is not worth keeping is made anew in a child (core/runtime/fork_safe_static.hpp).
-// Cost: a locked instruction for each, with each fork.
+// A lock is named where it is defined, once, and lives as long as the process. Nobody calls fork()
+// with one of them in his hands: they are not held over users' code. Locks that a runtime owns need
+// no such thing, since a child does not use its parent's runtimes; and what is not worth keeping is
+// made anew in a child (core/runtime/fork_safe_static.hpp). Cost: a locked instruction for each,
+// with each fork.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,10 @@ public:
 private:
     template <class Lock>
     atfork_lock(Lock* first, std::size_t count, std::size_t step) noexcept
-        : first_(reinterpret_cast<std::byte*>(first)), count_(count), step_(step), // SAFETY: cast back below
-          try_lock_([](std::byte* lock) noexcept { return reinterpret_cast<Lock*>(lock)->try_lock(); }),
+        : first_(reinterpret_cast<std::byte*>(first)), count_(count),
+          step_(step), // SAFETY: cast back below
+          try_lock_(
+              [](std::byte* lock) noexcept { return reinterpret_cast<Lock*>(lock)->try_lock(); }),
           unlock_([](std::byte* lock) noexcept { reinterpret_cast<Lock*>(lock)->unlock(); }) {
         enlist();
     }

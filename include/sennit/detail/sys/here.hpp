@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of the code that runs, for reports (where something was made), and of the stack. One instruction each.
+// The address of the code that runs, for reports (where something was made), and of the stack. One
+// instruction each.
 #pragma once
 
 namespace sennit::sys {
@@ -17,8 +18,8 @@ namespace sennit::sys {
     return address;
 }
 
-// Somewhere in the caller's stack frame. Not __builtin_frame_address: that makes clang keep a frame pointer, which is
-// one more load to wait for after a jump.
+// Somewhere in the caller's stack frame. Not __builtin_frame_address: that makes clang keep a frame
+// pointer, which is one more load to wait for after a jump.
 [[gnu::always_inline]] inline const void* stack_pointer() noexcept {
 #if defined(__x86_64__)
     const void* address;

@@ -1,46 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stack jump for x86-64 (System V ABI), for sys/switch.hpp and for side stacks.
 //
-// Layout at a saved stack pointer, upwards: address to go on at, frame pointer, 128 bytes that may be a red zone.
-// Control-flow protection: the landing point carries endbr64 in code that is compiled for it. Shadow stacks are not
-// switched; a process that runs with user shadow stacks on is refused at the start of a runtime
+// Layout at a saved stack pointer, upwards: address to go on at, frame pointer, 128 bytes that may
+// be a red zone. Control-flow protection: the landing point carries endbr64 in code that is
+// compiled for it. Shadow stacks are not switched; a process that runs with user shadow stacks on
+// is refused at the start of a runtime
 // (`shadow_stack_active`).
 //
-// It is here, and always inline, because a function that is entered on one stack and returned from on the other spoils
-// the processor's stack of return addresses: 8 ns for each return (EPYC), twice in a turn of a coroutine.
+// It is here, and always inline, because a function that is entered on one stack and returned from
+// on the other spoils the processor's stack of return addresses: 8 ns for each return (EPYC), twice
+// in a turn of a coroutine.
 #pragma once
 
 namespace sennit::sys {
 
-// The two halves of a jump: noting where to go on, and going. In between a register may be loaded for the other side.
-#define SENNIT_JUMP_FROM                                                                                               \
-    "leaq -128(%%rsp), %%rsp\n\t"                                                                                      \
-    "pushq %%rbp\n\t"                                                                                                  \
-    "leaq 1f(%%rip), %%rax\n\t"                                                                                        \
-    "pushq %%rax\n\t"                                                                                                  \
+// The two halves of a jump: noting where to go on, and going. In between a register may be loaded
+// for the other side.
+#define SENNIT_JUMP_FROM                                                                           \
+    "leaq -128(%%rsp), %%rsp\n\t"                                                                  \
+    "pushq %%rbp\n\t"                                                                              \
+    "leaq 1f(%%rip), %%rax\n\t"                                                                    \
+    "pushq %%rax\n\t"                                                                              \
     "movq %%rsp, (%[from])\n\t"
 #if defined(__CET__) && (__CET__ & 1)
 #define SENNIT_JUMP_LANDING "1:\n\tendbr64\n\t"
 #else
 #define SENNIT_JUMP_LANDING "1:\n\t"
 #endif
-#define SENNIT_JUMP_TO                                                                                                 \
-    "movq %[to], %%rsp\n\t"                                                                                            \
-    "popq %%rax\n\t"                                                                                                   \
-    "jmpq *%%rax\n\t" SENNIT_JUMP_LANDING "popq %%rbp\n\t"                                                             \
+#define SENNIT_JUMP_TO                                                                             \
+    "movq %[to], %%rsp\n\t"                                                                        \
+    "popq %%rax\n\t"                                                                               \
+    "jmpq *%%rax\n\t" SENNIT_JUMP_LANDING "popq %%rbp\n\t"                                         \
     "leaq 128(%%rsp), %%rsp\n\t"
 // All registers but the operands: the compiler saves those that are live.
 #ifdef __AVX512F__
-#define SENNIT_JUMP_WIDE_REGISTERS                                                                                     \
-    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",      \
-        "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
+#define SENNIT_JUMP_WIDE_REGISTERS                                                                 \
+    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",    \
+        "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5",  \
+        "k6", "k7"
 #else
 #define SENNIT_JUMP_WIDE_REGISTERS
 #endif
-#define SENNIT_JUMP_CLOBBERS                                                                                           \
-    "rax", "rbx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", \
-        "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)",   \
-        "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory", "cc" SENNIT_JUMP_WIDE_REGISTERS
+#define SENNIT_JUMP_CLOBBERS                                                                       \
+    "rax", "rbx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",     \
+        "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
+        "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",     \
+        "st(7)", "memory", "cc" SENNIT_JUMP_WIDE_REGISTERS
 
 [[gnu::always_inline]] inline void jump(void** from_sp, void* to_sp) noexcept {
     asm volatile(SENNIT_JUMP_FROM SENNIT_JUMP_TO
@@ -49,8 +54,9 @@ namespace sennit::sys {
                  : "rcx", SENNIT_JUMP_CLOBBERS);
 }
 
-// As jump, and tells whoever is there where we stand, in a register. Returns what it is told by who jumps back, by
-// this or the next function: so the way to the other side need not be read from memory that is found through the stack.
+// As jump, and tells whoever is there where we stand, in a register. Returns what it is told by who
+// jumps back, by this or the next function: so the way to the other side need not be read from
+// memory that is found through the stack.
 [[gnu::always_inline]] inline void* jump_told(void** from_sp, void* to_sp) noexcept {
     void* told;
     asm volatile(SENNIT_JUMP_FROM "movq %%rsp, %[told]\n\t" SENNIT_JUMP_TO

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock for a handful of instructions that never block: waits by spinning.
 //
-// Meets the standard's Lockable, so std::lock_guard works. Never hold it over a suspension, a system call or user code.
-// Under oversubscription the holder may be off the processor: after a while the waiter yields.
-// Cost: one locked instruction; none while one thread alone works with the library
-// (sennit/detail/sys/single_threaded.hpp).
+// Meets the standard's Lockable, so std::lock_guard works. Never hold it over a suspension, a
+// system call or user code. Under oversubscription the holder may be off the processor: after a
+// while the waiter yields. Cost: one locked instruction; none while one thread alone works with the
+// library (sennit/detail/sys/single_threaded.hpp).
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -14,7 +14,8 @@
 
 namespace sennit::base {
 
-void spin_pause(unsigned round) noexcept; // src/sys/spin_pause.cpp: a pause, or sched_yield once `round` is large
+void spin_pause(unsigned round) noexcept; // src/sys/spin_pause.cpp: a pause, or sched_yield once
+                                          // `round` is large
 
 template <class Word>
 class basic_spin_lock {
@@ -28,8 +29,8 @@ public:
         }
         return this_thread_registered() && word_.exchange_acq(1) == 0; // pairs with unlock
     }
-    // Without a look first: who finds it free, as a rule, would wait for that (1 to 2.5 % of a fiber or a message,
-    // Xeon). Who is alone finds it free: nobody else is inside anything.
+    // Without a look first: who finds it free, as a rule, would wait for that (1 to 2.5 % of a
+    // fiber or a message, Xeon). Who is alone finds it free: nobody else is inside anything.
     void lock() noexcept {
         if (!lock_now()) [[unlikely]]
             lock_slowly();
@@ -51,7 +52,7 @@ private:
     [[gnu::noinline]] void lock_slowly() noexcept {
         if (!this_thread_registered()) register_this_thread();
         for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round) // pairs with unlock
-            while (word_.load_rlx() != 0) spin_pause(round++);        // only a hint: the exchange decides
+            while (word_.load_rlx() != 0) spin_pause(round++); // only a hint: the exchange decides
     }
 
     atomic<Word> word_{0};

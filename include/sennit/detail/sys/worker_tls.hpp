@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hot line: the one thread-local cache line that every fork and join touches.
 //
-// It holds where the running context's fork stack ends (`head`), where its private part begins (`split`), whether a
-// thief asks for work (`steal_requested`), and who runs here. `detail/core/fork_stack.hpp` says what the words mean and
-// argues the protocol; this header only knows how to reach them without a trap:
+// It holds where the running context's fork stack ends (`head`), where its private part begins
+// (`split`), whether a thief asks for work (`steal_requested`), and who runs here.
+// `detail/core/fork_stack.hpp` says what the words mean and argues the protocol; this header only
+// knows how to reach them without a trap:
 //
-// Compilers cache the *address* of a thread-local over a call, and a call may suspend and go on in another thread
-// (llvm #98479, #111257, GCC PR26461). So no C++ expression here ever names the thread-local. On x86-64 every access is
-// one volatile instruction relative to %fs; on other processors, and under ThreadSanitizer, which must see the
-// accesses, the address is taken afresh by a volatile instruction or an opaque call and used once.
+// Compilers cache the *address* of a thread-local over a call, and a call may suspend and go on in
+// another thread (llvm #98479, #111257, GCC PR26461). So no C++ expression here ever names the
+// thread-local. On x86-64 every access is one volatile instruction relative to %fs; on other
+// processors, and under ThreadSanitizer, which must see the accesses, the address is taken afresh
+// by a volatile instruction or an opaque call and used once.
 //
-// Threads that are no workers see the initial values: `head` is null, which a fork tests before it writes its slot.
+// Threads that are no workers see the initial values: `head` is null, which a fork tests before it
+// writes its slot.
 //
-// Cost on x86-64: one instruction an access (two in code for shared libraries). Measured on fib(39), one worker,
-// Zen 4: 0.259 s (g++ 12) and 0.287 s (clang 19), where a pointer to the context held in a register takes 0.305 and
-// 0.304 s, and one re-read for each access 0.318 and 0.304 s.
+// Cost on x86-64: one instruction an access (two in code for shared libraries). Measured on
+// fib(39), one worker, Zen 4: 0.259 s (g++ 12) and 0.287 s (clang 19), where a pointer to the
+// context held in a register takes 0.305 and 0.304 s, and one re-read for each access 0.318 and
+// 0.304 s.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -31,15 +35,19 @@
 namespace sennit::sys {
 
 struct alignas(base::cache_line) worker_tls {
-    base::atomic<void*> head{
-        nullptr}; // +0:  first free slot of the running context's fork stack; owner writes, thieves read
-    base::atomic<void*> split{nullptr};             // +8:  first private slot; owner writes, a forcing thief its claim
-    base::atomic<std::uint32_t> steal_requested{0}; // +16: not zero: take the slow path; thieves set, owner clears
-    void* worker = nullptr;                         // +24: engine's worker of this thread; owner only
-    base::atomic<void*> context{nullptr};           // +32: context that runs here; owner writes, thieves read
-    void* strand = nullptr;                         // +40: who runs here (detail/core/activity.hpp); owner only
-    void* exceptions = nullptr;     // +48: the thread's exception_globals; owner only; null: not asked for yet
-    std::uintptr_t spare_block = 1; // +56: a free piece of memory (detail/core/slab_cache.hpp); 1: none is kept here
+    base::atomic<void*> head{nullptr}; // +0:  first free slot of the running context's fork stack;
+                                       // owner writes, thieves read
+    base::atomic<void*> split{
+        nullptr}; // +8:  first private slot; owner writes, a forcing thief its claim
+    base::atomic<std::uint32_t> steal_requested{
+        0};                 // +16: not zero: take the slow path; thieves set, owner clears
+    void* worker = nullptr; // +24: engine's worker of this thread; owner only
+    base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
+    void* strand = nullptr; // +40: who runs here (detail/core/activity.hpp); owner only
+    void* exceptions =
+        nullptr; // +48: the thread's exception_globals; owner only; null: not asked for yet
+    std::uintptr_t spare_block =
+        1; // +56: a free piece of memory (detail/core/slab_cache.hpp); 1: none is kept here
 };
 static_assert(sizeof(worker_tls) == base::cache_line);
 
@@ -49,8 +57,9 @@ extern "C" {
 [[gnu::visibility("default")]] extern constinit thread_local worker_tls sennit_worker_tls;
 }
 
-// Position-independent code that may end in a shared library finds the offset through the GOT (initial-exec model); an
-// executable, also a position-independent one, has it as a constant of the link (local-exec).
+// Position-independent code that may end in a shared library finds the offset through the GOT
+// (initial-exec model); an executable, also a position-independent one, has it as a constant of the
+// link (local-exec).
 #if defined(SENNIT_SHARED) || (defined(__PIC__) && !defined(__PIE__))
 #define SENNIT_WORKER_TLS_VIA_GOT 1
 #endif
@@ -58,16 +67,17 @@ extern "C" {
 inline void* tls_head() noexcept {
     void* value;
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
-    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(value));
+    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0"
+                        : "=r"(value));
 #else
     asm inline volatile("movq %%fs:sennit_worker_tls@tpoff, %0" : "=r"(value));
 #endif
     return value;
 }
 
-// Both stores of `head` have release order: what a slot holds is written before thieves can see it behind `head` (x86
-// keeps stores in order; the clobber keeps the compiler's hands off). They pair with the acquire load of `head` in
-// fork_stack.cpp: force_publication.
+// Both stores of `head` have release order: what a slot holds is written before thieves can see it
+// behind `head` (x86 keeps stores in order; the clobber keeps the compiler's hands off). They pair
+// with the acquire load of `head` in fork_stack.cpp: force_publication.
 inline void tls_set_head(void* value) noexcept {
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
@@ -80,17 +90,19 @@ inline void tls_set_head(void* value) noexcept {
 #endif
 }
 
-// head = slot + Bytes. The addition is part of the instruction sequence, because compilers would rather hold its
-// result in a callee-saved register over the child's call, which costs more than computing it.
+// head = slot + Bytes. The addition is part of the instruction sequence, because compilers would
+// rather hold its result in a callee-saved register over the child's call, which costs more than
+// computing it.
 template <std::size_t Bytes>
 inline void tls_push_head(void* slot) noexcept {
     void* next;
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
-    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %1\n\tleaq %c3(%2), %0\n\tmovq %0, %%fs:(%1)"
-                        : "=&r"(next), "=&r"(offset)
-                        : "r"(slot), "i"(Bytes)
-                        : "memory");
+    asm inline volatile(
+        "movq sennit_worker_tls@gottpoff(%%rip), %1\n\tleaq %c3(%2), %0\n\tmovq %0, %%fs:(%1)"
+        : "=&r"(next), "=&r"(offset)
+        : "r"(slot), "i"(Bytes)
+        : "memory");
 #else
     asm inline volatile("leaq %c2(%1), %0\n\tmovq %0, %%fs:sennit_worker_tls@tpoff"
                         : "=&r"(next)
@@ -105,7 +117,9 @@ inline bool tls_steal_requested() noexcept {
     asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0" : "=r"(offset));
     asm goto("cmpl $0, %%fs:16(%0)\n\tjne %l[polled]" ::"r"(offset) : "cc", "memory" : polled);
 #else
-    asm goto("cmpl $0, %%fs:sennit_worker_tls@tpoff+16\n\tjne %l[polled]" ::: "cc", "memory" : polled);
+    asm goto("cmpl $0, %%fs:sennit_worker_tls@tpoff+16\n\tjne %l[polled]" ::
+                 : "cc", "memory"
+             : polled);
 #endif
     return false;
 polled:
@@ -117,9 +131,13 @@ inline bool tls_before_split(void* slot) noexcept {
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
     asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0" : "=r"(offset));
-    asm goto("cmpq %%fs:8(%1), %0\n\tjb %l[before]" ::"r"(slot), "r"(offset) : "cc", "memory" : before);
+    asm goto("cmpq %%fs:8(%1), %0\n\tjb %l[before]" ::"r"(slot), "r"(offset)
+             : "cc", "memory"
+             : before);
 #else
-    asm goto("cmpq %%fs:sennit_worker_tls@tpoff+8, %0\n\tjb %l[before]" ::"r"(slot) : "cc", "memory" : before);
+    asm goto("cmpq %%fs:sennit_worker_tls@tpoff+8, %0\n\tjb %l[before]" ::"r"(slot)
+             : "cc", "memory"
+             : before);
 #endif
     return false;
 before:
@@ -129,7 +147,8 @@ before:
 inline void* tls_worker() noexcept {
     void* value;
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
-    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0\n\tmovq %%fs:24(%0), %0" : "=r"(value));
+    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %0\n\tmovq %%fs:24(%0), %0"
+                        : "=r"(value));
 #else
     asm inline volatile("movq %%fs:sennit_worker_tls@tpoff+24, %0" : "=r"(value));
 #endif
@@ -146,7 +165,10 @@ inline T tls_own_word() noexcept {
                         : "i"(Offset)
                         : "memory");
 #else
-    asm inline volatile("movq %%fs:sennit_worker_tls@tpoff+%c1, %0" : "=r"(value) : "i"(Offset) : "memory");
+    asm inline volatile("movq %%fs:sennit_worker_tls@tpoff+%c1, %0"
+                        : "=r"(value)
+                        : "i"(Offset)
+                        : "memory");
 #endif
     return value;
 }
@@ -159,7 +181,8 @@ inline void tls_set_own_word(T value) noexcept {
                         : "re"(value), "i"(Offset)
                         : "memory");
 #else
-    asm inline volatile("movq %0, %%fs:sennit_worker_tls@tpoff+%c1" ::"re"(value), "i"(Offset) : "memory");
+    asm inline volatile("movq %0, %%fs:sennit_worker_tls@tpoff+%c1" ::"re"(value), "i"(Offset)
+                        : "memory");
 #endif
 }
 
@@ -196,8 +219,8 @@ inline worker_tls& tls() noexcept {
 
 #else
 
-// The calling thread's hot line. Opaque, so that no caller can keep the address over a suspension by accident; do not
-// hold the reference over anything that may suspend.
+// The calling thread's hot line. Opaque, so that no caller can keep the address over a suspension
+// by accident; do not hold the reference over anything that may suspend.
 [[gnu::noinline]] worker_tls& tls() noexcept;
 
 inline void* tls_head() noexcept {
@@ -240,8 +263,8 @@ inline void tls_set_spare_block(std::uintptr_t value) noexcept {
 
 #endif
 
-// The same by a call, so that a linker that optimises knows of the variable, which else only assembly names. A worker
-// begins with it.
+// The same by a call, so that a linker that optimises knows of the variable, which else only
+// assembly names. A worker begins with it.
 [[gnu::noinline]] worker_tls& own_worker_tls() noexcept;
 
 // The address of the calling thread's hot line: no other thread has it.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a promise and its futures share, apart from the value: whether it is ready, the error, who waits, and what goes
-// on from there.
+// What a promise and its futures share, apart from the value: whether it is ready, the error, who
+// waits, and what goes on from there.
 //
 // State word: empty; setting: somebody has won the right to store the value or the error; ready.
-// Protocol. Empty to setting by compare-and-swap, so a value is stored outside the lock, by user code that may block or
-// throw; if it throws, the word goes back. Setting to ready under the lock, together with taking all waiters and
-// continuations off their lists: who adds itself under the lock is either on a list then, or sees that it is ready.
-// Waiters are woken and continuations run outside the lock; neither touches the state for the setter any more.
-// A continuation never runs another one inside: what it makes ready it appends to its caller's queue, so chains of any
-// length take no stack.
-// Lifetime. Counted. The setter holds a reference of its own until it has published.
+// Protocol. Empty to setting by compare-and-swap, so a value is stored outside the lock, by user
+// code that may block or throw; if it throws, the word goes back. Setting to ready under the lock,
+// together with taking all waiters and continuations off their lists: who adds itself under the
+// lock is either on a list then, or sees that it is ready. Waiters are woken and continuations run
+// outside the lock; neither touches the state for the setter any more. A continuation never runs
+// another one inside: what it makes ready it appends to its caller's queue, so chains of any length
+// take no stack. Lifetime. Counted. The setter holds a reference of its own until it has published.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -26,8 +26,9 @@ namespace sennit::detail {
 struct continuation;
 using continuation_queue = base::intrusive_queue<continuation>;
 
-// What happens once a state is ready. `act` is called once, on the thread that made it ready, or that attached it too
-// late; it must not block. The state may be gone by then, unless the continuation holds a reference.
+// What happens once a state is ready. `act` is called once, on the thread that made it ready, or
+// that attached it too late; it must not block. The state may be gone by then, unless the
+// continuation holds a reference.
 struct continuation : base::list_node {
     using action = void (*)(continuation&, continuation_queue& due) noexcept;
     explicit continuation(action f) noexcept : act(f) {}
@@ -42,7 +43,9 @@ public:
     explicit future_state(destroyer destroy) noexcept : destroy_(destroy) {}
     future_state(const future_state&) = delete;
 
-    void add_reference() noexcept { references_.fetch_add_rlx(1); } // the caller has one, so this orders nothing
+    void add_reference() noexcept {
+        references_.fetch_add_rlx(1);
+    } // the caller has one, so this orders nothing
     void drop_reference() noexcept {
         if (references_.fetch_sub_acq_rel(1) == 1) destroy_(this); // pairs with the others' drops
     }
@@ -57,8 +60,8 @@ public:
     // Without a deadline; throws `cancelled`.
     void wait_ready(const char* what);
 
-    // For waits of many sources. False: it is ready, and nothing was added. Who was added is removed before it dies,
-    // whatever ended its wait.
+    // For waits of many sources. False: it is ready, and nothing was added. Who was added is
+    // removed before it dies, whatever ended its wait.
     bool add_waiter(sched::wait_entry& entry) noexcept;
     void remove_waiter(sched::wait_entry& entry) noexcept;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared state that a fiber of its own fills: what `async` and `then` make. State, closure and the fiber's block are
-// one piece of memory.
+// A shared state that a fiber of its own fills: what `async` and `then` make. State, closure and
+// the fiber's block are one piece of memory.
 //
-// References: the future's, and one that is passed on: the continuation's until the source is ready, then the fiber's,
-// then, when the function returned a future that shall be unwrapped, the continuation's again.
+// References: the future's, and one that is passed on: the continuation's until the source is
+// ready, then the fiber's, then, when the function returned a future that shall be unwrapped, the
+// continuation's again.
 #pragma once
 
 #include "sennit/detail/core/fiber_block.hpp"
@@ -37,15 +38,18 @@ class task_state final : public future_value<R>, private sched::fiber_block, pri
 
 public:
     template <class... A>
-    task_state(future_state::destroyer destroy, sched::runtime_core& runtime, const void* made_at, A&&... closure)
-        : future_value<R>(destroy), fiber_block(runtime, type, made_at), continuation(&task_state::start_when_due) {
+    task_state(future_state::destroyer destroy, sched::runtime_core& runtime, const void* made_at,
+               A&&... closure)
+        : future_value<R>(destroy), fiber_block(runtime, type, made_at),
+          continuation(&task_state::start_when_due) {
         std::construct_at(&function_, std::forward<A>(closure)...);
     }
     ~task_state() {}
 
     void start(sennit::launch policy) noexcept {
         this->add_reference();
-        launch_fiber(policy == sennit::launch::now ? fiber_block::start::now : fiber_block::start::enqueue);
+        launch_fiber(policy == sennit::launch::now ? fiber_block::start::now
+                                                   : fiber_block::start::enqueue);
     }
     void start_after(future_state& source) noexcept {
         this->add_reference();
@@ -72,7 +76,9 @@ private:
             me.publish();
         }
     }
-    static void ended(fiber_block* self) noexcept { static_cast<task_state*>(self)->drop_reference(); }
+    static void ended(fiber_block* self) noexcept {
+        static_cast<task_state*>(self)->drop_reference();
+    }
 
     void run_and_unwrap() noexcept {
         std::exception_ptr thrown;
@@ -116,8 +122,8 @@ struct continue_with {
     decltype(auto) operator()() { return std::invoke(std::move(function), std::move(source)); }
 };
 
-// The new state's fiber is not started yet; `made_at`: see detail/core/here.hpp. Throws std::bad_alloc, and what the
-// closure's constructor throws.
+// The new state's fiber is not started yet; `made_at`: see detail/core/here.hpp. Throws
+// std::bad_alloc, and what the closure's constructor throws.
 template <class R, class F, class... A>
 auto make_task(const void* made_at, A&&... closure) {
     return make_state<task_state<R, F>>(runtime_for(nullptr), made_at, std::forward<A>(closure)...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A future_state with room for a value, the counted pointer to it, and the door by which other parts of the library get
-// from a future to its state.
+// A future_state with room for a value, the counted pointer to it, and the door by which other
+// parts of the library get from a future to its state.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -29,7 +29,8 @@ class future_value : public future_state {
 public:
     explicit future_value(future_state::destroyer destroy) noexcept : future_state(destroy) {}
 
-    // The setter's, between begin and publish. Throws what the constructor throws; there is no value then.
+    // The setter's, between begin and publish. Throws what the constructor throws; there is no
+    // value then.
     template <class... A>
     void construct(A&&... arguments) {
         std::construct_at(std::addressof(value_), std::forward<A>(arguments)...);
@@ -91,7 +92,8 @@ public:
     }
     template <class D>
         requires std::is_convertible_v<D*, S*>
-    state_ref(state_ref<D>&& other) noexcept : state_(other.release()) {} // NOLINT: as a pointer converts
+    state_ref(state_ref<D>&& other) noexcept
+        : state_(other.release()) {} // NOLINT: as a pointer converts
     state_ref(state_ref&& other) noexcept : state_(other.release()) {}
     state_ref& operator=(state_ref other) noexcept {
         std::swap(state_, other.state_);

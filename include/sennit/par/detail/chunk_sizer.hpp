@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the next piece of a loop should be: so long that offering the rest to thieves costs nothing against it, so
-// short that what a thief cannot get any more is little.
+// How long the next piece of a loop should be: so long that offering the rest to thieves costs
+// nothing against it, so short that what a thief cannot get any more is little.
 //
-// A piece aims at `target_ns`. The first is one element, since nothing is known about it; each next one follows from
-// the time of the one before and has at most `growth` times as many. Elements may suddenly become dearer, so a piece is
-// also at most 1/16 of what is left; but not less than a quarter of the target, or the looks at the clock would cost
-// more than they find. One instance for each range that somebody runs; not shared.
+// A piece aims at `target_ns`. The first is one element, since nothing is known about it; each next
+// one follows from the time of the one before and has at most `growth` times as many. Elements may
+// suddenly become dearer, so a piece is also at most 1/16 of what is left; but not less than a
+// quarter of the target, or the looks at the clock would cost more than they find. One instance for
+// each range that somebody runs; not shared.
 #pragma once
 
 #include "sennit/detail/core/now.hpp"
@@ -17,7 +18,8 @@
 
 namespace sennit::par::detail {
 
-// Where long pieces begin without a grain: a multiple of the elements in a cache line and of every vector's length.
+// Where long pieces begin without a grain: a multiple of the elements in a cache line and of every
+// vector's length.
 inline constexpr std::size_t chunk_alignment = 64;
 
 // The first multiple of `unit` from `index` on, or `limit` if there is none before it.
@@ -37,7 +39,8 @@ public:
         const std::size_t left = last - first;
         const std::size_t size = std::max({std::min(aim_, left / 16), least_, std::size_t{1}});
         if (size >= left) return last;
-        const std::size_t unit = unit_ == 1 && size >= 2 * chunk_alignment ? chunk_alignment : unit_;
+        const std::size_t unit =
+            unit_ == 1 && size >= 2 * chunk_alignment ? chunk_alignment : unit_;
         return round_up(first + size, unit, last);
     }
 
@@ -53,7 +56,8 @@ public:
     }
 
 private:
-    // Offering the rest costs about 30 ns a piece; a thief takes 20 us before it takes anything by force.
+    // Offering the rest costs about 30 ns a piece; a thief takes 20 us before it takes anything by
+    // force.
     static constexpr std::size_t target_ns = 10'000;
     static constexpr std::size_t growth = 16;
     static constexpr std::size_t largest = std::size_t{1} << 30;

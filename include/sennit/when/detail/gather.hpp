@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared state that becomes ready when enough of many others are: the common part of when_all, when_any and the waits
-// for values.
+// A shared state that becomes ready when enough of many others are: the common part of when_all,
+// when_any and the waits for values.
 //
-// Each source gets a node; nodes and futures live in the new state, and each attached node holds a reference to it.
-// Protocol. A source that is decisive tries to be the winner; any other counts `left_` down. The winner, or who counts
-// to zero, has decided; that happens once. Who comes last of the decision and the end of attaching completes: it
-// detaches the nodes whose sources are not ready yet, so that a source that outlives many gatherings remembers none of
-// them, and publishes. A node whose source acts at that moment only drops its reference.
+// Each source gets a node; nodes and futures live in the new state, and each attached node holds a
+// reference to it. Protocol. A source that is decisive tries to be the winner; any other counts
+// `left_` down. The winner, or who counts to zero, has decided; that happens once. Who comes last
+// of the decision and the end of attaching completes: it detaches the nodes whose sources are not
+// ready yet, so that a source that outlives many gatherings remembers none of them, and publishes.
+// A node whose source acts at that moment only drops its reference.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -36,7 +37,8 @@ public:
     // The i-th source; before start.
     void add(std::size_t i, future_state& source) noexcept { nodes_[i].set(*this, source); }
 
-    // Attaches to all sources. The winner's number is stored at `winner` before the result is ready.
+    // Attaches to all sources. The winner's number is stored at `winner` before the result is
+    // ready.
     void start(std::size_t* winner) noexcept;
 
 private:
@@ -101,7 +103,8 @@ future<Result> gather(decisive which, Futures&& futures) {
     for_each_state(futures, [](std::size_t, future_state&) {});
     auto whole = make_state<gather_state<Result>>(which, size_of(futures));
     const auto watch = [&whole](const Futures& all, std::size_t* winner) {
-        for_each_state(all, [&whole](std::size_t i, future_state& source) { whole->add(i, source); });
+        for_each_state(all,
+                       [&whole](std::size_t i, future_state& source) { whole->add(i, source); });
         whole->start(winner);
     };
     if constexpr (std::is_same_v<Result, Futures>) {
