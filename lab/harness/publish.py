@@ -15,7 +15,7 @@ from .catalogue import MAIN_JOB, UsageError
 from .document import load, restore, save, write_whole
 from .seed_measure import ROWS
 from .seed_tables import markdown
-from .table import Results, four_digits
+from .table import SAME_MARK, Results, four_digits
 
 MOST_BYTES = 400_000  # of the set
 BEGIN, END = "<!-- figures: begin, written by ./sennit bench publish -->", "<!-- figures: end -->"
@@ -60,7 +60,23 @@ def _workers(count: int) -> str:
     return f"{count} worker" + "s" * (count != 1)
 
 
-def _forks(results: Results, most: int) -> list[list[str]]:
+def _ratio(results: Results, cell: Cell | None) -> str:
+    """The ratio to the best peer, with the mark of RESULTS.md: = no difference shown, ? too few
+    samples for a verdict."""
+    figures = results.figures(cell) if cell else None
+    if figures is None or figures.to_peer is None:
+        return "–"
+    return f"{figures.to_peer:.2f}{SAME_MARK[figures.same_as_peer]}"
+
+
+def _peer(cell: Cell, about: dict) -> str:
+    """A peer and the version of it that ran."""
+    version = str(about.get(f"version of {cell.runtime}", ""))
+    version = version.partition(",")[0].partition(" (")[0].split(" ")[-1]
+    return f"{cell.title_of_runtime} {version.removeprefix('go')}".strip()
+
+
+def _forks(results: Results, most: int, about: dict) -> list[list[str]]:
     """Rows for the main job: the floor, Sennit, the best peer."""
     rows = [
         [
@@ -69,6 +85,7 @@ def _forks(results: Results, most: int) -> list[list[str]]:
             "Sennit, 1 worker",
             f"Sennit, {_workers(most)}",
             f"best peer, {_workers(most)}",
+            "÷ peer",
         ]
     ]
     ours = [
@@ -89,7 +106,8 @@ def _forks(results: Results, most: int) -> list[list[str]]:
             [
                 title,
                 *(_shown(results, cell) for cell in cells),
-                f"{_shown(results, best)} {best.title_of_runtime}" if best else "–",
+                f"{_shown(results, best)} {_peer(best, about)}" if best else "–",
+                _ratio(results, cells[2]),
             ]
         )
     return rows
@@ -100,11 +118,16 @@ def _cost(cell: Cell) -> float:
     return median(cell.seconds()) / int(cell.size) * 1e9
 
 
-def _operations(results: Results, most: int) -> list[list[str]]:
+def _operations(results: Results, most: int, about: dict) -> list[list[str]]:
     """Rows for fibers and actors: nanoseconds an operation of Sennit's fastest runtime, and of the
     fastest peers, at the largest size that both have."""
     rows = [
-        [f"ns, {_workers(most)}", "Sennit", *["", "peers, the fastest first", ""][:PEERS_SHOWN]]
+        [
+            f"ns, {_workers(most)}",
+            "Sennit",
+            "÷ peer",
+            *["", "peers, the fastest first", ""][:PEERS_SHOWN],
+        ]
     ]
     for workload in EACH:
         cells = [
@@ -120,12 +143,13 @@ def _operations(results: Results, most: int) -> list[list[str]]:
             )
             if ours and peers:
                 shown = [
-                    f"{_cost(cell):,.0f} {cell.title_of_runtime}" for cell in peers[:PEERS_SHOWN]
+                    f"{_cost(cell):,.0f} {_peer(cell, about)}" for cell in peers[:PEERS_SHOWN]
                 ]
                 rows.append(
                     [
                         f"{workload}, {size:,}: {EACH[workload]}",
                         f"{_cost(ours[0]):,.0f}",
+                        _ratio(results, ours[0]),
                         *shown,
                         *[""] * (PEERS_SHOWN - len(shown)),
                     ]
@@ -145,16 +169,23 @@ def figures(results: Results, about: dict) -> str:
     most = min(most, about["cores"])
     machine = f"{about['cpu']}, {about['cores']} CPUs, Linux {about['kernel']}, {about['compiler']}"
     text = f"Medians of one run: {machine}.\n"
-    for table in (_table(_forks(results, most)), _table(_operations(results, most))):
+    for table in (
+        _table(_forks(results, most, about)),
+        _table(_operations(results, most, about)),
+    ):
         text += f"\n{table}" if table else ""
     seeds = (
-        " The published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)."
+        "\nThe published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)."
         if about.get(ROWS)
         else ""
     )
+    text += (
+        "\n*÷ peer*: Sennit's time ÷ that of the fastest peer. *=*: the samples show no difference. "
+        "*?*: too\nfew samples for a verdict, which takes 6 of both.\n"
+    )
     return (
         text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n"
-        "All samples, the machine and what did not run: "
+        "All samples, the machine and the missing rows: "
         f"[docs/results](docs/results/RESULTS.md).{seeds}\n"
     )
 

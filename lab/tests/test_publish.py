@@ -109,9 +109,10 @@ class Publish(unittest.TestCase):
         self.publish(results())
         readme = (self.root / "README.md").read_text()
         for line in (
-            "| s | plain function | Sennit, 1 worker | Sennit, 4 workers | best peer, 4 workers |",
-            "| fib(39) | 0.2004 | 0.3006 | 0.1002 | 0.1503 chili |",
-            "| skynet-channel, 1,000,000: a fiber | 40 | 802 Go |  |  |",
+            "| s | plain function | Sennit, 1 worker | Sennit, 4 workers | best peer, 4 workers "
+            "| ÷ peer |",
+            "| fib(39) | 0.2004 | 0.3006 | 0.1002 | 0.1503 chili | 0.67 ? |",
+            "| skynet-channel, 1,000,000: a fiber | 40 | 0.05 ? | 802 Go |  |  |",
         ):
             self.assertIn(f"{line}\n", readme)
         self.assertTrue(readme.startswith("# Name\n\nBefore.\n\n"))
