@@ -66,8 +66,8 @@ public:
 private:
     struct node : sched::local_value {
         template <class F>
-        node(sched::local_key key, F& make)
-            : local_value{key, &node::end, nullptr}, value(make()) {}
+        node(sched::local_key owner, F& make)
+            : local_value{owner, &node::end, nullptr}, value(make()) {}
         static void end(sched::local_value* self) noexcept { delete static_cast<node*>(self); }
         T value;
     };
