@@ -112,7 +112,7 @@ public:
     std::size_t consume(std::size_t most) { return counted_.take(most, 0); }
     std::size_t count() const {
         return counted_.count();
-    }                                  // that have come, and were not waited for
+    } // that have come, and were not waited for
     void reset() { counted_.reset(); } // to none
 
     // Sends, with this receiver as the sender. In a handler of an actor, that actor is the sender.

@@ -35,7 +35,8 @@ struct deadlock_detector::observation {
 
 namespace {
 
-// Between falling asleep and the looks, each from the one before.
+// The pauses before the looks: the first begins when the thread falls asleep, each further one at
+// the look before.
 constexpr std::array<std::int64_t, 3> looks_after_ns{50'000'000, 500'000'000, 5'000'000'000};
 
 struct sleeping_thread : base::list_node {
@@ -45,32 +46,33 @@ struct sleeping_thread : base::list_node {
     const sys::os_thread_id os_thread;
 };
 struct whole_process {
-    base::spin_lock lock; // guards the two below
+    base::spin_lock lock; // Guards the two below.
     base::intrusive_queue<sleeping_thread> list;
     std::uint64_t entered = 0;
 
     sys::mutex one_looks;
-    deadlock_detector::observation last_reported; // under `one_looks`
-    // The runtime whose callback is being told; null: none. Others do not look meanwhile: they
-    // would find the same, and tell it after it has changed. Set under `one_looks` and the
-    // registry's lock, so that its destructor finds it.
+    deadlock_detector::observation last_reported; // Guarded by `one_looks`.
+    // The runtime whose callback is being called; null: none. Other threads do not look meanwhile:
+    // they would find the same deadlock, and report it after it has changed. Set under `one_looks`
+    // and the registry's lock, so that the runtime's destructor finds it.
     base::atomic<const runtime_core*> reporting_for{nullptr};
-    base::atomic<sys::os_thread_id> callback_thread{0}; // the thread that runs that callback
-    base::atomic<std::uint32_t> callbacks_ended{0};     // counts them
-    sys::thread
-        thread; // of the last callback that had one of its own; of who has set `reporting_for`
+    base::atomic<sys::os_thread_id> callback_thread{0}; // The thread that runs that callback.
+    base::atomic<std::uint32_t> callbacks_ended{0};     // Counts the callbacks that have ended.
+    // The thread of the last callback that ran on its own thread; belongs to the thread that has
+    // set `reporting_for`.
+    sys::thread thread;
 };
 
-// Null where memory is refused: nobody finds then that all sleep.
+// Null where memory is refused: then no thread detects a deadlock.
 constinit fork_safe_static<whole_process> whole;
 
 base::atomic<deadlock_detector::describer> describe{nullptr};
 base::atomic<sys::os_thread_id> ignored_thread{0};
 
-base::atomic<std::int64_t> test_interval_ns{0}; // 0: this is no rehearsal
+base::atomic<std::int64_t> test_interval_ns{0}; // 0: no test has called `rehearse`.
 base::atomic<void (*)() noexcept> after_look{nullptr};
 
-// A callback, and what it is told. Freed by whoever calls it.
+// A callback and its report. The thread that calls the callback frees it.
 struct pending_report {
     std::function<void(std::string_view)> callback;
     std::string report;
@@ -82,7 +84,7 @@ void run_callback(void* given) noexcept {
     whole_process& all = *what->all;
     all.callback_thread.store(sys::this_os_thread());
     what->callback(what->report);
-    what.reset(); // the callback's copies may refer to what ends with its runtime
+    what.reset(); // The callback's copies may refer to objects that end with its runtime.
     all.callback_thread.store(0);
     all.reporting_for.store(nullptr);
     all.callbacks_ended.fetch_add(1);
@@ -90,13 +92,13 @@ void run_callback(void* given) noexcept {
     sys::futex_wake(word, std::numeric_limits<int>::max());
 }
 
-// A callback may block in the library. A worker's context would then be left in the middle of going
-// to sleep, so a worker calls it on a thread of its own, and goes to sleep meanwhile: the callback
-// may wait for what this worker does. Where that thread is refused it is called here.
+// A callback may block in the library. A worker's context would then be suspended in the middle of
+// parking. A worker therefore starts a thread for the callback, and parks meanwhile: the callback
+// may wait for an action of this worker. Where that thread is refused, the callback runs here.
 void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
     if (this_worker()) {
         sys::thread& thread = what->all->thread;
-        thread.join(); // an earlier callback, which has returned
+        thread.join(); // Joins the thread of an earlier callback, which has returned.
         try {
             thread = sys::thread(
                 [](void* given) noexcept {
@@ -104,7 +106,7 @@ void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
                     run_callback(given);
                 },
                 what.get());
-            (void)what.release(); // that thread's
+            (void)what.release(); // The new thread owns it.
             return;
         } catch (const std::exception&) {
         }
@@ -112,14 +114,14 @@ void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
     run_callback(what.release());
 }
 
-[[maybe_unused]] std::int64_t
-effective_interval(std::int64_t pause_ns) noexcept { // the simulator does not sleep so
+// The simulator does not use these pauses.
+[[maybe_unused]] std::int64_t effective_interval(std::int64_t pause_ns) noexcept {
     const std::int64_t other = test_interval_ns.load();
     return other != 0 ? other : pause_ns;
 }
 
-// `sleep(until_ns)` in pauses, with a look after each, until it says that there is no need to go
-// on, somebody was told, or all looks were made. One that was refused is repeated.
+// Calls `sleep(until_ns)` in pauses, with a look after each. Ends when `sleep` says that there is
+// no more need, a look has reported a deadlock, or all looks were made. A refused look is repeated.
 template <class F>
 [[maybe_unused]] void look_between(F&& sleep) {
     for (std::size_t looks = 0; looks < looks_after_ns.size();) {
@@ -137,8 +139,8 @@ void sleep_for_good(waiter& who) noexcept {
     sleeping_thread me(who);
     whole_process* const here = whole.get();
     whole_process* all = here;
-    // Who tells of a standstill does not count: looks are refused until it is done, and that it has
-    // slept is no change.
+    // The thread that reports a deadlock does not count. Looks are refused until its callback is
+    // done, and its sleep changes no state.
     if (all && all->callback_thread.load() == me.os_thread) all = nullptr;
     if (all) {
         {
@@ -157,23 +159,23 @@ void sleep_for_good(waiter& who) noexcept {
     base::unregister_this_thread();
     while (who.signal.load() == 0) sys::futex_wait(who.signal, 0);
 #ifndef SENNIT_SIMULATOR
-    if (!all || whole.find() != here) return; // who is told of a standstill may have called fork()
+    if (!all || whole.find() != here) return; // A deadlock callback may have called fork().
     std::lock_guard guard(all->lock);
     all->list.remove(me);
 #endif
 }
 
-#ifdef SENNIT_SIMULATOR // time there is no matter of looks
+#ifdef SENNIT_SIMULATOR // The simulator's time does not depend on looks.
 bool worker::sleep_for_good() noexcept {
     return parker_.sleep_until(never);
 }
 #else
 bool worker::sleep_for_good() noexcept {
-    const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
+    const std::uint32_t now = park_epoch_.load_rlx(); // Owner's own word.
     park_epoch_.store(now + 1);
     bool chosen = false;
     look_between([&](std::int64_t until) noexcept {
-        if (!runtime_.all_parked()) return true; // one who comes later looks
+        if (!runtime_.all_parked()) return true; // A worker that parks later looks.
         chosen = parker_.sleep_until(until);
         return chosen;
     });
@@ -197,7 +199,7 @@ void deadlock_detector::set_test_interval(std::int64_t pause_ns,
     after_look.store(after);
 }
 
-// False: something can go on.
+// Returns false if something can continue.
 bool deadlock_detector::take(observation& seen) {
     for (runtime_core* one : registry::all()) {
         if (one->lost_in_fork()) continue;
@@ -207,7 +209,7 @@ bool deadlock_detector::take(observation& seen) {
             return false;
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
-            if (!other.thread_.joinable()) continue; // a relief whose thread was refused
+            if (!other.thread_.joinable()) continue; // A spare worker whose thread was refused.
             const std::uint32_t epoch = other.park_epoch_.load();
             if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) ||
                 other.park_epoch_.load() != epoch)
@@ -225,7 +227,8 @@ bool deadlock_detector::take(observation& seen) {
     std::lock_guard guard(all->lock);
     for (sleeping_thread* each = all->list.front(); each; each = all->list.after(*each)) {
         if (each->who.signal.load() != 0) return false;
-        seen.asleep.push_back(each->os_thread); // may allocate under a spin lock: on this path only
+        seen.asleep.push_back(
+            each->os_thread); // May allocate under a spin lock: on this path only.
     }
     seen.states.push_back(all->entered);
     return true;
@@ -240,7 +243,7 @@ bool deadlock_detector::all_known(const observation& seen) {
            });
 }
 
-// With the registry's lock held.
+// Requires the registry's lock.
 bool deadlock_detector::found(observation& first) {
     if (!take(first) || !all_known(first)) return false;
     if (sys::catches_signals(sys::handled_signal(), sys::thread_suspender_signal())) return false;
@@ -258,11 +261,13 @@ deadlock_detector::look_result deadlock_detector::look() noexcept {
     try {
         const describer write = describe.load();
         if (!write) return nothing;
-        const auto guard =
-            registry::try_lock(); // held by others: the watchdog looks, or they change something
+        // The lock may be held by the watchdog, which looks, or by a thread that changes the
+        // runtimes.
+        const auto guard = registry::try_lock();
         if (!guard) return refused;
         observation now;
-        if (!found(now) || now == all->last_reported) { // the same: nobody has moved since
+        // An equal observation: nothing has moved since the last report.
+        if (!found(now) || now == all->last_reported) {
             if (const auto test_hook = after_look.load()) test_hook();
             return nothing;
         }
@@ -275,24 +280,24 @@ deadlock_detector::look_result deadlock_detector::look() noexcept {
         all->last_reported = std::move(now);
         all->reporting_for.store(owner);
     } catch (const std::exception&) {
-        return nothing; // no memory, or no descriptor, to look
+        return nothing; // No memory, or no descriptor, to look.
     }
     if (!what->callback) {
         sys::report({what->report.c_str()});
         sys::end_process(deadlock_exit_status);
     }
-    sole_look.unlock(); // `reporting_for` keeps others away
+    sole_look.unlock(); // `reporting_for` keeps other threads away.
     run_callback_on_own_thread(std::move(what));
     return reported;
 }
 
-#ifdef SENNIT_SIMULATOR // nobody looks
+#ifdef SENNIT_SIMULATOR // No thread looks.
 void deadlock_detector::wait_for_callback(const runtime_core&) noexcept {}
 #else
 void deadlock_detector::wait_for_callback(const runtime_core& of) noexcept {
     whole_process* const all = whole.get();
-    if (!all || all->callback_thread.load() == sys::this_os_thread())
-        return; // nobody was told; it is the callback that ends it
+    // Nothing was reported, or the callback itself ends the runtime.
+    if (!all || all->callback_thread.load() == sys::this_os_thread()) return;
     for (;;) {
         const std::uint32_t before = all->callbacks_ended.load();
         if (all->reporting_for.load() != &of) return;

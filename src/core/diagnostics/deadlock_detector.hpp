@@ -1,41 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices when nothing in the process can ever go on: a deadlock of all fibers and all threads.
+// The deadlock detector: notices when nothing in the process can ever continue, because all fibers
+// and all threads wait.
 //
-// Who looks. Whoever is the last to fall asleep for good: a worker that finds all others of its
-// runtime asleep, or a thread that is no worker and blocks in one of the library's calls. It sleeps
-// 50 ms at first, then looks; and twice more, later, in case something was on its way; then it
-// sleeps for good. Who is woken before pays nothing for that.
+// Which thread looks. The last thread that falls asleep for good looks: a worker that finds all
+// other workers of its runtime parked, or a thread that is no worker and blocks in one of the
+// library's calls. It first sleeps 50 ms, then looks. It looks twice more, later, in case an event
+// was on its way. Then it sleeps for good. A thread that is woken before the first look pays
+// nothing.
 //
-// What is looked for: a moment in which each thread that the kernel lists (/proc/self/task) is
-// known to sleep until some other thread wakes it. "Known to sleep" is one of
-//   1. a worker in bed without a deadline (`park_epoch_` is odd) whom nobody has chosen (its bit in
-//   the idle map is set: who
-//      wakes it clears that first);
-//   2. a thread in `sleep_for_good`, whose waiter's `signal` is 0: who wakes it sets that first. It
-//   has published its
-//      wait before it came there, so it does nothing any more;
-//   3. a helper of a blocking pool without a call under way: it takes none by itself;
-//   4. the thread that waits for the signal that asks for a dump: it wakes nobody;
-//   5. the watchdog, and a relief that it has sent back (`park_epoch_` is odd, too): it calls that
-//   only where work is ready.
-// Such threads run no code of the program. If all are such at one moment, nothing of the program
-// runs at that moment or later, and each would have to be woken by one of the others.
+// The condition: at one moment, each thread that the kernel lists (/proc/self/task) is known to
+// sleep until another thread wakes it. A thread is known to sleep in one of these cases:
 //
-// One moment, though the looks come one after the other: each state is looked at twice, with all
-// first looks before all second ones, and each carries a number that changes whenever the state is
-// left and entered again (`park_epoch_`, the count of threads that entered, the counts of calls). A
-// worker's number is read on both sides of its bit. So what is the same both times has held without
-// a break from the first look to the second, and all of it held at any moment between the two. The
-// kernel's list is read there, twice: a thread that is not known would be in it, or one that it
-// made and that comes later in the list.
+// 1. A worker is parked without a deadline (`park_epoch_` is odd) and has not been chosen for a
+// wake-up
+//    (its bit in the idle map is set: a waker clears that first).
+// 2. A thread is in `sleep_for_good`, and its waiter's `signal` is 0: a waker sets that first. The
+//    thread published its wait before the call, so it does nothing more.
+// 3. A helper of a blocking pool has no call under way: it takes none by itself.
+// 4. The thread waits for the signal that requests a dump: it wakes no thread.
+// 5. The thread is the watchdog, or a spare worker that the watchdog has released (`park_epoch_` is
+// odd,
+//    too): the watchdog activates that only where work is ready.
 //
-// What could wake somebody from outside of all these threads, and what is done about it: timers
-// (none may be armed; whoever waits with a deadline is not asleep for good), signal handlers (none
-// may be installed but those for faults and the library's own), work that lies ready (the queues
-// and the orphan list must be empty). What remains: a debugger that calls functions, and a process
-// that shares this one's memory (clone with CLONE_VM). So there are no false reports. There may be
-// missed ones: a thread of the program that sleeps elsewhere, for example in pthread_join or
-// read(), might wake somebody later, and nothing is reported.
+// Such threads run no code of the program. If all threads are such at one moment, no code of the
+// program runs at that moment or later, and each thread would have to be woken by one of the
+// others.
+//
+// Why it is one moment, although the looks come one after the other. The detector looks at each
+// state twice, with all first looks before all second ones. Each state carries a number that
+// changes whenever the state is left and entered again (`park_epoch_`, the count of threads that
+// entered, the counts of calls). It reads a worker's number on both sides of its bit. A state that
+// is equal both times has therefore held without a break from the first look to the second, and all
+// of them held at any moment between the two. The detector reads the kernel's list in between,
+// twice. A thread that is not known would be in the list; or it would be created by a listed
+// thread, and come later in the list.
+//
+// Wake-ups from outside of these threads, and how each is excluded. Timers: none may be armed; a
+// thread that waits with a deadline is not asleep for good. Signal handlers: none may be installed
+// except those for faults and the library's own. Ready work: the queues and the list of suspended
+// contexts with forks must be empty. What remains is a debugger that calls functions, and a process
+// that shares this one's memory (clone with CLONE_VM).
+//
+// So there are no false reports. Deadlocks may be missed: a thread of the program that sleeps
+// elsewhere, for example in pthread_join or read(), might wake another thread later, and nothing is
+// reported.
 #pragma once
 
 #include "sennit/detail/core/waiter.hpp"
@@ -48,32 +56,32 @@ namespace sennit::sched {
 
 class runtime_core;
 
-// Blocks the calling thread, which is no worker or has no memory for another stack, until `who` is
-// woken. It has published the wait, which has no deadline.
+// Blocks the calling thread until `who` is woken. The thread is no worker, or has no memory for
+// another stack. It has published the wait, which has no deadline.
 void sleep_for_good(waiter& who) noexcept;
 
 class deadlock_detector {
 public:
-    // Writes the report; called with the registry's lock held. Null: there is none, and nobody
-    // looks.
+    // Writes the report; called with the registry's lock held. Null: there is no describer, and no
+    // thread looks.
     using describer = std::string (*)();
     static void set_describer(describer what) noexcept;
-    // A thread that wakes nobody.
+    // Registers a thread that wakes no other thread.
     static void ignore_thread(sys::os_thread_id thread) noexcept;
 
-    struct observation; // what a look finds
+    struct observation; // The result of an observation.
     enum look_result : std::uint8_t { nothing, refused, reported };
-    // Looks once, and reports what it finds, each standstill once: calls on_deadlock of the oldest
-    // runtime that has one
-    // (`reported`; for a worker a thread of its own calls it, and may not be done), else prints and
-    // ends the process. `refused`: another thread looks, tells, or changes the runtimes.
+    // Looks once and reports a deadlock, each deadlock once. It calls on_deadlock of the oldest
+    // runtime that has one (`reported`; for a worker a separate thread calls it, and the call may
+    // still run at the return). If no runtime has one, it prints and ends the process. `refused`:
+    // another thread looks, reports, or changes the runtimes.
     static look_result look() noexcept;
-    // Until nobody is in that runtime's on_deadlock, except the caller; it is in the registry no
-    // more.
+    // Waits until no thread except the caller is in that runtime's on_deadlock. The runtime is no
+    // longer in the registry.
     static void wait_for_callback(const runtime_core& of) noexcept;
 
-    // For tests: from now on the looks come `pause_ns` after each other, and `after_look` is
-    // called, with the registry's lock held, after each that has found no deadlock.
+    // For tests. From now on looks come `pause_ns` after each other, and `after_look` is called,
+    // with the registry's lock held, after each look that has found no deadlock.
     static void set_test_interval(std::int64_t pause_ns, void (*after_look)() noexcept) noexcept;
 
 private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow halves of the fork stack: publish, take back, steal, force. Protocol and argument:
-// sennit/detail/core/fork_stack.hpp.
+// The slow halves of the fork stack: publish, take back, steal, force.
+// sennit/detail/core/fork_stack.hpp has the protocol and its argument.
 //
-// Which threads run this: `publish…` and `take_back` the owner's worker; `steal…` and `force…` a
-// thief's. Tested by tests/unit/core/fork_stack_test.cpp and tests/stress.
+// Which threads run this: `publish...` and `take_back` run on the owner's worker; `steal...` and
+// `force...` run on a thief. Tested by tests/unit/core/fork_stack_test.cpp and tests/stress.
 #include "sennit/detail/core/fork_stack.hpp"
 
 #include "core/diagnostics/tracing.hpp"
@@ -19,12 +19,12 @@ namespace sennit::sched {
 
 namespace {
 
-// Makes [from, to) ready to be stolen: whoever finishes such a slot reports to its `done`.
+// Prepares [from, to) for thieves: the thread that finishes such a slot reports to its `done`.
 void reset_done(context& owner, std::uint32_t from, std::uint32_t to) noexcept {
     for (std::uint32_t i = from; i < to; ++i) std::construct_at(&owner.slot(i)->done);
 }
 
-// Advances `split` to `to` under the owner's lock. Thieves may advance `top` meanwhile.
+// Advances `split` to `to`, under the owner's lock. Thieves may advance `top` meanwhile.
 void advance_split(context& owner, std::uint32_t to) noexcept {
     std::uint64_t seen = owner.forks.load();
     reset_done(owner, fork_range::of(seen).split, to);
@@ -45,15 +45,15 @@ bool pop_fork_slow(fork_slot* slot) noexcept {
     return false;
 }
 
-// A thief asked. The older half of the private slots goes public: the oldest are the largest pieces
-// of work.
+// Answers a steal request: the older half of the private slots becomes public. The oldest slots
+// hold the largest pieces of work.
 void worker::publish_on_request() noexcept {
-    sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
+    sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote hot_.
     context& self = this->self();
-    const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
+    const std::uint32_t head = self.number_of(tls.head.load_rlx()); // Owner's own word.
     const fork_range now = fork_range::of(self.forks.load());
-    if (now.empty() && head <= now.split)
-        return; // a checkpoint with nothing to offer: the request stands
+    // A checkpoint with nothing to offer: the request stays pending.
+    if (now.empty() && head <= now.split) return;
     tls.steal_requested.store(0);
     {
         std::lock_guard guard(self.lock);
@@ -64,18 +64,17 @@ void worker::publish_on_request() noexcept {
             advance_split(self, split);
             counted.published.add(split - range.split);
         }
-        tls.split.store(self.slot(split)); // also ends a thief's claim
+        tls.split.store(self.slot(split)); // Also ends a thief's claim.
     }
     runtime_.wake_one();
 }
 
-// Before the context leaves its worker: everything it forked stays visible to thieves.
+// Runs before the context leaves its worker: all its forks stay visible to thieves.
 void worker::publish_rest(context& self) noexcept {
-    sys::worker_tls& tls = *tls_.load_rlx();                        // own thread wrote it
-    const std::uint32_t head = self.number_of(tls.head.load_rlx()); // owner's own word
+    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote hot_.
+    const std::uint32_t head = self.number_of(tls.head.load_rlx()); // Owner's own word.
     const fork_range before = fork_range::of(self.forks.load());
-    if (before.empty() && before.split >= head)
-        return; // nothing forked and not joined that is not stolen already
+    if (before.empty() && before.split >= head) return; // Every unjoined fork is stolen already.
     if (before.split < head) {
         std::lock_guard guard(self.lock);
         const std::uint32_t split = fork_range::of(self.forks.load()).split;
@@ -87,17 +86,17 @@ void worker::publish_rest(context& self) noexcept {
     runtime_.wake_one();
 }
 
-// True: `slot`, the newest one, is the owner's again. False: it was stolen, and with it everything
-// older.
+// Returns true if `slot`, the newest one, belongs to the owner again. False: it was stolen, and
+// with it every older slot.
 bool worker::take_back(fork_slot* slot) noexcept {
-    sys::worker_tls& tls = *tls_.load_rlx(); // own thread wrote it
+    sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote hot_.
     context& self = this->self();
     const std::uint32_t number = self.number_of(slot);
     std::lock_guard guard(self.lock);
     std::uint64_t seen = self.forks.load();
     for (;;) {
         const fork_range range = fork_range::of(seen);
-        if (number >= range.split) { // private: only a claim sent us here
+        if (number >= range.split) { // The slot is private: only a claim made this call necessary.
             tls.split.store(self.slot(range.split));
             return true;
         }
@@ -109,8 +108,8 @@ bool worker::take_back(fork_slot* slot) noexcept {
             return true;
         }
     }
-    // Nobody takes from an empty range, so a store is enough; slots from `number` on are free again
-    // once joined.
+    // No thief takes from an empty range, so a store is enough. Slots from `number` on are free
+    // again once joined.
     self.forks.store(fork_range{number, number}.word());
     tls.split.store(self.slot(number));
     return false;
@@ -124,14 +123,16 @@ bool worker::steal_fork_from(context& victim) noexcept {
         if (!victim.forks.cas(seen, fork_range{range.top + 1, range.split}.word())) continue;
         counted.steals.add();
         if (range.size() == 1) {
-            // The next thief shall find something: ask now instead of when it has come in vain.
+            // The next thief needs a public fork: send the request now instead of after a search
+            // without result.
             for (unsigned i = 0; i < runtime_.worker_count_with_spares(); ++i)
                 if (runtime_.worker_at(i).running() == &victim)
                     runtime_.worker_at(i).request_share();
         }
         if (!SENNIT_MUTANT("wake-up by a thief"))
-            runtime_.wake_one(); // we stop searching: somebody else shall, or private forks in a
-                                 // long leaf stay unseen
+            // This worker stops searching. Another worker must search, or private forks in a long
+            // leaf stay unseen.
+            runtime_.wake_one();
         run_stolen(*victim.slot(range.top));
         return true;
     }
@@ -140,19 +141,19 @@ bool worker::steal_fork_from(context& victim) noexcept {
 void worker::run_stolen(fork_slot& slot) noexcept {
     base::annotate_read(&slot);
     tracing::emit(trace_kind::steals, nullptr, "a fork");
-    stress_one_in(2); // the owner may come to its join first
+    stress_one_in(2); // The owner may come to its join first.
     bool failed = false;
     {
         strand_frame child;
-        failed = slot.run(&slot); // may suspend, and go on in another worker
+        failed = slot.run(&slot); // May suspend, and continue on another worker.
     }
-    base::annotate_write(&slot); // the result
+    base::annotate_write(&slot); // The slot holds the result.
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
     worker& here = *this_worker();
     if (parent->parked && &parent->parked->runtime == &here.runtime() &&
         here.is_local(*parent->parked))
-        here.resume_next_ = parent->parked; // directly: its data is in this worker's cache
+        here.resume_next_ = parent->parked; // Resumed directly: its data is in this worker's cache.
     else
         wake(*parent);
 }
@@ -172,7 +173,7 @@ bool worker::steal_fork() noexcept {
     return steal_fork_from_suspended();
 }
 
-// A suspended context whose forks this worker may run.
+// Returns a suspended context with public forks that this worker may run; null if there is none.
 context* worker::find_stealable_context() noexcept {
     return runtime_.find_stealable_context(steals_ ? 0 : affinity());
 }
@@ -183,32 +184,34 @@ bool worker::steal_fork_from_suspended() noexcept {
     return false;
 }
 
-// Step 4 of the protocol. True when the victim's context has public slots afterwards.
+// Step 4 of the fork stack's protocol. Returns true if the victim's context has public slots
+// afterwards.
 bool worker::force_publication(worker& victim) noexcept {
     context* target = victim.running();
-    sys::worker_tls* tls = victim.tls_.load_rlx(); // pairs through running(), which has acquired it
+    sys::worker_tls* tls =
+        victim.tls_.load_rlx(); // Pairs through running(), which has acquired it.
     if (!target || !tls || !sys::barrier_available()) return false;
     const auto private_slots = [&] {
-        const auto* head =
-            static_cast<const fork_slot*>(tls->head.load_acq()); // pairs with tls_set_head
+        // pairs with tls_set_head
+        const auto* head = static_cast<const fork_slot*>(tls->head.load_acq());
         const bool ours = head >= target->fork_base() && head < target->fork_end;
         const std::uint32_t split = fork_range::of(target->forks.load()).split;
         return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
     };
-    if (private_slots() == 0)
-        return false; // a guess, but it keeps idle workers from disturbing busy ones
-    // Every slot is older, so each pop takes the slow way; and ours alone, so that we know whether
-    // it still stands.
-    void* const claim =
-        reinterpret_cast<void*>(~std::uintptr_t{index_}); // SAFETY: compared, never followed
+    // A guess, but it keeps idle workers from disturbing busy ones.
+    if (private_slots() == 0) return false;
+    // Every slot is older than the claim, so each pop takes the slow path. The claim's value is
+    // this thief's alone, so the thief knows whether its claim still stands.
+    // SAFETY: compared, never followed
+    void* const claim = reinterpret_cast<void*>(~std::uintptr_t{index_});
     std::lock_guard guard(target->lock);
     tls->split.store(claim);
-    if (!sys::barrier_all_threads()) return false; // the claim costs the owner one slow pop
+    if (!sys::barrier_all_threads()) return false; // The claim costs the owner one slow pop.
     const std::uint32_t count = private_slots();
-    // Looked at last: while it stands, the victim has not moved to another context since we made
-    // it, so what we counted is the target's; and from the barrier on the owner can neither pop it
-    // nor leave it without our lock. (A claim that all thieves share, or a look before counting, is
-    // not enough: models/split.pml.)
+    // The claim is read last. While it stands, the victim has not switched to another context since
+    // the claim was made, so the counted slots are the target's. From the barrier on, the owner can
+    // neither pop these slots nor leave them without the lock. (A claim value that all thieves
+    // share, or a check before counting, is not enough: models/split.pml.)
     if (count == 0 || victim.running() != target || tls->split.load() != claim) return false;
     const std::uint32_t split = fork_range::of(target->forks.load()).split;
     advance_split(*target, split + (count + 1) / 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does that found nothing: look for a moment, ask, sleep. The protocol and its proof:
-// src/core/README.md.
+// The idle path of a worker: search for work for up to 50 us, ask busy workers to share, then park.
+// src/core/README.md, "Two protocols" and "Why no wake-up is lost", has the protocol and its
+// proof.
 #include "core/diagnostics/tracing.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -31,9 +32,12 @@ bool worker::work_in_sight() noexcept {
     return false;
 }
 
-// The queues of the others. A piece that its worker comes to soon is left alone; what lies longer,
-// or is much, is taken. A moment is `take_after_ns`: then only those are looked at that can be
-// robbed without a barrier. A while is `force_after_ns`; until the next watch, or longer, is long.
+// Scans the other workers' queues and steals from owners that appear stuck. An owner that has made
+// progress since the last scan is left alone: it will run its task soon. `when` selects how
+// aggressive the scan is. `just_now` only records a baseline. `a_moment_ago` (after
+// `take_after_ns`) scans only queues that can be robbed without a barrier. `a_while_ago` (after
+// `force_after_ns`) scans all queues. `long_ago` (after a sentinel's sleep, or later) also takes
+// wakeups that are probably stale.
 worker::sight worker::look_at_queues(last_look when) noexcept {
     sight seen = sight::nothing;
     if (!steals_) return seen;
@@ -50,8 +54,8 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         const std::uint32_t size = other.queue_.in_sight();
         if (size == 0) {
             if (!other.pinned_queue_.has_soft_affinity()) {
-                if (made_progress)
-                    seen = sight::lone_tasks; // one after the other, too short to be seen
+                // Tasks follow one another too quickly to be seen in the queue.
+                if (made_progress) seen = sight::lone_tasks;
                 continue;
             }
             if (stuck && steal_from_pinned(other, when == last_look::long_ago)) return sight::work;
@@ -63,8 +67,8 @@ worker::sight worker::look_at_queues(last_look when) noexcept {
         else if (steal_tasks(other))
             return sight::work;
         else if (other.queue_.in_sight() != 0) {
-            sys::yield_thread(); // another thief or the owner is inside, perhaps without its
-                                 // processor
+            // Another thief or the owner is inside, perhaps without its processor.
+            sys::yield_thread();
             return sight::work;
         }
     }
@@ -77,10 +81,11 @@ void worker::request_share_from_all() noexcept {
         if (worker& other = runtime_.worker_at(i); &other != this) other.request_share();
 }
 
-// True: found something. `lone_tasks`: what it has seen is for a watcher.
+// Returns true if it found work. Sets `lone_tasks` if it saw lone tasks, which a sentinel has to
+// watch.
 bool worker::search(bool& lone_tasks) noexcept {
     if (!runtime_.begin_search()) return false;
-    (void)look_at_queues(last_look::just_now); // from where they get on
+    (void)look_at_queues(last_look::just_now); // Records the baseline of each worker's progress.
     const std::int64_t start = sys::now_ns();
     std::int64_t looked = start;
     bool found = false;
@@ -105,15 +110,17 @@ bool worker::search(bool& lone_tasks) noexcept {
     return found;
 }
 
-// True: look for work again. False: the runtime ends and nothing is left to do.
+// Parks until there is work. Returns true if the caller has to search for work again, and false if
+// the runtime ends and nothing is left to do. S1 to S7 are the steps in src/core/README.md, "Two
+// protocols".
 bool worker::park_or_find_work() noexcept {
     if (deactivation_requested()) [[unlikely]] {
         if (deactivate()) return true;
     }
     bool lone_tasks = false;
     if (search(lone_tasks)) return true;
-    // Before the bit: a push of a single piece that saw the bit and no watcher would pay for a
-    // wake-up.
+    // S1 comes after this line: a push of a lone task that saw the bit and no sentinel would pay
+    // for a wake-up.
     bool is_sentinel = lone_tasks && runtime_.try_become_sentinel();
     parker_.announce();
     runtime_.idle().set(index_);
@@ -121,8 +128,8 @@ bool worker::park_or_find_work() noexcept {
     std::int64_t sentinel_sleep_ns = tuning::first_sentinel_sleep_ns;
     for (bool first = true;; first = false) {
         request_share_from_all();
-        // Whoever pushed without seeing what we announced has its push visible to us behind this;
-        // whoever pushes later sees it.
+        // S3. A push that did not see the announcement of S1 is visible after this barrier; a later
+        //     push sees the announcement.
         bool sees_all = true;
         if (runtime_.worker_count_with_spares() > 1 && sys::barrier_available() &&
             !SENNIT_MUTANT("barrier before the last look"))
@@ -136,7 +143,7 @@ bool worker::park_or_find_work() noexcept {
             watchdog::notice();
             return work;
         }
-        if (!sees_all) { // refused: look again instead of sleeping for good
+        if (!sees_all) { // The system refused the barrier: look again instead of sleeping for good.
             sys::yield_thread();
             continue;
         }
@@ -146,8 +153,8 @@ bool worker::park_or_find_work() noexcept {
         } else if (is_sentinel && ++quiet_looks > tuning::sentinel_idle_looks) {
             is_sentinel = false;
             runtime_.release_sentinel();
-            if (!SENNIT_MUTANT("look after a sentinel ends"))
-                continue; // who pushed a single piece before has woken nobody
+            // A thread that pushed a lone task before has woken no worker.
+            if (!SENNIT_MUTANT("look after a sentinel ends")) continue;
         }
         std::int64_t until = never;
         if (is_sentinel) {
@@ -158,15 +165,15 @@ bool worker::park_or_find_work() noexcept {
         const std::int64_t timer = leads ? runtime_.timers().next_ns() : never;
         counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
-        base::unregister_this_thread(); // joins again at its next lock: until then a busy worker
-                                        // may be alone
+        // Registers again at its next lock; until then a busy worker may be exclusive.
+        base::unregister_this_thread();
         const bool chosen = timer < until    ? parker_.sleep_to(timer)
                             : until == never ? sleep_for_good()
                                              : parker_.sleep_until(until);
         tracing::emit(trace_kind::rises, nullptr);
         if (leads) runtime_.timers().release_lead();
         if (!chosen && timer < until && timer <= sys::now_ns()) {
-            cancel_park(is_sentinel); // no more looks: it has something to do, and is late for it
+            cancel_park(is_sentinel); // No more looks: a timer is due, and its task is late.
             watchdog::notice();
             return true;
         }
@@ -175,22 +182,23 @@ bool worker::park_or_find_work() noexcept {
         const bool duty_left = is_sentinel || (leads && runtime_.timers().next_ns() != never);
         if (is_sentinel) runtime_.release_sentinel();
         if (duty_left && !SENNIT_MUTANT("wake-up for a duty that is left"))
-            runtime_.wake_one(); // somebody else shall watch, or sleep until the next timer
+            // Another worker must become the sentinel, or sleep until the next timer.
+            runtime_.wake_one();
         return true;
     }
 }
 
-// Out of bed without having been woken.
+// Stops parking without having been woken.
 void worker::cancel_park(bool is_sentinel) noexcept {
     if (is_sentinel) runtime_.release_sentinel();
     if (runtime_.idle().clear(index_)) {
         parker_.cancel();
         if (is_sentinel && !SENNIT_MUTANT("wake-up of the next sentinel")) runtime_.wake_one();
     } else {
-        parker_.sleep(); // a waker has chosen us: take its token, which is on the way,
+        parker_.sleep(); // A waker has chosen this worker: take its token, which is on the way, ...
         if (!SENNIT_MUTANT("token is passed on"))
-            runtime_.wake_one(); // and pass it on, since what we saw may be other work than what it
-                                 // meant
+            // ... and pass it on: the work seen here may differ from the waker's.
+            runtime_.wake_one();
     }
 }
 

@@ -11,7 +11,7 @@
 namespace sennit::sched {
 
 namespace {
-constexpr std::size_t batch = 64; // timers expired under one hold of the lock
+constexpr std::size_t batch = 64; // Timers expired under one hold of the lock.
 }
 
 timers::timers() noexcept : timers(sys::now_ns()) {}
@@ -35,8 +35,9 @@ bool timers::disarm(timer& one) noexcept {
     if (!one.armed) return false;
     wheel_.remove(one);
     if (wheel_.size() == 0)
-        next_.store(
-            never); // or an idle process would wake for nothing; else looking once is cheaper
+        // Otherwise an idle process would wake for nothing. In all other cases one early look is
+        // cheaper.
+        next_.store(never);
     return true;
 }
 
@@ -50,13 +51,14 @@ void timers::expire(std::int64_t now_ns) noexcept {
             while (timer* one = due.pop_front()) {
                 if (!one->expire)
                     firing.push_back(*one);
-                else if (waiter* who = one->expire(*one)) // from here `one` may be gone
+                else if (waiter* who = one->expire(*one)) // From here `one` may be gone.
                     woken.push_back(*who);
             }
             update_next();
         }
         while (waiter* who = woken.pop_front()) wake(*who);
-        while (timer* one = firing.pop_front()) one->fire(*one); // it may be gone, or armed again
+        // `one` may be gone afterwards, or armed again.
+        while (timer* one = firing.pop_front()) one->fire(*one);
     }
 }
 
@@ -66,7 +68,7 @@ void arm(timer& what, runtime_core& where) noexcept {
     if (leader != timers::no_leader)
         where.wake_worker(leader);
     else if (!SENNIT_MUTANT("wake-up without a timer leader"))
-        where.wake_one(); // who sleeps went to bed while there was a keeper
+        where.wake_one(); // A worker that is parked now parked while there was a leader.
 }
 
 bool disarm(timer& what, runtime_core& where) noexcept {

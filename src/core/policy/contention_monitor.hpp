@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a worker does together with others is done sooner by one of them.
+// The contention monitor: decides whether work that several workers do together finishes sooner on
+// one of them.
 //
-// Workers that are at one channel all the time do little but fetch its line from each other: what
-// takes 10 ns on one takes 100 to 200 on two. One had better do it all, unless what they do between
-// two operations takes longer than that, and how long that is nobody knows. So it is tried. Who
-// finds others inside a channel all the time keeps its queue for a while (share_policy.hpp):
-// whoever is woken goes on where that was done, so all that talks over the channel comes to one
-// worker. How many values went through it meanwhile, and before, says whether that was right; if
-// not, it is not tried again for some time.
+// Workers that use one channel all the time do little but fetch its cache line from each other: an
+// operation that takes 10 ns on one worker takes 100 to 200 ns on two. One worker should then do
+// all of it, unless the work between two operations takes longer than that. That time is unknown,
+// so the worker measures it. A worker that finds other workers inside a channel all the time stops
+// sharing its queue for a while (share_policy.hpp). A woken task continues where it was woken, so
+// all tasks that communicate over the channel come to one worker. The number of values that passed
+// through the channel before and during that time tells whether the choice was right. If it was
+// wrong, the worker does not try again for some time.
 //
 // Owner's thread only.
 #pragma once
@@ -20,20 +22,21 @@ namespace sennit::sched {
 
 class contention_monitor {
 public:
-    // Somebody has been found inside. True: so often that `should_consolidate` is to be asked.
+    // Notes that another worker was found inside. Returns true if that was often enough to call
+    // `should_consolidate`.
     bool note() noexcept {
         if (++count_ < tuning::contentions_per_check) return false;
         count_ = 0;
         return true;
     }
-    // The last of these was at `place`, through which so many values have gone so far. True: keep
-    // the queue, until `tuning::trial_ns` from now.
+    // The last contention was at `place`, through which `values` values have passed so far. Returns
+    // true if the worker must keep its queue until `tuning::trial_ns` from now.
     bool should_consolidate(const void* place, std::uint64_t values, std::int64_t now_ns) noexcept {
         ++looks_;
         const bool other = place != place_;
-        if (other && place_ && now_ns - since_ns_ < 2 * tuning::trial_ns)
-            return false;                // one at a time
-        if (other || values < values_) { // or a new one in the same memory
+        // One place at a time.
+        if (other && place_ && now_ns - since_ns_ < 2 * tuning::trial_ns) return false;
+        if (other || values < values_) { // Fewer values: a new object in the same memory.
             place_ = place;
             tried_ = false;
             begin(values, now_ns);
@@ -47,7 +50,8 @@ public:
         begin(values, now_ns);
         if (tried_) {
             tried_ = false;
-            const bool busy = past < 2 * tuning::trial_ns; // else it has done something else since
+            // Otherwise the worker has done something else since.
+            const bool busy = past < 2 * tuning::trial_ns;
             if (busy && each > apart_) apart_until_ns_ = now_ns + tuning::apart_ns;
             return false;
         }
@@ -68,13 +72,14 @@ private:
     }
 
     unsigned count_ = 0;
-    unsigned looks_ = 0;          // since `since_ns_`
-    bool tried_ = false;          // since `since_ns_`
-    const void* place_ = nullptr; // only compared
-    std::uint64_t values_ = 0;    // that had gone through it then
+    unsigned looks_ = 0;          // The number of looks since `since_ns_`.
+    bool tried_ = false;          // True if the queue has been kept since `since_ns_`.
+    const void* place_ = nullptr; // Only compared.
+    std::uint64_t values_ = 0;    // The values that had passed through `place_` at `since_ns_`.
     std::int64_t since_ns_ = 0;
-    std::int64_t apart_ = 0;          // how long each took before, in sixteenths of a nanosecond
-    std::int64_t apart_until_ns_ = 0; // not to be tried again before
+    // The time of each value before the trial, in sixteenths of a nanosecond.
+    std::int64_t apart_ = 0;
+    std::int64_t apart_until_ns_ = 0; // No new trial before this time.
 };
 
 } // namespace sennit::sched

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what waits in a worker's own queue is worth another worker's time.
+// The share policy: decides whether the tasks in a worker's run queue are worth another worker's
+// time.
 //
-// Pieces that talk to each other all the time and do little else are done sooner where they are:
-// each message between two workers costs more than the piece that it makes. So half of the queue is
-// given away only if the worker will not have come to its end within some hand-overs, by what
-// pieces took since that was asked last. New work is done newest first, so the oldest of it may
-// stay however short the pieces are: that is worth it, too. And now and then it is done all the
-// same, since pieces that are short may go on for ever, side by side: those that talk come together
-// again (whoever is woken goes on where that was done; mailbox_migration.cpp).
+// Tasks that communicate all the time and do little else finish sooner on one worker: each message
+// between two workers costs more than the task that it causes. So the worker shares half of its
+// queue only if it would need longer than some hand-overs to empty the queue. The estimate is the
+// time that tasks took since the last call. There are two exceptions. New work runs newest first,
+// so the oldest new task may stay in the queue however short the tasks are: then sharing is worth
+// it, too. And now and then the worker shares in any case, because short tasks may continue
+// forever, side by side; tasks that communicate come together again (a woken task continues where
+// it was woken; mailbox_migration.cpp).
 //
-// A wrong answer costs time, nothing else: a thief that got nothing watches (src/core/README.md, "A
-// worker's own queue"), and is answered anew each time that it asks. Owner's thread only.
+// A wrong answer costs time, nothing else: a thief that got nothing becomes the sentinel
+// (src/core/README.md, "A worker's own queue"), and each later request gets a new answer. Owner's
+// thread only.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -24,14 +27,14 @@ namespace sennit::sched {
 
 class share_policy {
 public:
-    // `size` pieces wait, `runs` have run so far; `oldest_new` is the oldest of those that run
-    // newest first.
+    // `size` tasks wait, `runs` tasks have run so far; `oldest_new` is the oldest of the tasks that
+    // run newest first.
     bool should_share(std::uint32_t size, std::uint64_t runs, const runnable* oldest_new) noexcept {
         if (tuning::stressed)
-            return !(tasks_are_short_ = !tasks_are_short_); // both answers in turn
+            return !(tasks_are_short_ = !tasks_are_short_); // Gives both answers alternately.
         const std::int64_t now = sys::now_ns();
         const std::int64_t past = now - asked_ns_;
-        if (past < tuning::share_ns) return false; // too early to tell
+        if (past < tuning::share_ns) return false; // Too early to tell.
         const bool stays = oldest_new && oldest_new == oldest_new_;
         const auto done = static_cast<std::int64_t>(runs - runs_);
         const std::int64_t worth =
@@ -44,15 +47,16 @@ public:
         oldest_new_ = oldest_new;
         return !tasks_are_short_;
     }
-    // It was not when that was asked last.
+    // True if the last should_share() call decided against sharing because the queued tasks are
+    // short.
     bool tasks_are_short() const noexcept { return tasks_are_short_; }
 
-    // Only a longer queue is worth it until the next trial: see contention_monitor.hpp.
+    // Until the next trial, only a longer queue is worth sharing: see contention_monitor.hpp.
     void defer_sharing(std::int64_t now_ns) noexcept {
         deferred_until_ns_ = now_ns + tuning::trial_ns;
     }
 
-    // Whether pieces came and went fast since this was asked last, the time between them included.
+    // True if the tasks since the last call were short, the time between them included.
     bool is_message_bound(std::uint64_t runs) noexcept {
         const std::int64_t now = sys::now_ns();
         const std::int64_t past = now - std::exchange(talked_ns_, now);
@@ -62,9 +66,9 @@ public:
 
 private:
     std::int64_t asked_ns_ = 0;
-    std::int64_t shared_ns_ = 0; // when it was worth it last
+    std::int64_t shared_ns_ = 0; // When sharing was last worth it.
     std::uint64_t runs_ = 0;
-    const runnable* oldest_new_ = nullptr; // only compared
+    const runnable* oldest_new_ = nullptr; // Only compared.
     bool tasks_are_short_ = false;
     std::int64_t deferred_until_ns_ = 0;
     std::int64_t talked_ns_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's numbers, each with its reason; and smaller ones for builds that provoke
-// (SENNIT_STRESS) or explore (SENNIT_SIMULATOR) rare interleavings.
+// The tuning constants of the scheduler, each with its reason. Builds that provoke (SENNIT_STRESS)
+// or explore (SENNIT_SIMULATOR) rare interleavings use smaller values.
 #pragma once
 
 #include "sennit/detail/base/sanitizers.hpp"
@@ -20,122 +20,126 @@ inline constexpr bool stressed = true;
 inline constexpr bool stressed = simulated;
 #endif
 
-// A futex sleep and wake costs 5-50 us; looking about that long never costs more than twice the
-// best choice.
+// How long a worker spins before it parks. A futex sleep and wake costs 5-50 us; spinning about
+// that long never costs more than twice the best choice.
 inline constexpr std::int64_t search_ns = 50'000;
 
-// A fork that is published on request comes within a microsecond; who has not answered by now sits
-// in a long leaf.
+// How long a thief waits before it forces publication. An owner publishes a fork within a
+// microsecond of the request; an owner that has not answered by now is in a long leaf.
 inline constexpr std::int64_t force_after_ns = stressed ? 0 : 20'000;
 
-// The same where taking costs no barrier, since somebody has taken lately
-// (biased_lock::is_contended), and pieces take long (progress_tracker.hpp): more than a handler
-// takes that sends 64 messages to another worker.
+// How long a thief waits before it steals tasks where that needs no barrier, because another thread
+// has stolen recently (biased_lock::is_contended), and tasks take long (progress_tracker.hpp). This
+// is longer than a handler takes that sends 64 messages to another worker.
 inline constexpr std::int64_t take_after_ns = stressed ? 0 : 4'000;
 
-// Between two looks for work: about a microsecond.
+// Pauses between two looks for work: about a microsecond.
 inline constexpr unsigned pauses_per_look = simulated ? 1 : 32;
 
-// What a stolen child usually still needs when its parent comes to the join is either next to
-// nothing or long.
+// Looks at a join before the parent waits. At its parent's join, a stolen child usually still needs
+// either next to no time or long.
 inline constexpr unsigned looks_before_waiting = simulated ? 1 : 100;
 
-// A lock is held for less than a microsecond, as a rule. From look to look the pauses double: each
-// look takes the line from the owner, who waits for it twice.
+// Looks at a lock before the thread waits. A lock is usually held for less than a microsecond. The
+// pauses double from look to look, because each look takes the cache line from the owner, which
+// waits for it twice.
 inline constexpr unsigned looks_at_a_lock = simulated ? 1 : 6;
 
-// What a queue has to hold of work for half of it to be given away: several times what a hand-over
-// costs.
+// The work that a queue must hold for half of it to be shared: several times the cost of a
+// hand-over.
 inline constexpr std::int64_t share_ns = 3'000;
-// What is not worth it goes all the same after so long: pieces may be short and go on for ever.
+// A queue that is not worth sharing is shared in any case after this time: tasks may be short and
+// continue forever.
 inline constexpr std::int64_t trial_ns = 20'000'000;
-// Of the times that a worker finds another one inside what both use, so many are timed together. If
-// each takes no longer than this, it tries to have it for itself; if that was slower, it does not
-// try again for so long. What a queue has to hold meanwhile to be shared: pieces that talk may each
-// go on until a channel is full.
+// Constants of the contention monitor. `contentions_per_check`: the number of times that a worker
+// finds another one inside a shared object that are timed together. `contention_ns`: if each takes
+// no longer than this, the worker tries to run all the work itself. `apart_ns`: if that was slower,
+// it does not try again for this time. `deferred_share_ns`: the work that a queue must hold
+// meanwhile to be shared, because communicating tasks may each continue until a channel is full.
 inline constexpr unsigned contentions_per_check = stressed ? 2 : 64;
 inline constexpr std::int64_t contention_ns = 5'000;
 inline constexpr std::int64_t apart_ns = 1'000'000'000;
 inline constexpr std::int64_t deferred_share_ns = 100'000;
 
-// Picks between two looks at the shared queue first: as in Go's scheduler, often enough not to
-// starve, prime against rhythms.
+// Picks between two global polls: as in Go's scheduler, often enough to prevent starvation, and
+// prime to avoid rhythms.
 inline constexpr unsigned global_poll_interval = simulated ? 3 : 61;
-// Fewer where they take longer than this, which is more than a tick of the coarse clock: timers
-// wait for those looks, too. At least two, or the own queue would hardly have its turn. Fixed, one
-// timer of six busy runtimes was 3.0 s late.
+// The interval shrinks where its picks take longer than this, which is more than a tick of the
+// coarse clock: timers wait for global polls, too. At least two picks remain, or the own queue
+// would hardly be served. With a fixed interval, one timer of six busy runtimes was 3.0 s late.
 inline constexpr std::int64_t global_poll_target_ns = 5'000'000;
 inline constexpr unsigned min_global_poll_interval = simulated ? 3 : 2;
 
-// Looks at an owner that is inside its section before a thief gives up: it may have lost its
+// Looks at an owner that is inside its section before a thief gives up: the owner may have lost its
 // processor there.
 inline constexpr unsigned owner_wait_rounds = simulated ? 3 : 2'000;
 
-// Of an owner's sections behind a claim, so many are dear for it, by some 5 ns each, and claims
-// cheap: biased_lock.hpp.
+// After a revocation, this many owner sections are expensive for the owner, by some 5 ns each, and
+// further revocations are cheap: biased_lock.hpp.
 inline constexpr unsigned contended_sections = simulated ? 1 : 256;
 
-// How long one who watches over others' single pieces of work sleeps between two looks: at first,
-// and at most. And how many looks in a row that find nothing end the watch.
+// How long the sentinel sleeps between two scans for lone tasks: at first, and at most.
+// `sentinel_idle_looks`: the number of consecutive scans without result that end the watch.
 inline constexpr std::int64_t first_sentinel_sleep_ns = 100'000;
 inline constexpr std::int64_t longest_sentinel_sleep_ns = 1'000'000;
 inline constexpr unsigned sentinel_idle_looks = simulated ? 1 : 3;
 
-// Who sleeps until a timer is due rises before, by what a wake-up has taken lately: 5 us on a
-// machine of one's own, 70 where a host has to bring a halted virtual processor back. At most so
-// much; and so much sleep for that little waiting.
+// The timer leader wakes before a deadline, by the latency of recent wake-ups: 5 us on a dedicated
+// machine, 70 us where a host has to bring a halted virtual processor back. `longest_wait_ns`: the
+// most that it wakes early. `sleep_to_wait`: the sleep that justifies one unit of such waiting.
 inline constexpr std::int64_t longest_wait_ns = 100'000;
 inline constexpr std::int64_t sleep_to_wait = 16;
 
-// The watchdog's looks: two of them, and a thread's birth, in less than 10 ms; and how much of a
-// processor's time somebody has had between them who is stuck and not only slowed down. After so
-// many looks with all in bed it sleeps.
+// The watchdog's period: two looks and the start of a thread take less than 10 ms. `stuck_ns`: the
+// processor time that a worker has used between two looks if it is stuck and not only slowed down.
+// `quiet_looks`: after this many looks with all workers parked, the watchdog sleeps.
 inline constexpr std::int64_t watch_period_ns = 4'000'000;
 inline constexpr std::int64_t stuck_ns = 3'000'000;
 inline constexpr unsigned quiet_looks = 20;
-// Work has been ready so long behind stuck workers, with no thread to be had for it: the program is
-// told. Calls that block a thread rarely take as long where more of them than threads are meant.
+// How long work must be ready behind stuck workers, with no thread available, before the program is
+// told. Where a program intends more blocking calls than threads, the calls rarely take this long.
 inline constexpr std::int64_t starvation_ns = 1'000'000'000;
 
-// Pieces of mail that one mailbox handles before others have their turn.
+// Messages that one mailbox handles before other tasks get their turn.
 inline constexpr unsigned messages_per_batch = simulated ? 2 : 64;
-// A piece of mail takes long if it takes more than a hand-over to another worker, roughly; one turn
-// in so many is timed.
+// A message is slow if it takes longer than roughly a hand-over to another worker. One batch in
+// this many is timed.
 inline constexpr std::int64_t slow_message_ns = 400;
 inline constexpr unsigned batches_per_sample = 16;
-// How much longer a turn may take while more mail waits: some thousand pieces, so that one to which
-// many send keeps up with them.
+// How much longer a batch may take while more messages wait: some thousand messages, so that a
+// receiver with many senders keeps up with them.
 inline constexpr std::int64_t max_batch_ns = 100'000;
 
-// What handlers of one worker send to a mailbox of another one before it gets to its mail: more
-// than it gets in a turn where nobody is outrun, unless pieces are so short that one worker had
-// best do it all.
+// Messages that handlers of one worker send to a mailbox of another worker before that mailbox
+// handles any of them; beyond this number the receiver is flooded. It is more than a mailbox gets
+// in a batch where no receiver is flooded, unless messages are so short that one worker should do
+// all the work.
 inline constexpr unsigned max_unreceived_messages = stressed ? 2 : 256;
 
-// Of the handlers that one worker wakes for another one, so many stay where they were woken, which
-// costs ten times as much as to send them back, once.
+// Of the handlers that one worker wakes for another, one in this many stays where it was woken.
+// That costs ten times as much as sending it back, once.
 inline constexpr unsigned moves_one_in = simulated ? 2 : 32;
 
-// Of the turns that mail from another worker has made, so many may end with a move there: it costs
-// as much as one such message, or two.
+// Of the batches caused by messages from another worker, one in this many may end with a move to
+// that worker. The move costs as much as one or two such messages.
 inline constexpr unsigned migration_odds = simulated ? 1 : 16;
-// It moves from a worker that runs a piece in less time than this: several times what such messages
-// take.
+// A mailbox moves from a worker that runs a task in less time than this: several times the duration
+// of such messages.
 inline constexpr std::int64_t talk_ns = 2'000;
 
-// Idle contexts kept by a worker: their stacks are warm.
+// Idle contexts cached by a worker: their stacks are warm.
 inline constexpr unsigned max_cached_contexts = simulated ? 1 : 16;
 
-// Free pieces of each size that a worker keeps. None under AddressSanitizer, which shall see each
-// use after its end.
+// Free blocks of each size that a worker keeps. None under AddressSanitizer, which has to see each
+// use after free.
 #ifdef SENNIT_ADDRESS_SANITIZER
 inline constexpr unsigned max_cached_blocks = 0;
 #else
 inline constexpr unsigned max_cached_blocks = 1024;
 #endif
 
-// Batches of each size, of half as many pieces, that the process keeps for workers that have none:
-// at most 18 MiB in all.
+// Magazines of each size, of half as many blocks, that the process keeps for workers that have
+// none: at most 18 MiB in total.
 inline constexpr unsigned magazines_in_depot = 16;
 
 } // namespace sennit::sched::tuning

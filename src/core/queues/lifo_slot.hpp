@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's hand: the piece of mail that the running handler sent last, while nothing else is
-// ready on that worker.
+// The LIFO slot of a worker: holds at most one message, the last one that the running handler sent,
+// while the worker has nothing else ready.
 //
-// Why. Where one message makes the next one, as in a ring or between two that talk, a queue is a
-// detour: the mailbox would go in and at once come out again, and the mail in and out of the
-// mailbox. So the first piece that a handler sends stays in the hand, as one store; when the
-// handler's turn ends, and still nothing else is ready, the receiver's turn begins with it.
+// Why. Where one message causes the next, as in a ring or a ping-pong, a queue is a detour: the
+// mailbox would enter the run queue and leave it immediately, and the message would enter and leave
+// the mailbox. So the first message that a handler sends stays in the LIFO slot, as one store. When
+// the handler's batch ends and still nothing else is ready, the receiver's batch begins with that
+// message.
 //
-// What the hand holds has been sent: it is before all that comes later, and work that others may
-// take. A piece goes there only if its receiver has no mail; what others push on it meanwhile goes
-// behind that piece, and who would make themselves its owner first put the piece there.
+// A message in the slot has been sent. It precedes every later message, and it is work that other
+// workers may take. A message enters the slot only if its receiver has no other message. Messages
+// that other threads push to the receiver meanwhile go behind it, and a worker that makes itself
+// the receiver's owner first moves the slot's message into the mailbox.
 //
-// State, one word. Closed: no turn runs in the worker's thread, or its handler has blocked. Open:
-// it may take a piece. Else that piece, which knows its receiver (message_node::target).
+// State, one word. Closed: no batch runs on the worker's thread, or its handler has blocked. Open:
+// the slot may take a message. Otherwise the word is the address of the message, which names its
+// receiver (message_node::target).
 //
-// Who writes. The owner makes closed open, at a turn's beginning, and open a piece, when a handler
-// sends: outside of its queue's lock. What follows on a piece is written inside that lock: by the
-// owner when it sends another one, when it leaves the context (worker::flush_lifo_slot) and when
-// the turn ends; by a thief that robs the queue (worker::steal_tasks). So whoever sees something
-// else than a piece is the only one who may change it. Order of one pair. A piece leaves the hand
-// inside the lock, for where its receiver finds it. The owner's next piece goes into the open hand,
-// on old hints at worst, and leaves it by the same lock, so behind that; or inside the lock at
-// once. While the hand holds a piece, the owner waits for the lock and puts it away first. Sleep. A
-// piece in the hand is a single piece of work, in the sense of src/core/README.md: `in_sight`
-// counts it, and who puts it there looks for sleepers behind the store. Where there is no
-// membarrier it stays closed.
+// Writers. The owner changes closed to open, at the beginning of a batch, and open to a message,
+// when a handler sends: both outside its queue's lock. Every change from a message to another state
+// is made inside that lock: by the owner when it sends another message, when it leaves the context
+// (worker::flush_lifo_slot) and when the batch ends; by a thief that steals from the queue
+// (worker::steal_tasks). So a thread that reads a value other than a message is the only one that
+// may change it.
+//
+// Order of messages between one sender and one receiver. A message leaves the slot inside the lock,
+// to the place where its receiver finds it. The owner's next message enters the open slot, on stale
+// hints at worst, and leaves it by the same lock, so behind the first; or it is queued inside the
+// lock directly. While the slot holds a message, the owner waits for the lock and moves that
+// message away first.
+//
+// Parking. A message in the slot is a lone task, in the sense of src/core/README.md: `in_sight`
+// counts it, and the thread that stores it looks for parked workers after the store. Where there is
+// no membarrier the slot stays closed.
 //
 // Tested by tests/unit/actors, explored by tests/sim/scenarios/actor.cpp.
 #pragma once
@@ -37,29 +45,28 @@ namespace sennit::sched {
 class lifo_slot {
 public:
     // ---- the owner
-    bool closed() const noexcept {
-        return word_.load_rlx() == nullptr;
-    }                                                   // own word: others do not close it
-    void open() noexcept { word_.store_rlx(&nothing); } // orders nothing
-    void close() noexcept { word_.store_rlx(nullptr); } // as above
-    bool is_open() const noexcept {
-        return word_.load_rlx() == &nothing;
-    } // orders nothing, see above
-    // It is open.
+    // Own word: no other thread closes it.
+    bool closed() const noexcept { return word_.load_rlx() == nullptr; }
+    void open() noexcept { word_.store_rlx(&nothing); } // Orders nothing.
+    void close() noexcept { word_.store_rlx(nullptr); } // Orders nothing.
+    // Orders nothing: the owner's own word.
+    bool is_open() const noexcept { return word_.load_rlx() == &nothing; }
+    // Requires that the slot is open.
     void put(message_node& one, mailbox& to) noexcept {
         one.target = &to;
         word_.store_rel(&one); // pairs with held
     }
 
     // ---- inside the queue's lock, or by the owner
-    // Null: no piece.
+    //
+    // Returns the message in the slot; null if there is none.
     message_node* held() const noexcept {
         message_node* one = word_.load_acq(); // pairs with put
         return one == &nothing ? nullptr : one;
     }
-    void emptied() noexcept { word_.store_rlx(&nothing); } // orders nothing, see above
+    void emptied() noexcept { word_.store_rlx(&nothing); } // Orders nothing: the queue's lock does.
 
-    // ---- anybody; see run_queue::size
+    // ---- any thread; see run_queue::size
     bool holds_some() const noexcept {
         const message_node* one = word_.load();
         return one && one != &nothing;

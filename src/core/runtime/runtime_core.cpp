@@ -26,8 +26,8 @@ namespace sennit::sched {
 namespace {
 
 constexpr unsigned spare_worker_limit = 64;
-constexpr std::size_t default_stack_size =
-    std::size_t{8} << 20; // what a thread has: plain recursion runs unchanged
+// The usual stack size of a thread: plain recursion runs unchanged.
+constexpr std::size_t default_stack_size = std::size_t{8} << 20;
 
 [[noreturn]] void reject(const std::string& what) {
     throw std::invalid_argument("sennit: " + what); // `what` begins with its id
@@ -118,13 +118,13 @@ runtime_options completed(runtime_options given) {
         reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose "
                "another policy, or "
                "leave runtime_options::max_workers unset");
-    // The places that `resize` counts on are not the watchdog's.
+    // The watchdog must not use the places that `resize` relies on.
     given.max_spare_workers = std::min(given.max_spare_workers, worker_limit - given.max_workers);
     return given;
 }
 
-// Those that `resize` may call, and those of the watchdog. Under `round_robin` no work may change
-// its worker.
+// The number of spare workers that `resize` or the watchdog may activate. Under `round_robin` no
+// work may change its worker.
 unsigned spare_count_of(const runtime_options& options) {
     if (options.policy == scheduling::round_robin) return 0;
     return options.max_workers - options.workers + options.max_spare_workers;
@@ -147,14 +147,14 @@ void describe_caller(char* text, std::size_t size) noexcept {
                   named ? " '" : "", me->name(), named ? "'" : "");
 }
 
-// Called in the handler of a fault: says whose stack has overflowed.
+// Called in the handler of a fault: describes whose stack has overflowed.
 bool describe_overflow(const void* address, char* text, std::size_t size) noexcept {
     worker* me = this_worker();
     if (!me) return false;
-    // The guard above a fork stack is the one below the next stack: the slot that was being written
-    // tells.
+    // The guard above a fork stack is also the guard below the next stack. The slot that was being
+    // written tells the two apart.
     const auto* where = static_cast<const std::byte*>(address);
-    const auto* slot = reinterpret_cast<const std::byte*>(free_slot()); // SAFETY: compared only
+    const auto* slot = reinterpret_cast<const std::byte*>(free_slot()); // SAFETY: compared only.
     const bool in_fork_stack = where >= slot && where < slot + sizeof(fork_slot);
     const context* owner =
         in_fork_stack ? &me->self() : me->runtime().contexts().owner_of_guard(address);
@@ -200,7 +200,7 @@ runtime_core::runtime_core(const runtime_options& given)
     : options_(completed(given)), fork_generation_(sys::fork_generation()),
       contexts_(*this, options_.stack_size), injector_(order_for(options_)) {
     sys::install_atfork_handlers();
-    sys::barrier_available(); // registers the process before there are many threads: cheaper
+    sys::barrier_available(); // Registers the process before there are many threads: cheaper.
     sys::install_stack_overflow_handler(&describe_overflow);
     sys::set_caller_describer(&describe_caller);
     if (!options_.processors.empty())
@@ -298,8 +298,8 @@ void runtime_core::check_not_lost() const {
 void runtime_core::register_stealable(context& one, std::uint16_t affinity) noexcept {
     std::lock_guard guard(stealable_lock_);
     one.stealable_affinity = affinity;
-    if (one.stealable.load_rlx()) return; // under the lock, as all below
-    one.stealable.store_rlx(true);        // under the lock
+    if (one.stealable.load_rlx()) return; // Under the lock, as are all accesses below.
+    one.stealable.store_rlx(true);        // Under the lock.
     one.next_stealable = stealable_contexts_;
     stealable_contexts_ = &one;
     stealable_count_.fetch_add(1);
@@ -311,11 +311,11 @@ void runtime_core::unregister_stealable_slow(context& one) noexcept {
 
 void runtime_core::remove_stealable(context& one) noexcept {
     std::lock_guard guard(stealable_lock_);
-    if (!one.stealable.load_rlx()) return; // under the lock
+    if (!one.stealable.load_rlx()) return; // Under the lock.
     context** link = &stealable_contexts_;
     while (*link != &one) link = &(*link)->next_stealable;
     *link = one.next_stealable;
-    one.stealable.store_rlx(false); // under the lock
+    one.stealable.store_rlx(false); // Under the lock.
     stealable_count_.fetch_sub(1);
 }
 
@@ -325,7 +325,7 @@ context* runtime_core::find_stealable_context(std::uint16_t affinity) noexcept {
     for (context** link = &stealable_contexts_; context* one = *link;) {
         if (fork_range::of(one->forks.load()).empty()) {
             *link = one->next_stealable;
-            one->stealable.store_rlx(false); // under the lock
+            one->stealable.store_rlx(false); // Under the lock.
             stealable_count_.fetch_sub(1);
         } else if (affinity == 0 || one->stealable_affinity == affinity) {
             return one;
@@ -353,7 +353,7 @@ void runtime_core::post(runnable& what) noexcept {
     if (me && &me->runtime_ == this) return post_inside(what);
     visitors_.fetch_add(1);
     post_inside(what);
-    visitors_.fetch_sub(1); // the last access
+    visitors_.fetch_sub(1); // The last access to the runtime.
 }
 
 void runtime_core::post_inside(runnable& what) noexcept {
@@ -363,11 +363,11 @@ void runtime_core::post_inside(runnable& what) noexcept {
 }
 
 void runtime_core::post_pinned(runnable& what) noexcept {
-    if (what.affinity == 0) what.affinity = next_affinity(); // under round_robin
+    if (what.affinity == 0) what.affinity = next_affinity(); // Only under round_robin.
     const unsigned index = what.affinity - 1u;
     const bool affinity_is_soft = what.affinity_is_soft;
-    worker_at(index).pinned_queue().push(what); // it may be gone from here on
-    // Where the worker is awake it may sit in a long piece of work: somebody shall watch.
+    worker_at(index).pinned_queue().push(what); // `what` may be gone from here on.
+    // An awake worker may be in a long task: some worker must become the sentinel.
     if (!wake_worker(index) && affinity_is_soft && !has_sentinel()) wake_one();
     if (!affinity_is_soft && worker_at(index).is_spare()) [[unlikely]]
         worker_at(index).notify_inactive();
@@ -393,7 +393,8 @@ runtime_metrics runtime_core::metrics() const {
         sum.switches += from.switches();
         sum.parks += from.parks.read();
         sum.tasks_run += from.tasks_run();
-        cached += one->cached_context_count() + one->is_inactive(); // its loop's stack, too
+        cached +=
+            one->cached_context_count() + one->is_inactive(); // Includes the stack of its loop.
     }
     const context_pool::counts counts = contexts_.count();
     sum.stacks_cached = counts.idle + cached;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime's engine: its workers, its contexts, what they share, and its birth and death.
+// The core of a runtime: its workers, its contexts, their shared state, and its construction and
+// destruction.
 //
-// Birth: everything that can be refused (memory, threads) is asked for in the constructor; if
-// something is refused, what was started is ended again and the refusal is thrown. Death: `stop` is
-// set, all sleepers are woken, each worker ends when it finds no work; then the threads are joined.
+// Construction. The constructor requests everything that the system can refuse (memory, threads).
+// If a request is refused, the constructor ends the parts that were started, and throws the
+// refusal. Destruction. `stop` is set, all parked workers are woken, and each worker ends when it
+// finds no work; then the threads are joined.
 #pragma once
 
 #include "actors/runtime/mailbox_table.hpp"
@@ -28,23 +30,26 @@ public:
 
     unsigned worker_count() const noexcept { return options_.workers; }
     sys::mutex& spares_mutex() noexcept { return spares_mutex_; }
-    // Workers, and after them the reliefs that there are so far: src/core/spare/spare_worker.cpp.
+    // The number of regular workers and of the spare workers that exist so far:
+    // src/core/spare/spare_worker.cpp.
     unsigned worker_count_with_spares() const noexcept {
         return worker_capacity() == worker_count() ? worker_count()
                                                    : worker_count_with_spares_.load();
     }
     unsigned worker_capacity() const noexcept { return static_cast<unsigned>(workers_.size()); }
-    worker& worker_at(unsigned index) noexcept { return *workers_[index]; } // of the crew
+    // `index` is below worker_count_with_spares().
+    worker& worker_at(unsigned index) noexcept { return *workers_[index]; }
 
-    // Those of the crew that work: workers, and the reliefs that `resize` keeps.
+    // The number of active workers: regular workers, and the spare workers that `resize` retains.
+    // Orders nothing: a number.
     unsigned active_worker_count() const noexcept {
         return worker_count() + retained_spare_count_.load_rlx();
-    } // orders nothing: a number
-    // Calls reliefs for good, or sends such back: docs at runtime::resize.
+    }
+    // Activates spare workers for good, or releases such: documented at runtime::resize.
     void resize(unsigned workers);
 
-    // The watchdog's. False: there is none to be had; `refused` says that the system had no thread
-    // or no memory.
+    // For the watchdog. Returns false if no spare worker is available; `refused` says that the
+    // system had no thread or no memory.
     bool activate_spare(bool& refused) noexcept;
     void release_spare(worker& spare) noexcept;
     context_pool& contexts() noexcept { return contexts_; }
@@ -54,37 +59,37 @@ public:
     mailbox_table& mailboxes() noexcept { return mailboxes_; }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
-    // Any thread: into the shared queue, or into the inbox of the worker that alone may run it.
-    // What is posted may run, and let somebody destroy this runtime, before the post is complete:
-    // the end waits for threads of others.
+    // Any thread. Puts `what` into the injector, or into the pinned queue of the worker that alone
+    // may run it. The posted work may run, and cause the destruction of this runtime, before the
+    // post is complete: the destructor waits for threads that are none of its workers.
     void post(runnable& what) noexcept;
 
     scheduling policy() const noexcept { return options_.policy; }
-    // Whether workers take work from each other.
+    // True if workers take work from each other.
     bool steals() const noexcept { return policy() != scheduling::round_robin; }
     std::size_t stack_size() const noexcept { return options_.stack_size; }
-    // Checks the number of a worker and gives it as a runnable's home. Throws
+    // Checks the number of a worker and returns it as a runnable's affinity. Throws
     // std::invalid_argument.
     std::uint16_t affinity_to(unsigned worker) const;
-    // The next one in turn.
+    // Returns the affinity of the next worker in turn.
     std::uint16_t next_affinity() noexcept;
 
-    // Wakes one sleeping worker, if any sleeps. Call after the work is visible. One load when
-    // nobody sleeps.
+    // Wakes one parked worker, if any. Call this after the work is visible. Costs one load if no
+    // worker is parked.
     void wake_one() noexcept {
         const unsigned chosen = idle_.take_any(worker_capacity());
         if (chosen != idle_map::none) worker_at(chosen).parker().notify();
     }
 
-    // The same for this one, if it sleeps. True: it did.
+    // Wakes the worker `index`, if it is parked. Returns true if it was.
     bool wake_worker(unsigned index) noexcept {
         if (!idle_.clear(index)) return false;
         worker_at(index).parker().notify();
         return true;
     }
 
-    // Whether a worker sleeps with an eye on the others' queues, so that a single piece of work in
-    // one wakes nobody.
+    // True if there is a sentinel: a parked worker that scans the other queues, so that a lone task
+    // in one of them needs no wake-up.
     bool has_sentinel() const noexcept { return sentinels_.load() != 0; }
     bool try_become_sentinel() noexcept {
         std::uint32_t none = 0;
@@ -92,27 +97,31 @@ public:
     }
     void release_sentinel() noexcept { sentinels_.store(0); }
 
-    // At most half of the awake workers look for work at the same time; a lone worker need not ask.
+    // Limits spinning: at most half of the awake workers search for work at a time. A lone worker
+    // is always admitted.
     bool begin_search() noexcept;
     void end_search() noexcept { searching_.fetch_sub(1); }
 
     const runtime_options& options() const noexcept { return options_; }
-    bool all_parked() const noexcept; // each has announced that it sleeps; may change at any time
+    bool all_parked() const noexcept; // Each has announced that it parks; may change at any time.
     bool has_stealable_contexts() const noexcept { return stealable_count_.load() != 0; }
 
     bool stopping() const noexcept { return stopping_.load() != 0; }
 
-    // Suspended contexts that still have forks to offer, with the worker that they are left on.
-    // (Their own `affinity` may change: who is about to leave one writes it, and so does who runs
-    // on, since there was nothing to leave it for.)
+    // The list of suspended contexts that still have forks to offer, with the worker that they were
+    // suspended on. (A context's own `affinity` may change: a worker that is about to leave the
+    // context writes it, and so does a worker that continues to run it because there was no stack
+    // to leave it for.)
     void register_stealable(context& one, std::uint16_t affinity) noexcept;
-    // By who resumes it. Whoever left it put it among the orphans before anybody could make it
-    // ready, so that is seen here; others only take it out meanwhile, and then the lock tells.
+    // Called by the worker that resumes `one`. The worker that suspended `one` listed it before any
+    // thread could make it ready, so this load sees the entry. Other threads only remove it
+    // meanwhile, and then the lock decides.
     static void unregister_stealable(context& one) noexcept {
-        if (one.stealable.load_rlx()) [[unlikely]] // a hint, as said above
+        if (one.stealable.load_rlx()) [[unlikely]] // A hint: the lock decides.
             unregister_stealable_slow(one);
     }
-    // One with public forks; drops those without. `affinity`: only what was left there; 0: any.
+    // Returns a context with public forks; drops contexts without. `affinity`: only contexts
+    // suspended on that worker; 0: any.
     context* find_stealable_context(std::uint16_t affinity) noexcept;
 
     // For the workers' threads.
@@ -120,9 +129,9 @@ public:
     void place_worker(unsigned index) noexcept;
     void wait_for_all_workers() noexcept;
 
-    // True in a child of fork(): the workers' threads are not here.
+    // True in a child of fork(): the workers' threads do not exist there.
     bool lost_in_fork() const noexcept;
-    void check_not_lost() const; // throws std::system_error
+    void check_not_lost() const; // Throws std::system_error.
 
     runtime_metrics metrics() const;
 
@@ -144,18 +153,20 @@ private:
     std::vector<unsigned> cpus_;
     context_pool contexts_;
     mailbox_table mailboxes_{*this};
-    std::vector<std::unique_ptr<worker>> workers_; // null: a relief that was never needed
+    std::vector<std::unique_ptr<worker>> workers_; // Null: a spare worker that was never needed.
     std::vector<context*> first_contexts_;
-    sys::mutex
-        spares_mutex_; // held while a relief is called, and by a dump; before the contexts' pool's
+    // Held while a spare worker is activated, and by a dump. Locked before the mutex of the
+    // contexts' pool.
+    sys::mutex spares_mutex_;
     base::atomic<std::uint32_t> worker_count_with_spares_{0};
-    base::atomic<std::uint32_t> retained_spare_count_{
-        0}; // reliefs that stay until `resize` sends them back; under the crew's lock
-    bool enrolled_in_watchdog_ = false; // by the watchdog
+    // The number of spare workers that stay until `resize` releases them; guarded by
+    // `spares_mutex_`.
+    base::atomic<std::uint32_t> retained_spare_count_{0};
+    bool enrolled_in_watchdog_ = false; // True if the watchdog watches this runtime.
     struct {
-        std::int64_t since_ns = 0; // 0: no work waits for a thread that is not to be had
+        std::int64_t since_ns = 0; // 0: no work waits for an unavailable thread.
         bool told = false;
-    } starvation_; // the watchdog's
+    } starvation_; // The watchdog's notes.
     base::atomic<std::uint64_t> spares_activated_{0};
     base::atomic<std::uint64_t> spares_released_{0};
     shared_queue injector_;
@@ -164,11 +175,13 @@ private:
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};
     base::atomic<std::uint32_t> searching_{0};
-    base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1
+    base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1.
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_affinity_{0};
-    base::atomic<std::uint32_t> visitors_{0}; // threads inside `post` that are none of its workers'
-    base::atomic<std::uint32_t> running_threads_{0}; // started and not yet out of their loops
+    // Threads inside `post` that are none of its workers'.
+    base::atomic<std::uint32_t> visitors_{0};
+    // Threads that were started and have not yet left their loops.
+    base::atomic<std::uint32_t> running_threads_{0};
 
     base::spin_lock stealable_lock_;
     context* stealable_contexts_ = nullptr;

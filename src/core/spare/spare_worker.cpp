@@ -1,61 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// A relief: a worker behind the last one, that the watchdog calls and sends back.
+// A spare worker: a worker with an index after the regular ones, which the watchdog activates and
+// releases.
 //
 // States (`worker::spare_state_`):
 //
-//   state     | the relief                                    | left for
-//   active    | works: it sleeps with a bit of its own in the | leaving, by the watchdog or
-//   `resize`
-//             | idle map, is searched by thieves, keeps timers|
-//   leaving   | works, until it comes between two pieces of   | inactive, by the relief
-//             | work (`worker::poll_global_sources`, `worker::park_or_find_work`) |
-//   inactive  | has given what lay in its queue to the shared | leaving, by the relief, to run
-//   bound work;
-//             | queue, and sleeps on this word                | notified, by a poster of bound work
-//   notified  | is about to look into its inbox               | inactive, by the relief
+//   state    | the spare worker                             | left for
+//   active   | works: it parks with a bit of its own in the | leaving, by the watchdog or `resize`
+//            | idle map, thieves search it, it leads timers |
+//   leaving  | works, until it comes between two tasks      | inactive, by the spare worker
+//            | (`worker::poll_global_sources`, `worker::park_or_find_work`)     |
+//   inactive | has moved its queue to the injector,         | leaving, by itself, for bound work;
+//            | and sleeps on this word                      | notified, by a poster of bound work
+//   notified | is about to look into its pinned queue       | inactive, by the spare worker
 //
-// Bound work is what only this relief may run.
-// The watchdog and `resize` make any state active again. Both write with the registry's lock held.
+// Bound work is work that only this spare worker may run. The watchdog and `resize` make any state
+// active again. Both write with the registry's lock held.
 //
-// A leaving relief is a worker in everything. The piece of work that it is in may block its thread,
-// or the last piece that it picked may; so the watchdog and thieves look at a relief and its queue
-// until it is inactive, and only then not any more.
+// A leaving spare worker is a worker in every respect. Its current task, or the last task that it
+// picked, may block the thread. The watchdog and thieves therefore look at a spare worker and its
+// queue until it is inactive, and only then stop.
 //
-// Nothing is bound to a relief, but mailboxes that had their last turn there are told of new mail
-// by its inbox. Those notices may run anywhere: sleepers that watch take them, and so does the
-// watchdog at each look. Where the system has come to refuse membarriers (mailbox.hpp), only their
-// owner can help such a mailbox: the poster then notifies the relief (`notify_inactive`), which
-// runs what is bound to it before it sleeps.
+// No fiber is bound to a spare worker. But a mailbox that had its last batch there gets new
+// messages through that worker's pinned queue. Any worker may run these wakeups: sentinels take
+// them, and so does the watchdog at each look. Where the system has begun to refuse membarriers
+// (mailbox.hpp), only its owner can help such a mailbox. The poster then notifies the spare worker
+// (`notify_inactive`), which runs its bound work before it sleeps.
 //
-// A runtime that grows (`resize`) hires reliefs: they are called and sent back in the same way, and
-// by nobody else. `retained_spare_count_` says so. `worker_count_with_spares_` is how many workers
-// and reliefs there are; it only grows.
+// A runtime that grows (`resize`) retains spare workers: `resize` activates and releases them in
+// the way described here, and no other caller does. `retained_spare_count_` marks them.
+// `worker_count_with_spares_` is the number of regular and spare workers; it only grows.
 //
 // Why nothing is lost.
-//   1. A searcher reads `worker_count_with_spares_` after it has set its bit in the idle map; a
-//   relief's thread starts after `worker_count_with_spares_` was
-//      written. So a sleeper that has not seen the relief has its bit set before the relief's first
-//      push, which reads the idle map: the README's argument for a post, with
-//      `worker_count_with_spares_` in the place of the work. All are sequentially consistent. The
-//      relief's first fork is public, as each late worker's is
-//      (`worker::thread_main`).
-//   2. A relief is told to leave while it goes to sleep: it sets its bit, then reads
-//   `spare_state_`; the watchdog writes
-//      `spare_state_`, then takes the bit. One of the two sees the other.
-//   3. A leaving relief pours its queue out by posts, and continues behind its sleep in the middle
-//   of the loop: what
-//      else it had lies on the stacks of contexts, which stay with the worker that resumes them.
-//      And it wakes one, whether it had anything or not: a poster may have chosen it, and no other
-//      worker, for work that it has not seen.
-//   4. Work that is pushed to a leaving relief's queue comes from the piece of work that it is in.
-//   The watchdog counts
-//      the relief as it counts any worker, so a stuck one is noticed, and what lies behind it is
-//      ready behind a stuck worker (watchdog.cpp).
-//   5. A poster of bound work has pushed before it reads `spare_state_`. If it reads `leaving`, the
-//   relief makes that
-//      `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`, and the
-//      relief does not sleep, or is woken. If it reads `notified`, the relief makes that `inactive`
-//      later, and then looks. All are sequentially consistent.
+//
+// 1. A searching worker reads `worker_count_with_spares_` after it has set its bit in the idle map;
+// a spare worker's
+//    thread starts after `worker_count_with_spares_` was written. So a parking worker that has not
+//    seen the spare worker has set its bit before the spare worker's first push, which reads the
+//    idle map. This is the README's argument for a post, with `worker_count_with_spares_` in the
+//    place of the work. All accesses are sequentially consistent. The spare worker's first fork is
+//    public, as is that of each worker that starts late (`worker::thread_main`).
+// 2. A spare worker may be told to leave while it parks. It sets its bit, then reads
+// `spare_state_`; the
+//    watchdog writes `spare_state_`, then takes the bit. One of the two sees the other.
+// 3. A leaving spare worker empties its queue by posts. When it is activated again, it continues
+//    after its sleep in the middle of the loop. All its other state lies on the stacks of contexts,
+//    which stay with the worker that resumes them. It also wakes one worker, whether its queue held
+//    anything or not: a poster may have chosen it, and no other worker, for work that it has not
+//    seen.
+// 4. Work that is pushed to the queue of a leaving spare worker comes from its current task. The
+//    watchdog counts the spare worker as it counts any worker, so it notices a stuck one, and
+//    treats the work behind it as ready behind a stuck worker (watchdog.cpp).
+// 5. A poster of bound work pushes before it reads `spare_state_`. If it reads `leaving`, the spare
+// worker
+//    makes that `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`,
+//    and the spare worker does not sleep, or is woken. If it reads `notified`, the spare worker
+//    makes that `inactive` later, and then looks. All accesses are sequentially consistent.
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
@@ -71,12 +70,13 @@
 
 namespace sennit::sched {
 
-// True: there is work for this relief, or it is called again. False: the runtime ends.
+// Returns true if there is work for this spare worker, or it is activated again. False: the runtime
+// ends.
 bool worker::deactivate() noexcept {
     run_queue::batch all;
     if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
     if (!SENNIT_MUTANT("wake-up by a spare that deactivates")) runtime_.wake_one();
-    const std::uint32_t now = park_epoch_.load_rlx(); // owner's own word
+    const std::uint32_t now = park_epoch_.load_rlx(); // Owner's own word.
     park_epoch_.store(now + 1);
     const base::atomic<std::uint32_t>& word = spare_state_;
     for (std::uint32_t seen = spare_state_.load();
@@ -85,7 +85,7 @@ bool worker::deactivate() noexcept {
             continue;
         if (pinned_queue_.has_hard_affinity() &&
             !SENNIT_MUTANT("pinned task of a spare that deactivates")) {
-            seen = spare_state::inactive; // a worker again, in the sight of all
+            seen = spare_state::inactive; // From here on a worker again, visible to all others.
             while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
             }
             break;
@@ -103,8 +103,9 @@ void worker::notify_inactive() noexcept {
     if (spare_state_.cas(asleep, spare_state::notified)) sys::futex_wake(word, 1);
 }
 
-// An inactive relief, a new one, or one that is leaving, in this order; null: the watchdog has
-// called as many as it may. `resize` always gets one. Throws what making one throws.
+// Returns an inactive spare worker, a new one, or one that is leaving, in this order; null if the
+// watchdog has activated as many as it may. `resize` always gets one. Throws the exceptions of
+// making a worker.
 worker* runtime_core::spare_to_activate(bool for_watchdog) {
     const unsigned existing = worker_count_with_spares();
     worker *inactive = nullptr, *leaving = nullptr;
@@ -127,7 +128,7 @@ worker* runtime_core::spare_to_activate(bool for_watchdog) {
     return workers_[existing].get();
 }
 
-// Throws what starting a thread throws.
+// Throws the exceptions of starting a thread.
 void runtime_core::start_or_resume_spare(worker& spare) {
     if (spare.thread_.joinable()) {
         const base::atomic<std::uint32_t>& word = spare.spare_state_;
@@ -145,11 +146,12 @@ void runtime_core::start_or_resume_spare(worker& spare) {
 }
 
 bool runtime_core::activate_spare(bool& refused) noexcept {
-    std::lock_guard guard(spares_mutex_); // a dump looks at the crew and its threads
+    std::lock_guard guard(spares_mutex_); // A dump reads the list of workers and their threads.
     try {
         worker* one = spare_to_activate(true);
         if (!one) return false;
-        spares_activated_.fetch_add(1); // first: what the relief does may be seen at once
+        // Counted first: the effects of the spare worker may be visible immediately.
+        spares_activated_.fetch_add(1);
         try {
             start_or_resume_spare(*one);
         } catch (...) {
@@ -179,12 +181,12 @@ void runtime_core::resize(unsigned workers) {
             "sennit: [SNT-014] this runtime may have from " + std::to_string(options_.workers) +
             " to " + std::to_string(options_.max_workers) + " workers, not " +
             std::to_string(workers) + "; runtime_options::max_workers sets the upper bound");
-    const auto registered = registry::lock(); // no look of the watchdog meanwhile
+    const auto registered = registry::lock(); // The watchdog makes no look meanwhile.
     std::lock_guard guard(spares_mutex_);
     const unsigned wanted = workers - options_.workers;
-    while (retained_spare_count_.load_rlx() < wanted) { // written under the lock
+    while (retained_spare_count_.load_rlx() < wanted) { // Written under the lock.
         worker& one = *spare_to_activate(false);
-        one.retained_.store(1); // first: the watchdog must not send it back
+        one.retained_.store(1); // Set first: the watchdog must not release this worker.
         try {
             start_or_resume_spare(one);
         } catch (...) {
@@ -194,7 +196,7 @@ void runtime_core::resize(unsigned workers) {
         retained_spare_count_.fetch_add(1);
     }
     for (unsigned i = worker_count_with_spares();
-         retained_spare_count_.load_rlx() > wanted;) { // written under the lock
+         retained_spare_count_.load_rlx() > wanted;) { // Written under the lock.
         worker& one = worker_at(--i);
         if (!one.is_retained()) continue;
         one.retained_.store(0);
@@ -203,7 +205,8 @@ void runtime_core::resize(unsigned workers) {
     }
 }
 
-// The runtime ends, and the watchdog calls no relief any more: inactive ones end, too.
+// The runtime ends, and the watchdog activates no more spare workers. Inactive spare workers must
+// end, too.
 void runtime_core::wake_spares_to_end() noexcept {
     for (unsigned i = worker_count(); i < worker_count_with_spares(); ++i) {
         const base::atomic<std::uint32_t>& word = worker_at(i).spare_state_;

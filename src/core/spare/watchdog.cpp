@@ -23,7 +23,7 @@ base::atomic<std::uint32_t> watchdog::dozing_{0};
 base::atomic<sys::os_thread_id> watchdog::os_thread_{0};
 base::atomic<watchdog::describer> watchdog::describe_{nullptr};
 
-#ifdef SENNIT_SIMULATOR // scenarios make the looks themselves
+#ifdef SENNIT_SIMULATOR // Scenarios make the looks themselves.
 bool watchdog::enroll() noexcept {
     return false;
 }
@@ -33,7 +33,7 @@ void watchdog::tell_once(const char*) noexcept {}
 #else
 
 struct watchdog::state {
-    sys::mutex mutex; // guards the next two
+    sys::mutex mutex; // Guards the next two.
     unsigned runtimes = 0;
     sys::thread thread;
     base::atomic<std::uint32_t> ending{0};
@@ -52,7 +52,7 @@ bool watchdog::enroll() noexcept {
     try {
         if (all.runtimes++ == 0 || !all.thread.joinable()) {
             all.ending.store(0);
-            dozing_.store(0); // a child of fork() has its parent's
+            dozing_.store(0); // A child of fork() inherits its parent's value.
             os_thread_.store(0);
             all.thread = sys::thread(&watchdog::thread_main, &all);
         }
@@ -67,7 +67,7 @@ bool watchdog::enroll() noexcept {
 }
 
 void watchdog::withdraw() noexcept {
-    state& all = *here(); // made by `enroll`
+    state& all = *here(); // Made by `enroll`.
     std::lock_guard guard(all.mutex);
     if (--all.runtimes != 0 || !all.thread.joinable()) return;
     all.ending.store(1);
@@ -102,14 +102,15 @@ void watchdog::thread_main(void* self) noexcept {
             dozing_.store(0);
             quiet = 0;
         }
-        base::unregister_this_thread(); // that a relief was called for, or sent back
+        // The watchdog registered when it activated or released a spare worker.
+        base::unregister_this_thread();
         const std::int64_t until = sys::now_ns() + tuning::watch_period_ns;
         while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
         }
     }
 }
 
-// False: every worker is in bed.
+// Returns false if every worker is parked.
 bool watchdog::look() noexcept {
     bool awake = false;
     const auto guard = registry::lock();
@@ -121,16 +122,17 @@ bool watchdog::look() noexcept {
 
 #endif
 
-// One pass over the crew.
+// The result of one pass over all workers of a runtime.
 struct watchdog::census {
-    unsigned stuck = 0;         // threads that count as workers and make no progress
-    unsigned stuck_leaving = 0; // leaving reliefs that make none, and have work in their queues
-    unsigned active_spares = 0; // reliefs that the watchdog has called
+    unsigned stuck = 0; // Threads that count as workers and make no progress.
+    // Leaving spare workers that make no progress and have work in their queues.
+    unsigned stuck_leaving = 0;
+    unsigned active_spares = 0; // Spare workers that the watchdog has activated.
     unsigned parked = 0;
-    bool no_progress = true; // nowhere: all are stuck
-    bool none_serves =
-        true; // of those that stay, all are stuck: what any worker may take waits, too
-    bool work_behind = false; // a stuck one
+    bool no_progress = true; // True if all workers are stuck.
+    // True if all workers that stay are stuck: work for any worker waits, too.
+    bool none_serves = true;
+    bool work_behind = false; // True if work waits behind a stuck worker.
     worker* to_release = nullptr;
 };
 
@@ -138,7 +140,7 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     census found;
     for (unsigned i = 0, all = of.worker_count_with_spares(); i < all; ++i) {
         worker& each = of.worker_at(i);
-        if (!each.thread_.joinable()) continue; // a relief whose thread was refused
+        if (!each.thread_.joinable()) continue; // A spare worker whose thread was refused.
         if (each.is_inactive() || (SENNIT_MUTANT("look at a spare until it is inactive") &&
                                    each.deactivation_requested())) {
             drain_pinned_queue(each);
@@ -164,15 +166,15 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     return found;
 }
 
-// False: every worker is in bed.
+// Returns false if every worker is parked.
 bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
     const bool ready =
         now.work_behind ||
         (now.none_serves && (!one.injector().empty() || one.has_stealable_contexts() ||
                              one.timers().next_ns() <= sys::now_ns()));
-    // Busy workers come to all that at fair turns, which are far apart while they have picked long
-    // pieces only lately.
+    // Busy workers reach all that at global polls, which are far apart if tasks have become long
+    // only recently.
     const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns ||
                       !one.injector().empty();
     if (now.parked == 0)
@@ -180,9 +182,9 @@ bool watchdog::look_at(runtime_core& one) noexcept {
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
                 each.request_global_poll();
     const unsigned wanted = now.stuck + now.stuck_leaving;
-    bool waits = false; // for a thread that the options do not allow
-    // Who was to watch may have found something else to do, as long as this: somebody who has slept
-    // since before.
+    bool waits = false; // True if work waits for a thread that the options do not allow.
+    // The next sentinel may have found other work, which takes this long: wake a worker that has
+    // been parked since before.
     if (ready && now.parked != 0) {
         one.wake_one();
     } else if (ready && now.active_spares < wanted) {
@@ -239,7 +241,8 @@ bool watchdog::is_stuck(worker& one) noexcept {
            (os_thread != 0 && sys::is_blocked(os_thread));
 }
 
-// What mailboxes that had their last turn there are told: any worker may take it.
+// Moves wakeups of mailboxes that had their last batch on `spare` to the injector: any worker may
+// run them.
 void watchdog::drain_pinned_queue(worker& spare) noexcept {
     while (runnable* item = spare.pinned_queue_.pop_soft_affinity(shared_queue::any)) {
         item->affinity = 0;

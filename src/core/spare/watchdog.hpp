@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sees to it that ready work does not wait for ever behind a worker that does not get on: in a long
-// loop, or in a call that blocks its thread. Where nobody else comes for the work it calls a
-// relief: one more thread, which runs what is ready as any worker does, until the worker that was
-// stuck gets on.
+// The watchdog makes sure that ready work does not wait forever behind a stuck worker: one in a
+// long loop, or in a call that blocks its thread. Where no other worker comes for the work, the
+// watchdog activates a spare worker: one more thread, which runs ready tasks as any worker does,
+// until the stuck worker makes progress.
 //
-// Threads. One for the process, while there is a runtime that is watched; it looks every
-// `tuning::watch_period_ns` while any worker is awake, and sleeps while all are in bed. `notice` is
-// for workers, the rest for runtimes.
+// Threads. There is one watchdog thread for the process, while there is a watched runtime. It looks
+// every `tuning::watch_period_ns` while any worker is awake, and sleeps while all are parked.
+// Workers call `notice`; runtimes call the rest.
 //
-// When somebody is stuck. A worker that is out of bed and whose counters (runnables, exchanges,
-// steals, sleeps: the worker writes them anyway) have not moved since the last look, and whose
-// thread has worked meanwhile, or is blocked at this moment. One that has only lost its processor
-// to others is not: another thread would be of no use.
+// Definition of stuck. A worker is stuck if it is awake, its counters have not moved since the last
+// look, and its thread has used processor time meanwhile or is blocked at this moment. The counters
+// are those of runnables, switches, steals and parks, which the worker writes anyway. A worker that
+// has only lost its processor to other threads is not stuck: another thread would be of no use.
 //
-// Whom it looks at. All workers and all reliefs but the inactive ones. A relief that was told to
-// leave works until the piece of work that it is in ends: that piece may never end, and may have
-// put more work behind it.
+// Workers it looks at. The watchdog looks at all workers and all spare workers except the inactive
+// ones. A spare worker that was told to leave works until its current task ends. That task may
+// never end, and may have put more work behind it.
 //
-// When a relief is called. No worker is parked, and something is ready that a stuck worker had to
-// come to, or that all have to come to (the shared queue, timers that are due, forks of suspended
-// contexts) while all that stay are stuck. Where a worker is parked the protocol of sleepers sees
-// to it (src/core/README.md), and faster; but for one case, where the worker that was woken to
-// watch finds something else first, and that lasts: so a parked worker is woken, and looks. There
-// are never more reliefs on duty than threads that are stuck: so as many as the runtime has workers
-// make progress.
+// When it activates a spare worker. No worker is parked, and one of two conditions holds: a task is
+// ready that only a stuck worker would reach; or work is ready that all workers have to reach (the
+// injector, due timers, forks of suspended contexts) while all workers that stay are stuck. Where a
+// worker is parked, the parking protocol brings the work to it (src/core/README.md), and faster.
+// There is one exception: a worker that was woken to become the sentinel finds other work first,
+// and that work takes long. So the watchdog wakes a parked worker, and that worker looks. There are
+// never more active spare workers than stuck threads, so as many workers make progress as the
+// runtime has workers.
 //
-// What busy workers are asked. Where no worker is parked, they come to timers, the shared queue,
-// their inboxes and the queues of stuck workers at their fair turns. If something waits there at a
-// look, their next pick is a fair turn.
+// Requests to busy workers. Where no worker is parked, the workers reach timers, the injector,
+// their pinned queues and the queues of stuck workers at their global polls. If work waits there at
+// a look, their next pick is a global poll.
 //
-// When no relief is to be had. While work is ready behind stuck workers, none makes progress, and
-// all reliefs that the options allow are stuck, too, for `tuning::starvation_ns`: standard error
-// says so once for each runtime, with what each worker runs.
+// When no spare worker is available. The condition is that work is ready behind stuck workers, no
+// worker makes progress, and all spare workers that the options allow are stuck, too, for
+// `tuning::starvation_ns`. Then the watchdog reports it to standard error, once for each runtime,
+// with the task of each worker.
 //
-// What a relief is: spare_worker.cpp.
-//
-// Tested by tests/unit/core/watchdog_test.cpp; the reliefs are explored by tests/sim.
+// spare_worker.cpp describes spare workers. Tested by tests/unit/core/watchdog_test.cpp; tests/sim
+// explores the spare workers.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -52,27 +53,30 @@ class worker;
 
 class watchdog {
 public:
-    // A runtime that is watched is in the registry from here on; or will leave it. The first one
-    // starts the thread. If the system refuses that, standard error says so once in a process, and
-    // nothing is watched until the next one.
-    static bool enroll() noexcept;   // false: no memory, and `withdraw` is not to be called
-    static void withdraw() noexcept; // the last one ends the thread
+    // Starts to watch the calling runtime, which is in the registry from here on, or will leave it.
+    // The first call starts the thread. If the system refuses the thread, standard error says so
+    // once in a process, and nothing is watched until the next call.
+    // False: there is no memory, and the runtime must not call `withdraw`.
+    static bool enroll() noexcept;
+    static void withdraw() noexcept; // The last call ends the thread.
 
-    // A worker is out of bed. One load while the watchdog looks.
+    // A worker calls this when it stops being parked. It costs one load while the watchdog looks
+    // regularly.
     static void notice() noexcept {
         if (!tuning::simulated && dozing_.load() != 0) [[unlikely]]
             wake_up();
     }
 
-    // Writes the report of a starvation; called with the registry's lock held. Null: there is none.
+    // Writes the report of a starvation; called with the registry's lock held. Null: there is no
+    // describer.
     using describer = std::string (*)(runtime_core& of);
     static void set_describer(describer what) noexcept;
 
-    // One look at one runtime, with the registry's lock held; the explorer's scenarios call it.
-    // False: all its workers are parked.
+    // Looks once at one runtime, with the registry's lock held; the explorer's scenarios call it.
+    // Returns false if all its workers are parked.
     static bool look_at(runtime_core& one) noexcept;
 
-    // The thread; 0: there is none.
+    // The kernel id of the watchdog's thread; 0: there is none.
     static sys::os_thread_id os_thread() noexcept { return os_thread_.load(); }
 
 private:
@@ -88,9 +92,10 @@ private:
     static void drain_pinned_queue(worker& spare) noexcept;
     static void tell_once(const char* what) noexcept;
 
-    // 1: the watchdog sleeps until a worker leaves its bed. It stores 1, then looks at the beds
-    // again; who leaves a bed clears its bit in the idle map, or had it cleared, then reads this:
-    // sequentially consistent on both sides, so one of them sees the other.
+    // 1 while the watchdog sleeps until a worker stops being parked. The watchdog stores 1, then
+    // looks at the workers again. A worker that stops being parked clears its bit in the idle map,
+    // or had it cleared, and then reads this word. Both sides are sequentially consistent, so one
+    // of them sees the other.
     static base::atomic<std::uint32_t> dozing_;
     static base::atomic<sys::os_thread_id> os_thread_;
     static base::atomic<describer> describe_;

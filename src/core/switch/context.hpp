@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A context: a stack, its control block and its own fork stack. All user code runs on some context.
 //
-// In one piece of memory, from below: the guard, the stack of frames, which grows downwards, the
-// control block, the fork stack, which grows upwards, and the guard of the next one.
+// The memory of a context is one block, from low to high addresses: the guard, the stack of frames,
+// which grows downwards, the control block, the fork stack, which grows upwards, and the guard of
+// the next context.
 //
-// Control blocks are type-stable: they live as long as their runtime, so that a thief with an
-// outdated pointer reads a harmless word. The same holds for the memory of fork stacks.
+// Control blocks are type-stable: they live as long as their runtime, so a thief with an outdated
+// pointer reads a harmless word. The memory of fork stacks is type-stable, too.
 //
-// Who touches what
+// Which thread touches which field:
 //   machine, saved_head, saved_strand  the worker that switches from or to the context
 //   fork_end                 set once at creation
 //   forks                    owner and thieves, by CAS (protocol in
 //   sennit/detail/core/fork_stack.hpp) lock                     guards raising and resetting
-//   `forks` by anybody but the lock-free thief pending_exception        owner, between an exception
-//   caught in a child and its rethrow stealable, stealable_affinity    guarded by the runtime's
-//   orphan list
+//   `forks`, except by a lock-free thief pending_exception        owner, between an exception
+//   caught in a child and its rethrow stealable, stealable_affinity    guarded by the lock of the
+//   runtime's list of suspended contexts
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -49,19 +50,19 @@ struct fork_range {
 
 class alignas(base::destructive_distance) context : public runnable {
 public:
-    // At the upper end of `frames`. Fork slots begin where it ends; the memory is writable up to
-    // `fork_end`. `index` names it in reports.
+    // Placed at the upper end of `frames`. Fork slots begin where the control block ends; the
+    // memory is writable up to `fork_end`. `index` names the context in reports.
     context(runtime_core& runtime, unsigned index, sys::stack frames, std::byte* fork_end) noexcept;
     ~context();
     context(const context&) = delete;
 
-    // The function of a context as a runnable: the worker's loop switches to it.
+    // The function of a context as a runnable: the worker's loop switches to the context.
     static void resume_ready(runnable* self) noexcept;
 
     // Slot 0.
     fork_slot* fork_base() const noexcept {
-        // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before
-        // anybody reads it.
+        // SAFETY: fork slots are implicit-lifetime storage: each push writes the slot before any
+        // thread reads it.
         return reinterpret_cast<fork_slot*>(const_cast<context*>(this) + 1);
     }
     fork_slot* slot(std::uint32_t number) const noexcept { return fork_base() + number; }
@@ -69,58 +70,61 @@ public:
         return static_cast<std::uint32_t>(static_cast<const fork_slot*>(slot) - fork_base());
     }
 
-    // Whether a scope may take `slot`, whose children take no frames: the others are for forks that
-    // do.
+    // True if a scope, whose children take no frames, may take `slot`: the other slots are reserved
+    // for forks that do.
     bool has_room_for_scopes(const fork_slot* slot) const noexcept {
         return slot - fork_base() < fork_end - slot;
     }
 
-    // Whose turn runs here; null: none does. Who runs here.
-    mailbox* current_mailbox() const noexcept {
-        return current_mailbox_.load_rlx();
-    } // orders nothing: its own
+    // The mailbox whose batch runs here, or null. Only for the thread that runs here.
+    // Orders nothing: the thread's own word.
+    mailbox* current_mailbox() const noexcept { return current_mailbox_.load_rlx(); }
     void set_current_mailbox(mailbox* one) noexcept {
         current_mailbox_.store_rel(one);
     } // pairs with current_mailbox_hint
-    // The same for anybody, a hint; the mailbox has been made.
+    // The mailbox whose batch runs here, for any thread: a hint. The mailbox is fully constructed.
     const mailbox* current_mailbox_hint() const noexcept {
         return current_mailbox_.load_acq();
     } // pairs with set_current_mailbox
 
     sys::machine_context machine;
-    fork_slot* const fork_end; // the guard's begin, at the latest
+    fork_slot* const fork_end; // At or before the begin of the guard.
     fork_slot* saved_head;
-    strand* saved_strand; // who runs here
-    strand own;           // the loop's, and of what runs on it without one of its own
+    strand* saved_strand; // The logical thread that runs here.
+    // The logical thread of the loop, and of tasks that run on it without one of their own.
+    strand own;
 #ifdef SENNIT_REPORT_HELD_MUTEX
-    std::int32_t held_mutexes = 0; // while it is left
+    std::int32_t held_mutexes = 0; // While the context is suspended.
 #endif
 
 private:
     base::atomic<mailbox*> current_mailbox_{nullptr};
 
 public:
-    mailbox* under_construction =
-        nullptr; // of the actor whose constructor is about to run here: src/actors/actor_group.cpp
-    bool in_blocking_pool =
-        false; // blocked, while a blocking call uses the activity on another thread
-    std::int64_t suspended_at_ns = 0; // about when it was left last; by who left it
+    // Of the actor whose constructor is about to run here: src/actors/actor_group.cpp.
+    mailbox* under_construction = nullptr;
+    // Blocked, while a blocking call uses the logical thread on another OS thread.
+    bool in_blocking_pool = false;
+    // The approximate time of the last suspension; written by the leaving worker.
+    std::int64_t suspended_at_ns = 0;
     runtime_core& runtime;
     const sys::stack stack;
     const unsigned index;
     std::exception_ptr pending_exception;
     context* next_free = nullptr;
     context* next_stealable = nullptr;
-    base::atomic<bool> stealable{
-        false}; // relaxed: the list's lock orders it, see runtime_core::unregister_stealable
-    std::uint16_t stealable_affinity = 0; // of the worker that left it; under the same lock
-    bool large = false;                   // its stack is larger than the runtime's usual one
+    // Relaxed: the list's lock orders it, see runtime_core::unregister_stealable.
+    base::atomic<bool> stealable{false};
+    // The affinity of the worker that suspended it; guarded by the list's lock.
+    std::uint16_t stealable_affinity = 0;
+    bool large = false; // True if its stack is larger than the runtime's usual one.
 
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};
     base::spin_lock lock;
 };
 
-// The stack that `sp`, where the context stands, lies on: its own, or a side stack. Takes no lock.
+// Returns the stack on which `sp`, a stack pointer of this context, lies: its own, or a coroutine
+// stack. Takes no lock.
 sys::stack stack_at(const context& whose, const void* sp) noexcept;
 
 } // namespace sennit::sched

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whoever leaves a stack wants done once it is saved. One word, as it is written and read at
-// each switch.
+// Work to run right after a stack switch, once the outgoing context has been saved: none, release a
+// spin lock, or run the outgoing context's callback. It is packed into one word because every
+// switch writes and reads it.
 #pragma once
 
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -13,21 +14,20 @@ class context;
 
 class post_switch_action {
 public:
-    post_switch_action() noexcept = default; // none
+    post_switch_action() noexcept = default; // No work.
     explicit post_switch_action(context& left) noexcept
-        : word_(reinterpret_cast<std::uintptr_t>(&left)) {} // see worker::run_post_switch
+        : word_(reinterpret_cast<std::uintptr_t>(&left)) {} // See worker::run_post_switch.
     explicit post_switch_action(base::spin_lock& held) noexcept
         : word_(reinterpret_cast<std::uintptr_t>(&held) | lock_mark) {}
 
     bool none() const noexcept { return word_ == 0; }
-    // The lock that is to be freed; null: it is `left`.
+    // The lock to release; null: the work is that of `left`.
     base::spin_lock* lock() const noexcept {
-        // SAFETY: the address that the mark was put on.
+        // SAFETY: this is the address that the mark was added to.
         return word_ & lock_mark ? reinterpret_cast<base::spin_lock*>(word_ - lock_mark) : nullptr;
     }
-    context& left() const noexcept {
-        return *reinterpret_cast<context*>(word_);
-    } // SAFETY: there is no mark
+    // SAFETY: there is no mark.
+    context& left() const noexcept { return *reinterpret_cast<context*>(word_); }
 
 private:
     static constexpr std::uintptr_t lock_mark = 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moves between contexts, inline for the few places that make them: worker.cpp (yield),
-// context.cpp (the loop), wait.cpp (who blocks). A switch costs more in calls than in itself, and
-// each function that is entered on one stack and returned from on another may cost a misprediction.
+// The switches between contexts, inline for their few callers: worker.cpp (yield), context.cpp (the
+// loop), wait.cpp (blocking). The calls around a switch cost more than the switch itself, and each
+// function that is entered on one stack and returned from on another may cost a branch
+// misprediction.
 #pragma once
 
 #include "core/diagnostics/held_mutex.hpp"
@@ -24,15 +25,15 @@
 
 namespace sennit::sched {
 
-// The hot line follows the context. A thief that forces a publication holds the lock of the context
-// that it saw here and writes its claim into `split`; it acts only while the claim stands, and
-// `split` is written here before `head`. So a thief that counts from the new context's `head` has
-// lost its claim. Whoever leaves private slots behind publishes them under that lock before it
-// comes here.
+// The hot line follows the context. A thief that forces publication holds the lock of the context
+// that it saw here, and writes its claim into `split`. It acts only while the claim stands, and
+// `switch_now` writes `split` before `head`. So a thief that counts from the new context's `head`
+// has lost its claim. A context that leaves private slots behind publishes them under that lock
+// before it comes here.
 SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) noexcept {
-    const sys::fp_note modes;                                       // asked when the rest is done
-    sys::worker_tls& tls = *tls_.load_rlx();                        // own thread wrote it
-    from.saved_head = static_cast<fork_slot*>(tls.head.load_rlx()); // owner's own word
+    const sys::fp_note modes;                                       // Read after the rest is done.
+    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote hot_.
+    from.saved_head = static_cast<fork_slot*>(tls.head.load_rlx()); // Owner's own word.
     from.saved_strand = static_cast<strand*>(tls.strand);
 #ifdef SENNIT_REPORT_HELD_MUTEX
     from.held_mutexes = sys::exchange_held_mutexes(target.held_mutexes);
@@ -40,12 +41,13 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
         report_held_mutex(from.saved_strand, from.in_blocking_pool, from.held_mutexes);
 #endif
     tls.strand = target.saved_strand;
-    // In this order: a thief that forces and sees this `head` knows that its claim in `split` is
-    // overwritten. Nothing is private in a context that is resumed, so `split` is its `head`, and
-    // the thief counts only what a later push adds; release costs nothing here.
+    // The order of these stores matters. A thief that forces and sees this `head` knows that its
+    // claim in `split` is overwritten. A resumed context has no private slots, so `split` equals
+    // its `head`, and the thief counts only slots that a later push adds. The release costs nothing
+    // here.
     tls.context.store_rel(&target); // pairs with running
     fork_slot* const head = target.saved_head;
-    tls.split.store_rlx(head); // carried by `head`
+    tls.split.store_rlx(head); // Published by `head`.
     tls.head.store_rel(head);  // pairs with force_publication
     sys::switch_stacks(from.machine, target.machine, *exceptions_, modes);
 }
@@ -56,13 +58,14 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     switch_now(from, target);
 }
 
-// Runs on the stack that was switched to, perhaps in another worker's thread than the one that
+// Runs on the stack that was switched to, perhaps on another worker's thread than the one that this
 // context left.
 [[gnu::always_inline]] inline void worker::on_switched_in() noexcept {
     worker& me = *this_worker();
     const post_switch_action due = me.post_switch_action_;
-    if (due.none()) { // if who was left exchanged places with this one, it stands in the queue:
-                      // thieves may have it now
+    // If the outgoing context exchanged places with this one, it is in the queue: thieves may take
+    // it from now on.
+    if (due.none()) {
         me.queue_.end_exchange();
         return;
     }
@@ -82,7 +85,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     on_switched_in();
 }
 
-// The ready context to switch to without a detour over the loop; null when the loop has to decide.
+// Returns the ready context to switch to without a detour through the loop; null if the loop has to
+// decide.
 [[gnu::always_inline]] inline context* worker::next_ready_context() noexcept {
     if (global_poll_due()) return nullptr;
     if (share_requested()) [[unlikely]]
@@ -102,7 +106,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     return next ? next : idle_context();
 }
 
-// What is due before the calling context may be left for `next`.
+// Completes the bookkeeping that must precede a switch from the calling context to `next`.
 [[gnu::always_inline]] inline context& worker::prepare_suspend(waiter& who,
                                                                context& next) noexcept {
     context& self = this->self();
@@ -135,7 +139,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     return true;
 }
 
-// What posting `next` and leaving for what is ready comes to while nothing else is ready.
+// Has the effect of posting `next` and leaving for the next ready task, while nothing else is
+// ready.
 [[gnu::always_inline]] inline bool worker::switch_directly_to(context& next, waiter& who) noexcept {
     if (&next.runtime != &runtime_ || next.affinity != fast_path_affinity_ || !queue_.empty() ||
         !queue_.lifo.closed() || global_poll_due())
@@ -143,7 +148,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     counted.tasks_picked.add();
     runtime_core::unregister_stealable(next);
     context& self = prepare_suspend(who, next);
-    switch_now(self, next); // nothing is to be done after it
+    switch_now(self, next); // There is no post-switch action.
     on_switched_in();
     return true;
 }

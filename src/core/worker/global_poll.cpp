@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fair turn of a worker: once in some picks it looks at all that its usual order would starve.
+// The global poll of a worker: once in some picks it looks at all work that its usual order would
+// starve.
 //
-// Which threads run this: the worker's own. What a fair turn takes, how often it comes and what
-// that bounds: src/core/README.md, "What begins and when". A fair turn comes sooner if the watchdog
-// asks for it
-// (`request_global_poll`).
+// Which threads run this: the worker's own thread. src/core/README.md, "What begins and when",
+// states the order in a global poll, how often one is due, and the resulting bounds. A global poll
+// is due sooner if the watchdog requests it (`request_global_poll`).
 //
-// State (worker.hpp; all the worker's own, but for `next_global_poll_`, which the watchdog may make
-// 0)
-//   next_global_poll_             as many picks: the next one is a fair turn
-//   global_poll_interval_         picks from one fair turn to the next; mailboxes that one pick may
-//   run max_messages_per_batch_  messages that one mailbox may handle in one turn
-//   poll_own_queue_first_           the next fair turn looks into the own queue before it looks
-//   outside began_oldest_spawned_ns_, began_shared_ns_, helped_ns_  about when a fair turn last did
-//   so
+// State (worker.hpp; all fields are the worker's own, except `next_global_poll_`, which the
+// watchdog may set to 0)
+//   next_global_poll_             the count of picks at which the next pick is a global poll
+//   global_poll_interval_         picks from one global poll to the next; mailboxes that one pick
+//   may run max_messages_per_batch_  messages that one mailbox may handle in one batch
+//   poll_own_queue_first_           the next global poll looks into the own queue before it looks
+//   outside began_oldest_spawned_ns_, began_shared_ns_, helped_ns_
+//                        about when a global poll last did that action
 //
 // Tested by the explorer's group `fairness`, tests/regress/starvation_test.cpp and
 // liveness_test.cpp.
@@ -36,15 +36,15 @@ bool worker::poll_global_sources() noexcept {
     base::try_become_exclusive(cached_now_ns_);
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
-    // Work that comes from outside again and again would starve the own queue else.
+    // Alternating prevents a steady stream of outside work from starving the own queue.
     const bool own_first = std::exchange(poll_own_queue_first_, !poll_own_queue_first_) &&
                            !SENNIT_MUTANT("outside and here by turns");
     if (own_first && run_alternating()) return true;
-    // Contexts that yield in a loop would starve their own forks else, the more so where they do so
-    // outside.
+    // Contexts that yield in a loop would otherwise starve their own forks, even more so if they
+    // yield through outside queues.
     const bool forks_first = std::exchange(last_poll_ran_global_, false);
     if (forks_first && steal_fork_from_suspended()) return true;
-    // New work that was given away waits for a worker that has none of its own, but not for ever.
+    // Shared new work waits for a worker that has no work of its own, but not forever.
     const bool shared_first =
         ticked(began_shared_ns_) && !SENNIT_MUTANT("a global poll begins what was shared");
     if (runnable* global = pop_global(shared_first ? shared_queue::new_work::first
@@ -57,11 +57,11 @@ bool worker::poll_global_sources() noexcept {
     return !own_first && run_alternating();
 }
 
-// The next one comes after `tuning::global_poll_interval` picks; after fewer, where so many have
-// taken longer than `tuning::global_poll_target_ns`: timers and what lies outside would wait for
-// them all. A pick may be a row of mailboxes, which becomes shorter with the period, and each may
-// handle a row of messages. That row is what makes messages cheap, so it becomes shorter only where
-// even the shortest period is too long.
+// Schedules the next global poll. It is due after `tuning::global_poll_interval` picks, or fewer if
+// that many picks have taken longer than `tuning::global_poll_target_ns`, because timers and
+// outside work wait for all of them. A pick may be a row of mailboxes, which shrinks with the
+// interval, and each mailbox may handle a row of messages. That second row is what makes messages
+// cheap, so it shrinks only where even the shortest interval takes too long.
 void worker::begin_global_poll() noexcept {
     const std::int64_t now = sys::coarse_now_ns();
     const std::int64_t past = now - std::exchange(cached_now_ns_, now);
@@ -79,15 +79,17 @@ void worker::begin_global_poll() noexcept {
     else if (past == 0)
         global_poll_interval_ = std::min(2 * global_poll_interval_, tuning::global_poll_interval);
     next_global_poll_.store_rlx(counted.tasks_picked.read() +
-                                global_poll_interval_); // orders nothing
+                                global_poll_interval_); // Orders nothing.
 }
 
-// A fiber that makes and joins children in a loop would starve all else: it never comes to a pick.
+// A fiber that creates and joins children in a loop never comes to a pick, and would starve all
+// other work.
 bool worker::check_clock_beside_children() noexcept {
     next_check_beside_children_ = counted.inline_runs.read() + global_poll_interval_;
     if (sys::coarse_now_ns() == cached_now_ns_ && !tuning::simulated) return false;
+    // Orders nothing.
     if (!SENNIT_MUTANT("a global poll beside children"))
-        next_global_poll_.store_rlx(counted.tasks_picked.read()); // orders nothing
+        next_global_poll_.store_rlx(counted.tasks_picked.read());
     return global_poll_due();
 }
 
@@ -98,14 +100,14 @@ bool worker::run_alternating() noexcept {
     return item != nullptr;
 }
 
-// Whether the coarse clock has moved since this was true for `last_ns`.
+// True if the coarse clock has moved since the last call for `last_ns`.
 bool worker::ticked(std::int64_t& last_ns) const noexcept {
     return std::exchange(last_ns, cached_now_ns_) != cached_now_ns_ || tuning::simulated;
 }
 
-// A worker that always has something ready never searches. But what lies behind a stuck worker must
-// not wait until one does: at each tick of the coarse clock, a few ms, this worker looks at the
-// queues of the others as well.
+// A worker that always has a ready task never searches, yet work behind a stuck worker must not
+// wait for a worker that does. At each tick of the coarse clock, a few ms, this worker therefore
+// scans the queues of the other workers, too.
 void worker::help_others() noexcept {
     if (!steals_ || !ticked(helped_ns_)) return;
     const std::int64_t now = sys::now_ns();

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker loop: what to run next, and the moves between contexts.
+// The worker loop: the choice of the next task, and the switches between contexts.
 //
-// Every idle context sits in `loop`, at the switch inside `resume` or fresh at its entry. A closure
-// runs on the stack of the loop that picked it. If it suspends, its context keeps that stack, and
-// the worker switches to a spare one, whose loop goes on. If it is resumed and ends, it returns
-// into the loop frame below it: that context is then the loop. So a closure that never blocks costs
-// no switch, and the number of stacks is the number of blocked closures plus one for each worker
-// and the spares.
+// Every idle context is in `loop`: at the switch inside `resume`, or new at the entry. A closure
+// runs on the stack of the loop that picked it. If the closure suspends, its context keeps that
+// stack, and the worker switches to an idle context, whose loop continues. If the closure is
+// resumed and ends, it returns into the loop frame below it, and its context is then the loop. So a
+// closure that never blocks costs no switch. The number of stacks is the number of blocked
+// closures, plus one for each worker, plus the cached idle contexts.
 //
-// Who suspends while another context is ready here switches to that one at once; the loop is for
-// the rest.
+// A context that suspends while another context is ready on its worker switches to that context
+// directly. The loop handles all other cases.
 //
-// Order of picking: at a fair turn (every `global_poll_interval` picks, sooner where they take
-// long) timers, the shared queue and the forks of suspended contexts first; then what was woken or
-// yielded here, oldest first; then what was spawned here, newest first; then the shared queue; then
-// stealing: forks of running contexts, forks of suspended ones. What begins when:
-// src/core/README.md. A thief asks for queues' contents, too, and gets half of them by the shared
-// queue; it takes them itself only from a worker that does not get on (src/core/idle/idle.cpp).
+// Order of picking. A global poll (every `global_poll_interval` picks, sooner where picks take
+// long) takes timers, the injector and the forks of suspended contexts first. Other picks take, in
+// this order: runnables that were woken or yielded here, oldest first; runnables that were spawned
+// here, newest first; the injector; then stealing: forks of running contexts, forks of suspended
+// ones. src/core/README.md states which task begins when. A thief also sends steal requests for
+// queued tasks, and gets half of a queue through the injector. It takes tasks itself only from a
+// worker that makes no progress (src/core/idle/idle.cpp).
 #include "core/worker/worker.hpp"
 
 #include "actors/runtime/mailbox.hpp"
@@ -44,7 +45,8 @@ namespace sennit::sched {
 using tuning::max_cached_contexts;
 
 namespace {
-constexpr std::uint16_t no_affinity = UINT16_MAX; // no runnable's home: there are fewer workers
+// Not the affinity of any runnable: there are fewer workers.
+constexpr std::uint16_t no_affinity = UINT16_MAX;
 } // namespace
 
 worker::worker(runtime_core& runtime, unsigned index, kind as)
@@ -81,14 +83,15 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     try {
         alternate_stack.emplace();
     } catch (const std::exception&) {
-        // Without it an overflow still ends the program, only without its name.
+        // Without the alternate stack an overflow still ends the program, but the report lacks the
+        // name.
     }
     char name[16];
     const std::string& group = me.runtime_.options().name;
     std::snprintf(name, sizeof name, "%.10s-%u", group.empty() ? "sennit" : group.c_str(),
                   me.index_);
     sys::thread::set_name(name);
-    sys::thread::minimize_timer_slack(); // one of the workers sleeps until the next timer
+    sys::thread::minimize_timer_slack(); // One of the workers sleeps until the next timer.
     sys::allow_thread_suspension();
     me.os_thread_.store(sys::this_os_thread());
     me.cached_now_ns_ = sys::coarse_now_ns();
@@ -106,22 +109,22 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.thread_context_.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    tls.head.store_rlx(first.saved_head);  // published with hot_ below
-    tls.split.store_rlx(first.saved_head); // as above
+    tls.head.store_rlx(first.saved_head);  // Published with hot_ below.
+    tls.split.store_rlx(first.saved_head); // Published with hot_ below.
     tls.strand = first.saved_strand;
     tls.context.store(&first);
-    // Workers that fell asleep before this one was there could not ask it: its first fork is
-    // published unasked.
+    // Workers that parked before this worker existed could send it no request, so its first fork is
+    // published without one.
     if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
     me.tls_.store(&tls);
     sys::switch_stacks(me.thread_context_, first.machine, *me.exceptions_);
 
-    me.runtime_.wait_for_all_workers(); // thieves look at our hot line until the last worker has
-                                        // left its loop
+    // Thieves read this hot line until the last worker has left its loop.
+    me.runtime_.wait_for_all_workers();
     slab_cache::free_tls_spare_block();
     tls.worker = nullptr;
-    tls.head.store_rlx(nullptr);    // read by this thread only, from here on
-    tls.context.store_rlx(nullptr); // as above
+    tls.head.store_rlx(nullptr);    // From here on read by this thread only.
+    tls.context.store_rlx(nullptr); // From here on read by this thread only.
     tls.strand = nullptr;
 }
 
@@ -132,8 +135,8 @@ void trace_run(context& next) noexcept {
 }
 } // namespace
 
-// This one and the next apart, so that the compiler keeps nothing over a call that is hardly ever
-// made.
+// This function and the next are separate, so that the compiler saves no registers for a call that
+// is rarely made.
 [[gnu::noinline, gnu::cold]] SENNIT_NOT_INSTRUMENTED void
 worker::switch_traced(context& target) noexcept {
     trace_run(target);
@@ -144,7 +147,8 @@ worker::switch_traced(context& target) noexcept {
     if (!steals_) self.affinity = affinity();
     if (!tracing::on()) return;
     strand* me = current_strand();
-    // While a context is lent, what its activity waits for is the helper's to say.
+    // While a context runs in the blocking pool, the helper thread reports what the logical thread
+    // waits for.
     const char* why = self.in_blocking_pool ? "blocking"
                       : me->waits_for       ? me->waits_for->what
                                             : "its turn";
@@ -152,15 +156,16 @@ worker::switch_traced(context& target) noexcept {
     trace_run(next);
 }
 
-// What the context that was left asked for, on the stack that was switched to.
+// Runs the request of the outgoing context `left`, on the stack of the context that was switched
+// to.
 void worker::run_post_switch(context& left) noexcept {
     if (!post_switch_fn_) {
         cache_context(left);
         return;
     }
     auto after = std::exchange(post_switch_fn_, nullptr);
-    // Nothing to wait for. It was out of sight meanwhile, and who came instead may run for long:
-    // this is a post.
+    // False: `left` need not wait. It was out of sight meanwhile, and the context that came instead
+    // may run for long, so putting `left` back is a post.
     if (after(post_switch_arg_, *post_switch_waiter_)) return;
     if (!is_local(left)) return post_by_policy(left);
     const std::uint32_t queued = queue_.push_woken_first(left);
@@ -180,7 +185,7 @@ context* worker::idle_context() noexcept {
     if (found) {
         context_cache_ = found->next_free;
         cached_context_count_.store_rlx(cached_context_count_.load_rlx() -
-                                        1); // a metric, written by its owner only
+                                        1); // A metric, written by its owner only.
     } else {
         try {
             found = &runtime_.contexts().take();
@@ -193,18 +198,19 @@ context* worker::idle_context() noexcept {
 }
 
 void worker::cache_context(context& idle) noexcept {
-    if (cached_context_count_.load_rlx() >= max_cached_contexts || idle.large) { // owner's own word
+    if (cached_context_count_.load_rlx() >= max_cached_contexts ||
+        idle.large) { // Owner's own word.
         runtime_.contexts().give(idle);
         return;
     }
     idle.next_free = context_cache_;
     context_cache_ = &idle;
     cached_context_count_.store_rlx(cached_context_count_.load_rlx() +
-                                    1); // a metric, written by its owner only
+                                    1); // A metric, written by its owner only.
 }
 
 void worker::loop() noexcept {
-    // A fresh look at the worker each time: what ran may have moved this context to another one.
+    // The worker is read again each time: the task may have moved this context to another worker.
     while (this_worker()->run_one()) {
     }
     this_worker()->finish();
@@ -233,9 +239,11 @@ bool worker::run_next_task() noexcept {
     runnable* item = queue_.pop();
     if (!item) item = pop_global(shared_queue::new_work::last);
     if (!item) {
-        // A pick without result is a turn as well. 0: the watchdog has asked.
+        // A pick without result also counts towards the next global poll. 0: the watchdog has
+        // requested one.
+        // Orders nothing.
         if (const std::uint64_t at = next_global_poll_.load_rlx(); at != 0)
-            next_global_poll_.store_rlx(at - 1); // orders nothing
+            next_global_poll_.store_rlx(at - 1);
         return false;
     }
     run(*item);
@@ -246,7 +254,8 @@ bool worker::global_sources_empty() const noexcept {
     return pinned_queue_.empty() && runtime_.injector().empty();
 }
 
-// One of each in turn, or a bound one that yields in a loop would starve what anybody may run.
+// Takes from the pinned queue and the injector alternately. Otherwise a pinned runnable that yields
+// in a loop would starve the work that any worker may run.
 runnable* worker::pop_global(shared_queue::new_work when) noexcept {
     if (last_was_pinned_)
         if (runnable* item = runtime_.injector().pop(when)) {
@@ -260,7 +269,7 @@ runnable* worker::pop_global(shared_queue::new_work when) noexcept {
     return runtime_.injector().pop(when);
 }
 
-// True when a timer was due.
+// Returns true if a timer was due.
 bool worker::expire_timers() noexcept {
     const std::int64_t next = runtime_.timers().next_ns();
     if (next == never) return false;
@@ -270,16 +279,16 @@ bool worker::expire_timers() noexcept {
     return true;
 }
 
-// The same with nothing else to do: what is woken first runs here and now, so nobody need be woken
-// for it. A wake-up would come before it, and takes up to 80 us where a host has to bring a halted
-// virtual processor back.
+// Expires timers while the worker has nothing else to do. The first task that a timer wakes runs
+// immediately on this worker, so no other worker need be woken for it. A wake-up would precede that
+// task, and takes up to 80 us where a host has to bring a halted virtual processor back.
 bool worker::run_timers() noexcept {
     next_push_runs_here_ = true;
     const bool due = expire_timers();
     next_push_runs_here_ = false;
     if (due && runtime_.timers().next_ns() != never &&
         !SENNIT_MUTANT("wake-up for the timers that are left"))
-        runtime_.wake_one(); // we may be its keeper no more
+        runtime_.wake_one(); // This worker may no longer be the timer leader.
     if (runnable* item = due ? queue_.pop() : nullptr) run(*item);
     return due;
 }
@@ -287,30 +296,32 @@ bool worker::run_timers() noexcept {
 std::uint64_t worker::progress_counter() const noexcept {
     const context* here = running();
     const mailbox* running = here ? here->current_mailbox_hint() : nullptr;
-    return counted.tasks_run() + (running ? running->handled.load_rlx() : 0); // metrics, both
+    return counted.tasks_run() + (running ? running->handled.load_rlx() : 0); // Both are metrics.
 }
 
 // ---- the own queue
-// -------------------------------------------------------------------------------------------------
 
-// A single piece is likely to be run here next, and not worth another worker's wake-up, as long as
-// somebody watches that we come to it; nor are several that are as good as done.
+// This worker probably runs a lone task next, so the task is not worth a wake-up as long as a
+// sentinel watches that the worker reaches it. The same argument holds for several tasks that will
+// soon be done.
 void worker::posted_slowly(std::uint32_t queued) noexcept {
-    if (!steals_) return; // nobody else may run it
+    if (!steals_) return; // No other worker may run it.
     if (queued > 1 && steal_requested() && share_half()) return;
     if (queued == 1 && next_push_runs_here_) return;
     if ((queued == 1 || share_policy_.tasks_are_short()) && runtime_.has_sentinel()) return;
     runtime_.wake_one();
 }
 
-// What does not go through the own queue: pinned to a worker, or the policy says so.
-// It is at home; or home sleeps, and it is better off here than behind a wake-up; or, now and then,
-// for a change: it may talk with somebody here all the time.
+// True if a runnable with an affinity is better run here. This holds if its affinity is this
+// worker; if its worker is parked, since running here avoids a wake-up; and, at random, now and
+// then, because the runnable may communicate with a task on this worker all the time.
 bool worker::prefer_local(const runnable& item) noexcept {
     return item.affinity == affinity() || runtime_.idle().is_set(item.affinity - 1u) ||
            random_below(tuning::moves_one_in) == 0;
 }
 
+// Posts a runnable that does not go through the own queue: it is pinned to a worker, or the policy
+// demands it.
 void worker::post_by_policy(runnable& item) noexcept {
     if (item.affinity_is_soft && item.affinity != 0 && prefer_local(item)) {
         posted(queue_.push_woken(item));
@@ -320,12 +331,12 @@ void worker::post_by_policy(runnable& item) noexcept {
         runtime_.post(item);
         return;
     }
-    item.affinity = affinity(); // begins here, stays here
+    item.affinity = affinity(); // A runnable that begins here stays here.
     posted(queue_.push_woken(item));
 }
 
-// The context that is left goes behind all that is ready: as much is ready as before, so nobody
-// need be woken.
+// The outgoing context goes behind all ready tasks. The number of ready tasks stays equal, so no
+// worker need be woken.
 void worker::requeue(context& self) noexcept {
     if (is_local(self))
         queue_.push_woken(self);
@@ -333,10 +344,10 @@ void worker::requeue(context& self) noexcept {
         post_by_policy(self);
 }
 
-// A thief asked: if it is worth it, the older half goes to the shared queue, and somebody comes for
-// it.
+// Answers a steal request. If sharing is worth it, moves the older half to the injector, and wakes
+// a worker to take it.
 bool worker::share_half() noexcept {
-    tls_.load_rlx()->steal_requested.store(0); // own thread wrote hot_
+    tls_.load_rlx()->steal_requested.store(0); // The own thread wrote hot_.
     if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
         return false;
     run_queue::batch half;
@@ -362,16 +373,17 @@ bool worker::steal_tasks(worker& victim) noexcept {
     return true;
 }
 
-// It was out of sight meanwhile, so whoever looked then may sleep for good; and of what is here now
-// something else may be run first, and for long.
+// A stolen batch was out of sight, so a worker that looked meanwhile may have parked for good.
+// Also, this worker may run another task first, and for long.
 void worker::announce_stolen(std::uint32_t queued) noexcept {
-    base::compiler_barrier(); // as in `posted`
+    // As in `posted`, the parking worker's barrier is the processor's half.
+    base::compiler_barrier();
     if (queued == 1 && runtime_.has_sentinel()) return;
     if (!SENNIT_MUTANT("wake-up after a steal")) runtime_.wake_one();
 }
 
-// What had best run on a worker that does not get on. Without `even_stale` nothing that is likely
-// to do nothing.
+// Takes a `affinity_is_soft` runnable from the pinned queue of a worker that makes no progress.
+// Without `even_stale` it skips wakeups that are probably stale.
 bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     runnable* item = victim.pinned_queue_.pop_soft_affinity(
         [=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
@@ -382,8 +394,8 @@ bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
     return true;
 }
 
-// To a ready context it is one exchange in the queue and one switch. False: the next one is no such
-// context.
+// Yields to a ready context with one exchange in the queue and one switch. Returns false if the
+// next task is no such context.
 template <bool traced>
 [[gnu::always_inline]] inline bool worker::exchange(context& self) noexcept {
     publish_all(self);
@@ -397,7 +409,7 @@ template <bool traced>
         switch_traced(target);
     else
         switch_now(self, target);
-    // Nearly always whoever was left has yielded as well.
+    // Usually the context that was left here has yielded as well.
     if (worker& here = *this_worker(); here.post_switch_action_.none()) [[likely]]
         here.queue_.end_exchange();
     else
@@ -421,16 +433,16 @@ template <bool traced>
         return;
     if (queue_.empty() && !global_poll_due()) {
         if (global_sources_empty()) {
-            count_loop_run(); // it runs on
+            count_loop_run(); // The context continues to run.
             if (steal_requested()) publish_on_request();
             return;
         }
-        // Alone in its queue it would come back at once; whoever waits outside comes before it.
-        // Else it goes outside.
+        // A context alone in its queue would come back immediately, so outside work goes before it.
+        // A context with another affinity goes outside itself.
         if (is_local(self())) {
-            next_global_poll_.store_rlx(counted.tasks_picked.read()); // orders nothing
+            next_global_poll_.store_rlx(counted.tasks_picked.read()); // Orders nothing.
             poll_own_queue_first_ = false;
-            began_shared_ns_ = 0; // nor does what was given away wait for a tick
+            began_shared_ns_ = 0; // Shared new work does not wait for a tick either.
         }
     }
     queue_.promote_newest_if_none_is_woken();
@@ -467,7 +479,7 @@ bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 void worker::run(runnable& item) noexcept {
     count_loop_run();
     self().order = queue_.present();
-    item.run(&item); // may suspend: nothing of *this may be used after
+    item.run(&item); // May suspend: nothing of *this may be used afterwards.
 }
 
 bool worker::run_instead(runnable& item) noexcept {
@@ -493,7 +505,6 @@ void worker::run_on(context& target, runnable& item) noexcept {
 }
 
 // ---- verbs
-// ---------------------------------------------------------------------------------------------------------
 
 runtime_core* current_runtime() noexcept {
     worker* me = this_worker();
@@ -549,7 +560,7 @@ void note_contended(const void* place, std::uint64_t values) noexcept {
 std::uint32_t random_below(std::uint32_t n) noexcept {
     if (worker* me = this_worker()) return me->random_below(n);
     base::random once(static_cast<std::uint64_t>(sys::now_ns()));
-    once.next(); // neighbouring seeds begin alike
+    once.next(); // Neighbouring seeds begin alike.
     return once.below(n);
 }
 
@@ -567,7 +578,7 @@ void wake(waiter& who) noexcept {
     }
     const base::atomic<std::uint32_t>& word = who.signal;
     who.signal.store(1);
-    sys::futex_wake(word, 1); // the frame may be gone: at worst somebody else wakes for nothing
+    sys::futex_wake(word, 1); // The frame may be gone: at worst another thread wakes without need.
 }
 
 SENNIT_RETURN_VIA_THUNK void park(bool (*publish)(void*, waiter&) noexcept, void* argument,

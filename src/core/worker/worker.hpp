@@ -2,7 +2,8 @@
 // A worker: one OS thread that runs contexts.
 //
 // Which threads run this: the worker's own thread, except where a member says "any thread" or
-// "thief". Contexts move between workers; code that may have suspended asks `this_worker()` again.
+// "thief". Contexts move between workers, so code that may have suspended calls `this_worker()`
+// again.
 #pragma once
 
 #include "actors/runtime/mailbox_table.hpp"
@@ -42,23 +43,22 @@ public:
     worker(runtime_core& runtime, unsigned index, kind as);
     ~worker();
 
-    // Starts the thread. Throws std::system_error, std::bad_alloc; the worker may then be
+    // Starts the thread. Throws std::system_error or std::bad_alloc; the worker may then be
     // destroyed.
     void start();
     void join();
     sys::thread& thread() noexcept { return thread_; }
-    void disown_thread() noexcept; // in a child of fork(), where the thread does not exist
-    std::size_t cached_context_count() const noexcept {
-        return cached_context_count_.load_rlx();
-    } // a metric: orders nothing
+    void disown_thread() noexcept; // In a child of fork(), where the thread does not exist.
+    // A metric: orders nothing.
+    std::size_t cached_context_count() const noexcept { return cached_context_count_.load_rlx(); }
 
-    // The worker loop; runs on every idle context, returns on none.
+    // The worker loop. It runs on every idle context and returns on none.
     [[noreturn]] static void loop() noexcept;
-    // What the context that was left asked to be done once it was saved. First call on a stack
-    // after each switch.
+    // Runs the post-switch action of the outgoing context, once that context has been saved. This
+    // must be the first call on a stack after each switch.
     static void on_switched_in() noexcept;
 
-    // Own thread: makes `item` ready here, and wakes somebody if there is need.
+    // Own thread. Makes `item` ready on this worker, and wakes a parked worker if one is needed.
     void post_woken(runnable& item) noexcept {
         if (item.affinity != local_affinity_) [[unlikely]]
             return post_by_policy(item);
@@ -69,7 +69,8 @@ public:
             return post_by_policy(item);
         posted(queue_.push_spawned(item));
     }
-    // The same if `wanted()`, called inside the own queue's lock, says so. True: it was put in.
+    // Own thread. Post `item` only if `wanted()`, which is called inside the run queue's lock,
+    // returns true. Return true if `item` was posted.
     template <class F>
     bool post_woken_if(runnable& item, F&& wanted) noexcept {
         return post_if(item, wanted,
@@ -94,62 +95,67 @@ public:
         if (queued != 0) posted(queued);
         return queued != 0;
     }
-    // A thief asks for work. Own thread.
+    // Own thread. True if a thief has sent a steal request.
     bool steal_requested() const noexcept {
-        return sys::tls_steal_requested(); // a request, and asked again
+        return sys::tls_steal_requested(); // A pending request, which the owner checks again before
+                                           // it acts.
     }
-    // Whoever asks gets the older half; of a single piece there is none, and the request stands.
+    // True if a thief has sent a steal request and the queue has a half to give. For a lone task
+    // the request stays pending.
     bool share_requested() const noexcept { return steal_requested() && queue_.size() > 1; }
-    // What has to follow each push into the own queue, which holds so many then.
+    // Must follow each push into the own queue. `queued` is the size of the queue after the push.
     void posted(std::uint32_t queued) noexcept {
-        base::compiler_barrier(); // `store size; load idle map`: the processor's half is the
-                                  // sleeper's barrier
+        // `store size; load idle map`: the parking worker's barrier is the processor's half.
+        base::compiler_barrier();
         if (sleepers_->any(worker_count_) || (queued > 1 && steal_requested())) [[unlikely]]
             posted_slowly(queued);
     }
     void posted_slowly(std::uint32_t queued) noexcept;
-    // A handler is about to leave its context, or this worker to forget it: what it sent last goes
-    // where all can see it, and the hand is closed. src/actors/runtime/mailbox.cpp.
+    // Closes the LIFO slot before a handler leaves its context or this worker forgets the handler.
+    // The message in the slot moves to where all workers can see it.
+    // src/actors/runtime/mailbox.cpp.
     [[gnu::noinline, gnu::cold]] void flush_lifo_slot() noexcept;
-    // The same for one that is about to block: it shall go on where its turn's mailbox is.
+    // Closes the LIFO slot before a handler blocks. The handler will continue on the worker where
+    // the mailbox of its batch is.
     [[gnu::noinline, gnu::cold]] void flush_lifo_slot_before_block() noexcept;
-    // Whether somebody has to be woken for a piece of work that is the only one here, if nobody
-    // watches.
+    // True if a lone task that was pushed here needs a wake-up, provided there is no sentinel.
     bool somebody_sleeps() const noexcept {
-        base::compiler_barrier(); // as in posted
+        // As in `posted`, the parking worker's barrier is the processor's half.
+        base::compiler_barrier();
         return sleepers_->any(worker_count_);
     }
-    // Own thread: makes a blocked context of this runtime ready.
+    // Own thread. Makes a blocked context of this runtime ready.
     void wake_here(context& parked) noexcept;
-    // Lets what is ready here run first.
+    // Lets the ready tasks of this worker run first.
     void yield() noexcept;
     [[gnu::noinline]] void yield_slowly() noexcept;
-    // Runs `item` at once, and makes the caller ready. False, without having done so, when there is
-    // no other stack.
+    // Runs `item` immediately, and makes the calling context ready. Returns false, without any
+    // effect, if there is no other stack.
     bool run_instead(runnable& item) noexcept;
 
-    // Whether what has this home goes through the own queue.
+    // True if a runnable with this affinity goes through the run queue.
     bool is_local(const runnable& item) const noexcept { return item.affinity == local_affinity_; }
     std::uint16_t affinity() const noexcept { return static_cast<std::uint16_t>(index_ + 1); }
-    // From the loop: runs `item` on this idle context.
+    // From the loop. Runs `item` on the idle context `target`.
     void run_on(context& target, runnable& item) noexcept;
 
-    // From the loop: switch to a saved context; the loop's own context becomes idle.
+    // From the loop. Switches to a saved context; the loop's own context becomes idle.
     void resume(context& target) noexcept;
-    // From user code on `self`: leave it for an idle context. False when there is none to be had.
+    // From user code on `self`. Leaves `self` for an idle context. Returns false if there is no
+    // idle context and none can be made.
     bool suspend_current(bool (*after)(void*, waiter&) noexcept, void* argument,
                          waiter& who) noexcept;
-    // To a blocked context that has to be made ready. False: others would run before it, or
-    // elsewhere, or nobody may.
+    // Switches directly to `next`, a blocked context that has to be made ready. Returns false if
+    // another task would run before `next`, or if `next` may not run on this worker now.
     bool switch_directly_to(context& next, waiter& who) noexcept;
-    // The same where all there is to be done is to free a lock.
+    // Leaves the calling context where the only post-switch action is to release a spin lock.
+    // Returns false if there is no idle context and none can be made.
     bool suspend_and_unlock(base::spin_lock& held, waiter& who) noexcept;
 
-    // From fork_stack.cpp: publication and stealing.
+    // Publication and stealing of forks; implemented in fork_stack.cpp.
     void publish_on_request() noexcept;
     void publish_all(context& owner) noexcept {
-        // Nothing forked is nearly always the case: `head` is where it began, and what was public
-        // was taken back.
+        // Usually nothing is forked: `head` is at its start, and the public slots were taken back.
         if (sys::tls_head() != owner.fork_base()) [[unlikely]]
             publish_rest(owner);
     }
@@ -157,12 +163,12 @@ public:
 
     // Any thread.
     context* running() const noexcept {
-        sys::worker_tls* tls = tls_.load_acq(); // pairs with thread_main
-        return tls ? static_cast<context*>(tls->context.load_acq())
-                   : nullptr; // pairs with switch_to
+        // pairs with thread_main
+        sys::worker_tls* tls = tls_.load_acq();
+        // pairs with switch_to
+        return tls ? static_cast<context*>(tls->context.load_acq()) : nullptr;
     }
-    // Another number than before when a piece of work, or of mail, has come to its end here. A
-    // hint.
+    // Any thread. A counter that changes when a task or a message has ended on this worker. A hint.
     std::uint64_t progress_counter() const noexcept;
     run_queue& queue() noexcept { return queue_; }
     shared_queue& pinned_queue() noexcept { return pinned_queue_; }
@@ -173,76 +179,74 @@ public:
             tls->steal_requested.store(1); // pairs with thread_main
     }
 
-    // True about once in `n` calls in stress builds, never elsewhere; then the thread has also
-    // yielded its processor once in a while.
+    // True about once in `n` calls in stress builds, and false in all other builds. In stress
+    // builds a true result sometimes also yields the thread's processor.
     bool stress_one_in(unsigned n) noexcept;
 
-    // About now: when this worker last looked at the clock, every some picks and when it wakes. Own
-    // thread.
+    // Own thread. The approximate time: the worker reads the coarse clock every few picks, and when
+    // it wakes.
     std::int64_t cached_now_ns() const noexcept { return cached_now_ns_; }
-    // A fiber is about to run a child on its own stack, which is no pick. True: the next fair turn
-    // is due instead, since so many children have run that way and a tick has passed; the fiber
-    // then leaves its context to wait. Own thread.
+    // Own thread. A fiber is about to run a child on its own stack, which is no pick. Returns true
+    // if the next global poll is due instead, because enough children have run that way and the
+    // clock has ticked; the fiber then leaves its context to wait.
     bool global_poll_due_beside_children() noexcept {
         return counted.inline_runs.read() >= next_check_beside_children_ &&
                check_clock_beside_children();
     }
-    // Any thread: the next pick of this worker is a fair turn. A hint, which the worker may
-    // overwrite: the watchdog asks again at its next look.
+    // Any thread. Makes the next pick of this worker a global poll. This is a hint that the worker
+    // may overwrite; the watchdog repeats the request at its next look.
     void request_global_poll() noexcept { next_global_poll_.store_rlx(0); } // orders nothing
-    // Own thread, between two messages.
-    bool global_poll_requested() const noexcept {
-        return next_global_poll_.load_rlx() == 0;
-    } // orders nothing
-    // Own thread: how many mailboxes may have a turn in one pick, and how many messages they may
-    // handle in one turn. Fewer than usual where fair turns would be far apart.
+    // Own thread, between two messages. True if the watchdog has requested a global poll.
+    // orders nothing
+    bool global_poll_requested() const noexcept { return next_global_poll_.load_rlx() == 0; }
+    // Own thread. The number of mailboxes that may run a batch in one pick, and the number of
+    // messages in one batch. Both shrink where global polls would otherwise be far apart.
     unsigned batches_per_pick() const noexcept { return global_poll_interval_; }
     unsigned max_messages_per_batch() const noexcept { return max_messages_per_batch_; }
 
-    std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // own thread
+    std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // Own thread.
 
     runtime_core& runtime() noexcept { return runtime_; }
-    context& self() noexcept {
-        return *static_cast<context*>(sys::tls_context());
-    } // own thread: which runs here
+    // Own thread: the context that runs here.
+    context& self() noexcept { return *static_cast<context*>(sys::tls_context()); }
     unsigned index() const noexcept { return index_; }
 
-    // One that the watchdog calls where others do not get on, and sends back:
-    // src/core/spare/spare_worker.cpp.
+    // True for a spare worker: the watchdog activates one where workers make no progress, and
+    // releases it later. See src/core/spare/spare_worker.cpp.
     bool is_spare() const noexcept { return kind_ == kind::spare; }
-    // Any thread: whether it is one that stays, with or without the watchdog.
+    // Any thread. True if `resize` has retained this spare worker, so the watchdog must not release
+    // it.
     bool is_retained() const noexcept { return retained_.load() != 0; }
-    // Any thread. Told to leave: the relief works until the piece of work that it is in ends, and
-    // until it sees it.
+    // Any thread. True if the spare worker was told to leave. It works until its current task ends
+    // and it reads the order.
     bool deactivation_requested() const noexcept {
         return is_spare() && spare_state_.load() != spare_state::active;
     }
-    // Any thread. The relief has given away what lay in its queue, and sleeps until it is called
+    // Any thread. True if the spare worker has emptied its queue and sleeps until it is activated
     // again.
     bool is_inactive() const noexcept {
         const std::uint32_t now = spare_state_.load();
         return is_spare() && (now == spare_state::inactive || now == spare_state::notified);
     }
-    // Any thread: an inactive relief looks into its inbox, where something lies that only it may
-    // run.
+    // Any thread. Makes an inactive spare worker look into its pinned queue, which holds a task
+    // that only this worker may run.
     void notify_inactive() noexcept;
     counters counted;
-    std::uint64_t next_id = 0;              // own thread; see fresh_id
-    slab_cache memory;                      // own thread
-    mailbox_cache mailboxes;                // own thread
-    coroutine_stack_cache coroutine_stacks; // own thread
+    std::uint64_t next_id = 0;              // Own thread; see `fresh_id`.
+    slab_cache memory;                      // Own thread.
+    mailbox_cache mailboxes;                // Own thread.
+    coroutine_stack_cache coroutine_stacks; // Own thread.
 
     sys::thread_suspender suspender;
-    bool is_message_bound() noexcept {
-        return share_policy_.is_message_bound(counted.tasks_run());
-    } // own thread; see share_policy.hpp
+    // Own thread; see share_policy.hpp.
+    bool is_message_bound() noexcept { return share_policy_.is_message_bound(counted.tasks_run()); }
     void note_contention(const void* place,
-                         std::uint64_t values) noexcept; // own thread; see contention_monitor.hpp
-    message_cost_sampler& message_costs() noexcept { return message_costs_; } // own thread
+                         std::uint64_t values) noexcept; // Own thread; see contention_monitor.hpp.
+    message_cost_sampler& message_costs() noexcept { return message_costs_; } // Own thread.
     prefetch_links& remote_prefetch_links() noexcept {
         return remote_prefetch_links_;
-    }                                                     // own thread
-    flood_detector& floods() noexcept { return floods_; } // own thread
+    } // Own thread.
+    flood_detector& floods() noexcept { return floods_; } // Own thread.
 
 private:
     friend class snapshot;
@@ -251,20 +255,20 @@ private:
     friend class runtime_core;
     void switch_away(context& next, bool (*after)(void*, waiter&) noexcept, void* argument,
                      waiter& who) noexcept;
-    context& prepare_suspend(waiter& who, context& next) noexcept; // the calling one
+    context& prepare_suspend(waiter& who, context& next) noexcept; // Prepares the calling context.
     void note_suspend(context& self, context& next) noexcept;
     void wake_slowly(context& parked) noexcept;
     template <bool traced>
     bool exchange(context& self) noexcept;
     void run_post_switch(context& left) noexcept;
     static void thread_main(void* self) noexcept;
-    // `from` runs here. `switch_now` tells no trace.
+    // Require that `from` is the running context. `switch_now` records no trace event.
     void switch_to(context& from, context& target) noexcept;
     void switch_now(context& from, context& target) noexcept;
     void switch_traced(context& target) noexcept;
-    void finish() noexcept; // back to the thread's own stack; the loop's context becomes idle
+    void finish() noexcept; // Returns to the thread's own stack; the loop's context becomes idle.
 
-    // One piece of work for the loop; false when the worker shall end.
+    // Runs one task for the loop. Returns false when the worker has to end.
     bool run_one() noexcept;
     bool run_next_task() noexcept;
     bool poll_global_sources() noexcept;
@@ -273,7 +277,7 @@ private:
     void help_others() noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     bool prefer_local(const runnable& item) noexcept;
-    // What others made ready for this worker or for any.
+    // Access to the tasks that other threads made ready for this worker or for any worker.
     bool global_sources_empty() const noexcept;
     runnable* pop_global(shared_queue::new_work when) noexcept;
     void begin_global_poll() noexcept;
@@ -290,10 +294,11 @@ private:
         counted.tasks_picked.add();
         counted.loop_runs.add();
     }
-    // The next pick looks at what others have before the own queue.
+    // True if the next pick is a global poll, which looks at outside work before the own queue.
+    // orders nothing
     bool global_poll_due() const noexcept {
         return counted.tasks_picked.read() >= next_global_poll_.load_rlx();
-    } // orders nothing
+    }
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_fork_from_suspended() noexcept;
@@ -307,8 +312,8 @@ private:
 
     bool park_or_find_work() noexcept;
     bool deactivate() noexcept;
-    bool sleep_for_good() noexcept; // as parker::sleep_until(never);
-                                    // src/core/diagnostics/deadlock_detector.cpp
+    bool sleep_for_good() noexcept; // Like parker::sleep_until(never);
+                                    // src/core/diagnostics/deadlock_detector.cpp.
     bool search(bool& lone_tasks) noexcept;
     bool work_in_sight() noexcept;
     enum class sight { nothing, lone_tasks, work };
@@ -317,89 +322,99 @@ private:
     void cancel_park(bool is_sentinel) noexcept;
     void request_share_from_all() noexcept;
 
-    context* idle_context() noexcept; // to leave for
+    context* idle_context() noexcept; // An idle context to switch to.
     void cache_context(context& idle) noexcept;
 
     runtime_core& runtime_;
     const unsigned index_;
     const kind kind_;
-    bool last_was_pinned_ = false;      // the last one from outside was of the inbox
-    bool last_poll_ran_global_ = false; // the last fair turn took one from outside
-    unsigned worker_count_ = 0;         // reliefs included; set before the thread starts
-    // The home of what goes through the own queue: none under `stealing`, this worker under
-    // `round_robin`, and one that nothing has under `sharing`.
+    bool last_was_pinned_ = false; // True if the last task from outside came from the pinned queue.
+    bool last_poll_ran_global_ = false; // True if the last global poll took a task from outside.
+    unsigned worker_count_ = 0;         // Includes spare workers; set before the thread starts.
+    // The affinity of the runnables that go through the own queue: none (0) under `stealing`, this
+    // worker under `round_robin`, and a value that no runnable has under `sharing`.
     std::uint16_t local_affinity_ = 0;
-    bool steals_ = true; // the runtime's; set with local_affinity_ before the thread starts
-    // Nothing is to be noted when a context is left: the policy moves contexts, and nobody traces.
+    bool steals_ =
+        true; // The runtime's setting; set with `local_affinity_` before the thread starts.
+    // True if suspending needs no bookkeeping: the policy lets contexts migrate and tracing is off.
     bool fast_suspend_ = true;
-    // `local_affinity_`; while somebody traces one that nothing has, so that the quick ways past
-    // the trace are not taken.
+    // Equals `local_affinity_`, or a value that no runnable has while tracing is on. The fast
+    // paths, which record no trace events, are then not taken.
     std::uint16_t fast_path_affinity_ = 0;
-    bool next_push_runs_here_ = false; // what is pushed now and alone is run next, by this worker
-    idle_map* sleepers_ = nullptr;     // the runtime's
-    base::atomic<sys::worker_tls*> tls_{
-        nullptr}; // set once by the thread; valid until all workers have ended
+    // True while a task that is pushed alone is run next, by this worker.
+    bool next_push_runs_here_ = false;
+    idle_map* sleepers_ = nullptr; // The runtime's idle map.
+    // Set once by the thread; valid until all workers have ended.
+    base::atomic<sys::worker_tls*> tls_{nullptr};
     sys::exception_globals* exceptions_ = nullptr;
     context* context_cache_ = nullptr;
-    base::atomic<std::size_t> cached_context_count_{0}; // owner writes
-    unsigned global_poll_interval_ =
-        tuning::global_poll_interval; // picks from one fair turn to the next
+    base::atomic<std::size_t> cached_context_count_{0}; // Written by the owner only.
+    // The number of picks from one global poll to the next.
+    unsigned global_poll_interval_ = tuning::global_poll_interval;
     unsigned max_messages_per_batch_ = tuning::messages_per_batch;
-    // As many runnables: the next pick is fair. The owner's; 0, by the watchdog, asks for it at
-    // once.
+    // The count of picks at which the next pick is a global poll. Written by the owner; the
+    // watchdog writes 0 to request a global poll immediately.
     base::atomic<std::uint64_t> next_global_poll_{tuning::global_poll_interval - 1};
-    std::uint64_t next_check_beside_children_ =
-        0; // as many runnables run aside: the next child looks at the clock
-    bool poll_own_queue_first_ = false; // the next fair turn looks into the own queue first
+    // The count of runnables run aside at which the next child reads the clock.
+    std::uint64_t next_check_beside_children_ = 0;
+    bool poll_own_queue_first_ =
+        false; // True if the next global poll takes from the own queue first.
     std::int64_t cached_now_ns_ = 0;
-    std::int64_t helped_ns_ = 0; // when it last looked at the others while it had work
-    std::int64_t began_oldest_spawned_ns_ =
-        0;                             // when a fair turn last began the oldest new work here
-    std::int64_t began_shared_ns_ = 0; // the same of what was given away
-    base::atomic<std::uint32_t> park_epoch_{0};    // odd: sleeps until woken; the owner writes
-    base::atomic<sys::os_thread_id> os_thread_{0}; // the thread's number; set once by the thread
+    // When this worker last scanned the other queues while it had work.
+    std::int64_t helped_ns_ = 0;
+    // When a global poll last began the oldest new task of the own queue.
+    std::int64_t began_oldest_spawned_ns_ = 0;
+    // When a global poll last began new work that a worker had shared.
+    std::int64_t began_shared_ns_ = 0;
+    // Odd while the worker is parked without a deadline; written by the owner.
+    base::atomic<std::uint32_t> park_epoch_{0};
+    base::atomic<sys::os_thread_id> os_thread_{
+        0}; // The thread's kernel id; set once by the thread.
     base::random random_;
-    sys::machine_context thread_context_; // the thread's own stack
+    sys::machine_context thread_context_; // The machine context of the thread's own stack.
 
-    // Set by whoever switches, taken by whoever arrives.
+    // The context that switches away sets these; the context that arrives takes them.
     post_switch_action post_switch_action_;
-    bool (*post_switch_fn_)(void*,
-                            waiter&) noexcept = nullptr; // with the next two: what `left` asks for
+    // With the next two: the callback of the outgoing context.
+    bool (*post_switch_fn_)(void*, waiter&) noexcept = nullptr;
     void* post_switch_arg_ = nullptr;
     waiter* post_switch_waiter_ = nullptr;
-    runnable* run_first_ = nullptr;  // before all else
-    context* resume_next_ = nullptr; // the parent whose last child just finished here
+    runnable* run_first_ = nullptr;  // A runnable that precedes all other work.
+    context* resume_next_ = nullptr; // The parent whose last child just finished on this worker.
 
     run_queue queue_;
-    shared_queue pinned_queue_; // what only this worker may run and others made ready
-    std::unique_ptr<progress_tracker[]> progress_trackers_; // of each worker
+    // Tasks that only this worker may run and other threads made ready.
+    shared_queue pinned_queue_;
+    std::unique_ptr<progress_tracker[]> progress_trackers_; // One progress tracker for each worker.
     sched::parker parker_;
-    // Of a relief; every change is argued in src/core/spare/spare_worker.cpp.
+    // States of a spare worker. src/core/spare/spare_worker.cpp argues every transition.
     struct spare_state {
-        static constexpr std::uint32_t leaving = 0;  // told to leave, still a worker in everything
-        static constexpr std::uint32_t active = 1;   // works
-        static constexpr std::uint32_t inactive = 2; // sleeps with an empty queue
-        static constexpr std::uint32_t notified =
-            3; // inactive, and something that only it may run was posted to it
+        // Told to leave; still a worker in every respect.
+        static constexpr std::uint32_t leaving = 0;
+        static constexpr std::uint32_t active = 1;   // Works.
+        static constexpr std::uint32_t inactive = 2; // Sleeps with an empty queue.
+        // Inactive, and a task that only this worker may run was posted to it.
+        static constexpr std::uint32_t notified = 3;
     };
     base::atomic<std::uint32_t> spare_state_{spare_state::active};
-    base::atomic<std::uint32_t> retained_{
-        0}; // a relief's: `resize` has called it; under the same lock
+    // A spare worker's: nonzero while `resize` retains it; guarded by the registry's lock.
+    base::atomic<std::uint32_t> retained_{0};
     struct {
         std::uint64_t progress = 0;
-        std::int64_t cpu_time_ns = 0; // the thread's time when it got on last
-        bool awake = false;           // at the last look
-    } noted_;                         // the watchdog's
+        std::int64_t cpu_time_ns = 0; // The thread's processor time at its last progress.
+        bool awake = false;           // True if the worker was awake at the last look.
+    } noted_;                         // The watchdog's notes.
     sys::thread thread_;
-    share_policy share_policy_;            // whether the queue is worth sharing
-    message_cost_sampler message_costs_;   // how long mail takes here
-    prefetch_links remote_prefetch_links_; // what went to other workers' mailboxes
-    flood_detector floods_;                // how much of it to one that has not got to it
-    contention_monitor contention_;        // how often somebody was inside what was wanted here
+    share_policy share_policy_;            // Decides whether the queue is worth sharing.
+    message_cost_sampler message_costs_;   // Samples the cost of messages here.
+    prefetch_links remote_prefetch_links_; // The messages sent to mailboxes of other workers.
+    flood_detector floods_;                // Detects a receiver that falls behind those messages.
+    // Counts how often another worker was inside an object that this worker wanted.
+    contention_monitor contention_;
 };
 
-// The worker of the calling thread, null if it is none. Never hold it over anything that may
-// suspend.
+// Returns the worker of the calling thread, or null if the thread is no worker. Never keep the
+// result over a call that may suspend.
 inline worker* this_worker() noexcept {
     return static_cast<worker*>(sys::tls_worker());
 }
