@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every memory order weaker than sequentially consistent says why it is enough.
 
-A use of `load_acq`, `store_rel`, `cas_acq_rel`, … in include/ and src/ needs a comment, on its line or on one of the four
-lines above it, that says what it pairs with (`pairs with …`, `publishes …`, `sees …`) or why it needs no partner (`owner`,
-`own thread`, `this thread only`, `counter`, `metric`, `hint`, `orders nothing`, `under the lock`, `not shared yet`). Outside base nothing uses std::atomic, fences or builtins.
+A use of `load_acq`, `store_rel`, `cas_acq_rel`, … in include/ and src/ needs a comment, on one of the
+lines of its statement or on one of the four lines above it. The comment says what the use pairs with
+(`pairs with …`, `publishes …`, `sees …`) or why it needs no partner (`owner`, `own thread`, `this
+thread only`, `counter`, `metric`, `hint`, `orders nothing`, `under the lock`, `not shared yet`).
+Outside base nothing uses std::atomic, fences or builtins.
 """
 import pathlib
 import re
@@ -29,6 +31,13 @@ def comment_of(line, code):
     return "".join(c for c, rest in zip(line, code.ljust(len(line))) if rest == " ")
 
 
+def end_of_statement(codes, index):
+    """The last line of the statement that has the given line: the first one that ends with ; { or }."""
+    while index + 1 < len(codes) and not codes[index].rstrip().endswith((";", "{", "}")):
+        index += 1
+    return index
+
+
 def check_text(path, text, is_base):
     lines = text.splitlines()
     codes = policy.without_comments(text).splitlines()
@@ -38,7 +47,7 @@ def check_text(path, text, is_base):
         if AROUND.search(code):
             yield f"{path}:{index + 1}: goes around base::atomic: {code.strip()}"
         if WEAK.search(code):
-            near = range(max(0, index - REACH), index + 1)
+            near = range(max(0, index - REACH), end_of_statement(codes, index) + 1)
             if not REASON.search(" ".join(comment_of(lines[i], codes[i]) for i in near)):
                 yield f"{path}:{index + 1}: no comment says what this order pairs with: {code.strip()}"
 

@@ -158,6 +158,10 @@ class Orders(Tree):
         self.assertEqual(self.findings("x.load_rlx();  // own thread wrote it"), [])
         self.assertEqual(self.findings("// Only a counter.\n\n\n\nx.load_rlx();"), [])
 
+    def test_a_reason_at_the_end_of_the_statement_is_accepted(self):
+        self.assertEqual(self.findings("return x.load_rlx() +\n       1; // a counter"), [])
+        self.assertEqual(len(self.findings("x.load_rlx();\ny = 1; // a counter")), 1)
+
     def test_a_reason_too_far_away_is_not(self):
         self.assertEqual(len(self.findings("// Only a counter.\n\n\n\n\nx.load_rlx();")), 1)
 
