@@ -18,7 +18,7 @@ namespace sennit::sched {
 
 namespace {
 constexpr std::size_t max_helpers = 1024;
-constexpr std::int64_t idle_timeout_ns = 5'000'000'000; // an idle helper ends after that
+constexpr std::int64_t idle_timeout_ns = 5'000'000'000; // An idle helper ends after this time.
 } // namespace
 
 bool run_blocking(void (*function)(void*) noexcept, void* argument) {
@@ -31,8 +31,8 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.function = function;
     mine.argument = argument;
     mine.who = current_strand();
-    const base::atomic<std::uint32_t>* to_wake =
-        nullptr; // of who is called; it may end when it has served this
+    // The word of the chosen helper, which may end after it has served this request.
+    const base::atomic<std::uint32_t>* to_wake = nullptr;
     this_worker()->self().in_blocking_pool = true;
     calls_begun_.fetch_add(1);
     (void)callers_.fetch_add(1);
@@ -44,7 +44,8 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
             to_wake = &chosen->wake_word;
         } else if (count_ == max_helpers) {
             waiting_.push_back(mine);
-        } else if (!start_helper(mine)) { // those that there are may wait for what this call does
+            // The existing helpers may wait for an effect of this call.
+        } else if (!start_helper(mine)) {
             calls_ended_.fetch_add(1);
             (void)callers_.fetch_sub(1);
             this_worker()->self().in_blocking_pool = false;
@@ -52,22 +53,22 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
         }
     }
     if (to_wake) sys::futex_wake(*to_wake, 1);
-    mine.done.wait(nullptr); // what it waits for is the other thread's to say, as the same activity
-    this_worker()->self().in_blocking_pool = false; // the same context, on whatever worker
+    mine.done.wait(nullptr); // The helper reports the waits, as the same logical thread.
+    this_worker()->self().in_blocking_pool = false; // This context, on its present worker.
     (void)callers_.fetch_sub(1);
-    if (mine.who->locals) mailbox::note_locals(); // the call may have made some
+    if (mine.who->locals) mailbox::note_locals(); // The call may have made some.
     reap();
     return true;
 }
 
-// With the lock held.
+// Requires the lock.
 bool blocking_pool::start_helper(request& first) {
     try {
         auto fresh = std::make_unique<helper>();
         fresh->pool = this;
         fresh->next = &first;
         fresh->thread = sys::thread(&blocking_pool::thread_main, fresh.get());
-        (void)fresh.release(); // its own; freed by `reap`
+        (void)fresh.release(); // The thread owns it; `reap` frees it.
         ++count_;
         return true;
     } catch (const std::exception&) {
@@ -87,12 +88,12 @@ void blocking_pool::thread_main(void* self) noexcept {
         strand* mine = exchange_strand(todo->who);
         todo->function(todo->argument);
         exchange_strand(mine);
-        todo->done.finish();                // the last access
-        me.pool->calls_ended_.fetch_add(1); // after the wake-up
+        todo->done.finish();                // The last access to the request.
+        me.pool->calls_ended_.fetch_add(1); // Counted after the wake-up.
     }
 }
 
-// Null: nothing for a while, or the end; the helper is in `ended_` then.
+// Returns null after a time without requests, or at the end; the helper is then in `ended_`.
 blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
     {
         std::lock_guard guard(mutex_);
@@ -103,7 +104,7 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
             return nullptr;
         }
         me.wake_word.store(0);
-        idle_.push_front(me); // the warmest first
+        idle_.push_front(me); // The warmest helper goes first.
     }
     const std::int64_t until = sys::now_ns() + idle_timeout_ns;
     bool called = true;
@@ -112,12 +113,12 @@ blocking_pool::request* blocking_pool::next_for(helper& me) noexcept {
         called = sys::futex_wait_until(me.wake_word, 0, until);
     std::lock_guard guard(mutex_);
     if (request* mine = std::exchange(me.next, nullptr)) return mine;
-    if (!ending_) idle_.remove(me); // at the end it was taken off already
+    if (!ending_) idle_.remove(me); // At the end the destructor has removed it already.
     retire(me);
     return nullptr;
 }
 
-// With the lock held, so that the pool cannot end before the wake-up.
+// Requires the lock, so that the pool cannot end before the wake-up.
 void blocking_pool::retire(helper& me) noexcept {
     --count_;
     thread_entries_.remove(me.entry);
@@ -126,7 +127,7 @@ void blocking_pool::retire(helper& me) noexcept {
     if (ending_) sys::futex_wake(ends_, 1);
 }
 
-// Joins helpers that have ended: their threads are on their way out.
+// Joins helpers that have ended: their threads are about to exit.
 void blocking_pool::reap() noexcept {
     base::intrusive_queue<helper> gone;
     {
@@ -141,8 +142,8 @@ void blocking_pool::reap() noexcept {
 
 blocking_pool::~blocking_pool() {
     {
-        std::lock_guard guard(
-            mutex_); // one whose patience ends now waits for it, and finds itself on no list
+        // A helper whose patience ends now waits for this lock, and finds itself on no list.
+        std::lock_guard guard(mutex_);
         ending_ = true;
         while (helper* one = idle_.pop_front()) {
             one->wake_word.store(1);
@@ -157,14 +158,14 @@ blocking_pool::~blocking_pool() {
             if (count_ == 0 && ended_.empty()) return;
         }
         base::unregister_this_thread();
-        sys::futex_wait(ends_, seen); // without the lock, which the last ones want
+        sys::futex_wait(ends_, seen); // Without the lock, which the last helpers need.
     }
 }
 
 blocking_pool::call_counts blocking_pool::count(std::vector<sys::os_thread_id>& to) {
     std::lock_guard guard(mutex_);
-    const std::uint64_t ended =
-        calls_ended_.load(); // before `begun`: one that is under way is seen
+    // Read before `begun`: a call that is under way is seen.
+    const std::uint64_t ended = calls_ended_.load();
     for (thread_entry* one = thread_entries_.front(); one; one = thread_entries_.after(*one))
         to.push_back(one->os_thread);
     return {calls_begun_.load(), ended};

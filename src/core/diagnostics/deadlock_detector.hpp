@@ -23,8 +23,8 @@
 //    too): the watchdog activates that only where work is ready.
 //
 // Such threads run no code of the program. If all threads are such at one moment, no code of the
-// program runs at that moment or later, and each thread would have to be woken by one of the
-// others.
+// program runs at that moment or later, and each thread would have to be woken by another one of
+// these threads.
 //
 // Why it is one moment, although the looks come one after the other. The detector looks at each
 // state twice, with all first looks before all second ones. Each state carries a number that
@@ -32,14 +32,14 @@
 // entered, the counts of calls). It reads a worker's number on both sides of its bit. A state that
 // is equal both times has therefore held without a break from the first look to the second, and all
 // of them held at any moment between the two. The detector reads the kernel's list in between,
-// twice. A thread that is not known would be in the list; or it would be created by a listed
-// thread, and come later in the list.
+// twice. An unknown thread would be in the list, or a thread that it created would be there, later
+// in the list.
 //
 // Wake-ups from outside of these threads, and how each is excluded. Timers: none may be armed; a
 // thread that waits with a deadline is not asleep for good. Signal handlers: none may be installed
 // except those for faults and the library's own. Ready work: the queues and the list of suspended
-// contexts with forks must be empty. What remains is a debugger that calls functions, and a process
-// that shares this one's memory (clone with CLONE_VM).
+// contexts with forks must be empty. Two sources remain: a debugger that calls functions, and a
+// process that shares this one's memory (clone with CLONE_VM).
 //
 // So there are no false reports. Deadlocks may be missed: a thread of the program that sleeps
 // elsewhere, for example in pthread_join or read(), might wake another thread later, and nothing is

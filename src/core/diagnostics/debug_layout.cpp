@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a debugger needs to find fibers and coroutines in a process or a core file, also where the
-// library has no debug information: offsets of members, in the order in which tools/gdb/sennit.py
-// names them. Nothing in the library reads it.
+// The data that a debugger needs to find fibers and coroutines in a process or a core file, even if
+// the library has no debug information. The data are offsets of members, in the order in which
+// tools/gdb/sennit.py names them. The library itself does not read it.
 #include "core/diagnostics/snapshot.hpp"
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -19,8 +19,8 @@
 namespace sennit::sched {
 
 struct debug_layout {
-    char magic[8] = {'s', 'e', 'n', 'n',
-                     'i', 't', '0', '4'}; // changes with the meaning of what follows
+    // Changes with the meaning of the table.
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '4'};
     std::uint64_t offsets[28];
 };
 

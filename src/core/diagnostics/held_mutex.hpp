@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strand is left while it holds a std::mutex: told in builds with SENNIT_REPORT_HELD_MUTEX.
+// The report that a logical thread is suspended while it holds a std::mutex, in builds with
+// SENNIT_REPORT_HELD_MUTEX.
 //
-// Whoever else locks it on the same worker blocks that worker, and with it perhaps the one who
-// would unlock it; and who is left may go on in another thread, which must not unlock it.
+// If another logical thread locks the mutex on the same worker, it blocks that worker, and perhaps
+// with it the holder. The suspended holder may also continue on another thread, which must not
+// unlock the mutex.
 #pragma once
 
 #include "sennit/detail/core/strand.hpp"
@@ -11,9 +13,10 @@
 
 namespace sennit::sched {
 
-// On the thread and the stack that are left, before they are. `in_blocking_pool`: to a blocking
-// call, whose thread then says what `who` waits for. `count`: how many it holds. Writes to standard
-// error, the first eight times in a process.
+// Called on the thread and the stack of `who`, before it is suspended. `in_blocking_pool`: it is
+// suspended for a blocking call, and the helper thread then reports what `who` waits for. `count`:
+// the number of mutexes that it holds. Writes to standard error, the first eight times in a
+// process.
 void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) noexcept;
 
 } // namespace sennit::sched

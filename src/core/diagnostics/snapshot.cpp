@@ -16,10 +16,10 @@
 namespace sennit::sched {
 
 namespace {
-constexpr std::size_t most_frames = 64;                    // of one strand
-constexpr std::size_t max_unwound_strands = 10'000;        // strands whose stacks are walked
-constexpr std::int64_t suspend_timeout_ns = 2'000'000'000; // for a worker to stop
-constexpr unsigned most_attempts = 1'000;                  // to find no worker inside its queue
+constexpr std::size_t most_frames = 64;             // Of one logical thread.
+constexpr std::size_t max_unwound_strands = 10'000; // Logical threads whose stacks are unwound.
+constexpr std::int64_t suspend_timeout_ns = 2'000'000'000; // For a worker to stop.
+constexpr unsigned most_attempts = 1'000; // Attempts to find no worker inside its queue.
 constexpr unsigned looks_for_a_lock = 1'000;
 } // namespace
 
@@ -44,7 +44,7 @@ runtime_report snapshot::take(runtime_core& of) {
     return std::move(mine.found_);
 }
 
-// With the pool's lock held; what is ready besides contexts is only estimated.
+// Requires the pool's lock. The number of ready tasks that are no contexts is only estimated.
 void snapshot::reserve() {
     const std::size_t contexts = of_.contexts().all_.size();
     std::size_t strands = 4 * contexts + 1024;
@@ -62,7 +62,7 @@ void snapshot::reserve() {
 }
 
 void snapshot::suspend_and_collect() noexcept {
-    if (!suspend_all_workers()) { // no use in trying again
+    if (!suspend_all_workers()) { // Another attempt would not help.
         resume_all_workers();
         result_ = result::done;
         return;
@@ -74,13 +74,13 @@ void snapshot::suspend_and_collect() noexcept {
 }
 
 bool snapshot::suspend_all_workers() noexcept {
-    base::register_this_thread(); // who is halted must not be alone: the next one that comes would
-                                  // wait for it
+    // A halted thread must not be exclusive: the next thread that registers would wait for it.
+    base::register_this_thread();
     const std::int64_t until = sys::now_ns() + suspend_timeout_ns;
     bool all = true;
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
-        if (!one.thread().joinable()) // a relief whose thread was refused
+        if (!one.thread().joinable()) // A spare worker whose thread was refused.
             found_.workers[i].asleep = true;
         else if (&one != this_worker())
             found_.workers[i].thread_suspended = one.suspender.request(one.thread());
@@ -111,8 +111,8 @@ snapshot::result snapshot::collect() noexcept {
     return now;
 }
 
-// The context whose stack a thread stands on. A side stack does not say who is on it: the one that
-// runs, except in the middle of a switch, which is `unclear`.
+// Returns the context whose stack a thread stands on. A coroutine stack does not tell which context
+// is on it: it is the running one, except in the middle of a switch. In that case `unclear` is set.
 context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexcept {
     const auto on = [where = static_cast<const std::byte*>(sp)](const context& one) {
         return where >= one.stack.low && where < one.stack.high;
@@ -136,18 +136,19 @@ snapshot::result snapshot::collect_running() noexcept {
         const void* sp = caller ? __builtin_frame_address(0) : one.suspender.where().sp;
         bool unclear = false;
         context* stack = stack_of(sp, one, unclear);
-        if (!caller) // a sanitizer may have put off the handler until the thread was somewhere else
+        // A sanitizer may have delayed the handler until the thread was on another stack.
+        if (!caller)
             if (context* later = stack_of(one.suspender.where().handler_sp, one, unclear))
                 stack = later;
         if (unclear) return result::again;
-        if (!stack) continue; // its thread begins or ends
+        if (!stack) continue; // The thread begins or ends.
         seen_[stack->index] = 1;
         sys::worker_tls* tls = one.tls_.load();
         strand* who =
             stack == one.running() ? static_cast<strand*>(tls->strand) : stack->saved_strand;
         const std::size_t before = found_.strands.size();
         add_all_on(*stack, who, strand_state::running);
-        if (found_.strands.size() == before) continue; // the worker loop
+        if (found_.strands.size() == before) continue; // Only the worker loop.
         strand_report& innermost = found_.strands[before];
         innermost.worker = i;
         for (std::size_t k = before; k < found_.strands.size(); ++k)
@@ -166,8 +167,8 @@ void snapshot::add_ready(runnable& item) noexcept {
         add_all_on(one, one.saved_strand, strand_state::ready);
         if (found_.strands.size() != before) add_frames(found_.strands[before], one);
     } else if (item.run == &fiber_block::run_queued) {
-        auto& block =
-            static_cast<fiber_block&>(item); // one that has begun comes from another runtime
+        // A fiber that has begun comes from another runtime.
+        auto& block = static_cast<fiber_block&>(item);
         add(block.self(), block.migratable() && block.cold_->migration->begun
                               ? strand_state::ready
                               : strand_state::fresh);
@@ -194,8 +195,9 @@ snapshot::result snapshot::collect_ready() noexcept {
             if (look == looks_for_a_lock) return false;
         all(shared.items_);
         all(shared.shared_spawned_);
-        if (shared.order_) { // only the order knows them; contexts among them are found here,
-                             // others may push meanwhile
+        // Only the order knows its runnables. The contexts among them are found here; other threads
+        // may push meanwhile.
+        if (shared.order_) {
             std::size_t others = shared.size();
             for (const context* one : of_.contexts().all_)
                 if (seen_[one->index] == 0 && one->in_order) {
@@ -225,7 +227,7 @@ snapshot::result snapshot::collect_blocked() noexcept {
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
 }
 
-// The innermost one, and those that go on with the stack after it.
+// Adds the innermost logical thread, and those that continue on the stack after it.
 void snapshot::add_all_on(context& stack, strand* innermost, strand_state state) noexcept {
     const strand* above = nullptr;
     for (strand* who = innermost; who; who = who->outer) {
@@ -249,7 +251,8 @@ void snapshot::add_all_on(context& stack, strand* innermost, strand_state state)
 }
 
 strand_report* snapshot::add(strand& who, strand_state state) noexcept {
-    if (found_.strands.size() == found_.strands.capacity()) return nullptr; // found out at the end
+    // The caller detects this at the end.
+    if (found_.strands.size() == found_.strands.capacity()) return nullptr;
     strand_report& report = found_.strands.emplace_back();
     report.identity = &who;
     report.state = state;
@@ -278,10 +281,10 @@ void snapshot::add_frames(strand_report& to, const context& of) noexcept {
         sys::unwind(of.machine, on.low, on.high, found, std::min(room, most_frames));
     to.first_frame = found_.frames.size();
     to.frames = count;
-    found_.frames.insert(found_.frames.end(), found, found + count); // reserved
+    found_.frames.insert(found_.frames.end(), found, found + count); // Reserved.
 }
 
-// Who has none gets one.
+// Returns the number of a logical thread; assigns one if it has none.
 std::uint64_t snapshot::id_of(strand& who) noexcept {
     std::uint64_t number = 0;
     return who.id.cas(number, next_id_) ? next_id_++ : number;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine tells whoever traces it. Off: nothing where a context yields, blocks or is woken
-// by its own worker, whose quick ways are not taken while somebody traces (worker::fast_suspend_,
-// fast_path_affinity_), nor in a fork or a join that nobody stole; one load and one branch that is
-// never taken where a worker's loop resumes a context, at other wake-ups, at a steal, and where a
-// fiber begins.
+// Events that the scheduler emits to a trace receiver.
 //
-// Set once, before the first runtime starts, and taken back only in a child of fork(), before its
-// first runtime starts; so `on` needs no order. Called on the thread on which it happens, by code
-// that may hold a lock of any fiber or object; the receiver must take none of these, must not
-// suspend, and must be fast.
+// Cost while tracing is off. There is no cost where a context yields, blocks or is woken by its own
+// worker, because the fast paths are taken only while tracing is off (worker::fast_suspend_,
+// fast_path_affinity_). There is no cost in a fork or a join that no thief stole. One load and one
+// branch that is never taken remain where a worker's loop resumes a context, at other wake-ups, at
+// a steal, and where a fiber begins.
+//
+// The receiver is set once, before the first runtime starts, and is cleared only in a child of
+// fork(), before its first runtime starts; so `on` needs no order. The scheduler calls the receiver
+// on the thread on which the event happens, in code that may hold a lock of any fiber or object.
+// The receiver must take none of these locks, must not suspend, and must be fast.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -19,17 +21,18 @@
 namespace sennit::sched {
 
 enum class trace_kind : std::uint8_t {
-    runs,     // `who` runs from now on, on the calling worker; null: the worker looks for work
-    suspends, // `who` leaves its worker; `what`: why
-    wakes,    // `who` is made ready
-    steals,   // the worker takes a fork; `what`: from where
-    sleeps,   // the worker goes to sleep
-    rises,    // it is awake again
+    // `who` runs from now on, on the calling worker; null: the worker looks for work.
+    runs,
+    suspends, // `who` leaves its worker; `what`: the reason.
+    wakes,    // `who` is made ready.
+    steals,   // The worker takes a fork; `what`: from which place.
+    sleeps,   // The worker parks.
+    rises,    // The worker is awake again.
 };
 
 class tracing {
 public:
-#ifdef SENNIT_NO_TRACE_HOOKS // to measure what the others cost: bench/README.md
+#ifdef SENNIT_NO_TRACE_HOOKS // For measuring the cost of the hooks: bench/README.md.
     static constexpr bool compiled_in = false;
 #else
     static constexpr bool compiled_in = true;
@@ -40,10 +43,12 @@ public:
 
     static void emit(trace_kind kind, strand* who, const char* what = nullptr) noexcept {
         if (!compiled_in) return;
-        if (const receiver to = receiver_.load_rlx()) [[unlikely]] // orders nothing, see above
+        // Orders nothing: set before the first runtime starts.
+        if (const receiver to = receiver_.load_rlx()) [[unlikely]]
             to(kind, who, what);
     }
-    static bool on() noexcept { return compiled_in && receiver_.load_rlx() != nullptr; } // as above
+    // Orders nothing: set before the first runtime starts.
+    static bool on() noexcept { return compiled_in && receiver_.load_rlx() != nullptr; }
 
 private:
     static inline constinit base::atomic<receiver> receiver_{nullptr};

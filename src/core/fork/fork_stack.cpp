@@ -46,7 +46,7 @@ bool pop_fork_slow(fork_slot* slot) noexcept {
 }
 
 // Answers a steal request: the older half of the private slots becomes public. The oldest slots
-// hold the largest pieces of work.
+// hold the largest tasks.
 void worker::publish_on_request() noexcept {
     sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote hot_.
     context& self = this->self();

@@ -13,12 +13,12 @@
 namespace sennit::sched {
 
 struct one_shot_installer {
-    // After the switch: publish the waiter, unless the event has come meanwhile.
+    // After the switch: publishes the waiter, unless the event has come meanwhile.
     static bool install(void* argument, waiter& who) noexcept {
         auto& word = static_cast<one_shot*>(argument)->word_;
         std::uintptr_t expected = 0;
-        return word.cas_acq_rel(
-            expected, reinterpret_cast<std::uintptr_t>(&who)); // pairs with finish's exchange
+        // pairs with finish's exchange
+        return word.cas_acq_rel(expected, reinterpret_cast<std::uintptr_t>(&who));
     }
 };
 static_assert(alignof(waiter) >= 4, "the two low bits of the word mean something else");
@@ -41,9 +41,10 @@ void one_shot::wait(const char* what) noexcept {
 }
 
 waiter* one_shot::finish_and_take_waiter(bool failed) noexcept {
-    const std::uintptr_t before =
-        word_.exchange_acq_rel(failed ? failed_bit : done_bit); // pairs with install
-    return reinterpret_cast<waiter*>(before); // SAFETY: zero, or the address that install published
+    // pairs with install
+    const std::uintptr_t before = word_.exchange_acq_rel(failed ? failed_bit : done_bit);
+    // SAFETY: zero, or the address that install published.
+    return reinterpret_cast<waiter*>(before);
 }
 
 void one_shot::finish(bool failed) noexcept {

@@ -35,7 +35,7 @@ bool worker::work_in_sight() noexcept {
 // Scans the other workers' queues and steals from owners that appear stuck. An owner that has made
 // progress since the last scan is left alone: it will run its task soon. `when` selects how
 // aggressive the scan is. `just_now` only records a baseline. `a_moment_ago` (after
-// `take_after_ns`) scans only queues that can be robbed without a barrier. `a_while_ago` (after
+// `take_after_ns`) scans only queues that allow a theft without a barrier. `a_while_ago` (after
 // `force_after_ns`) scans all queues. `long_ago` (after a sentinel's sleep, or later) also takes
 // wakeups that are probably stale.
 worker::sight worker::look_at_queues(last_look when) noexcept {

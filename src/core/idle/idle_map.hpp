@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which workers have announced that they are about to sleep: one bit each.
+// The idle map: one bit for each worker that has announced that it is about to park.
 //
-// A worker sets its own bit; whoever clears it (a waker that chose the worker, or the worker itself
-// that found work after all) owns what follows: see src/core/README.md. All operations are
-// sequentially consistent; that is the store-load order on which "no wake-up is lost" rests.
+// A worker sets its own bit. The thread that clears the bit is responsible for the next step: it is
+// a waker that chose the worker, or the worker itself after it found work. See src/core/README.md.
+// All operations are sequentially consistent; "no wake-up is lost" rests on this store-load order.
 // Thread-safe, never blocks.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
 
     void set(unsigned worker) noexcept { words_[worker / 64].fetch_or(bit(worker)); }
 
-    // True when the bit was set, that is, when the caller is the one who cleared it.
+    // Returns true if the bit was set, that is, if this caller cleared it.
     bool clear(unsigned worker) noexcept {
         return (words_[worker / 64].fetch_and(~bit(worker)) & bit(worker)) != 0;
     }
@@ -33,7 +33,7 @@ public:
         return (words_[worker / 64].load() & bit(worker)) != 0;
     }
 
-    // False: nobody sleeps, of the first `workers`.
+    // Returns false if none of the first `workers` workers is parked.
     bool any(unsigned workers) const noexcept {
         if (words_[0].load() != 0) return true;
         for (unsigned i = 1; i * 64 < workers; ++i)
@@ -41,7 +41,8 @@ public:
         return false;
     }
 
-    // Takes some worker's bit; `none` when nobody sleeps. Looks at the first `workers` bits.
+    // Takes the bit of one of the first `workers` workers; returns `none` if none of them is
+    // parked.
     unsigned take_any(unsigned workers) noexcept {
         for (unsigned i = 0; i * 64 < workers; ++i)
             for (std::uint64_t seen = words_[i].load(); seen != 0; seen = words_[i].load()) {

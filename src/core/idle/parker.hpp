@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one worker sleeps. The protocol around it, who may be woken when, is src/core/README.md.
+// The parker of one worker: the place where it sleeps. src/core/README.md has the protocol around
+// it, which states when a worker may be woken.
 //
-// State of the word: awake (0); asleep (1): announced, may be waiting on the futex; notified (2): a
-// waker chose this worker. Only the owner goes 0 -> 1 and * -> 0; only the one waker that took the
-// worker's bit from the idle map goes 1 -> 2.
+// States of the word: awake (0); asleep (1): announced, may be waiting on the futex; notified (2):
+// a waker chose this worker. Only the owner makes the transitions 0 -> 1 and * -> 0. Only the one
+// waker that took the worker's bit from the idle map makes the transition 1 -> 2.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -23,24 +24,24 @@ namespace sennit::sched {
 class alignas(base::destructive_distance) parker {
 public:
     void announce() noexcept { word_.store(asleep); }
-    void sleep() noexcept { (void)sleep_until(never); } // until notified
-    // Blocks until notified, or until the deadline (`never`: none); false then. Who gives up then
-    // must take its bit from the idle map before it cancels: if the bit is gone, the token is on
-    // its way.
+    void sleep() noexcept { (void)sleep_until(never); } // Until notified.
+    // Blocks until notified, or until the deadline (`never`: none), and returns false in the latter
+    // case. A worker that then gives up must take its bit from the idle map before it cancels: if
+    // the bit is gone, the token is on its way.
     bool sleep_until(std::int64_t deadline_ns) noexcept {
         while (word_.load_acq() != notified) // pairs with notify
             if (deadline_ns == never)
                 sys::futex_wait(word_, asleep);
             else if (!sys::futex_wait_until(word_, asleep, deadline_ns))
                 return false;
-        word_.store_rlx(
-            awake); // the owner's own state; the next announce is sequentially consistent
+        // The owner's own state; the next announce is sequentially consistent.
+        word_.store_rlx(awake);
         return true;
     }
-    // As sleep_until, but awake when the deadline comes, if nothing else runs here: rises before it
-    // by what a wake-up has taken lately, at most a sixteenth of the time that is left, and looks
-    // at the clock for the rest. Lately: the mean and four times the deviation, both as TCP's round
-    // trips are followed (RFC 6298).
+    // Like sleep_until, but awake when the deadline comes, if nothing else runs here. It wakes
+    // early by the latency of recent wake-ups, but at most by a sixteenth of the time that is left,
+    // and polls the clock for the rest. The latency is the mean plus four times the deviation, both
+    // followed as TCP follows round trips (RFC 6298).
     bool sleep_to(std::int64_t deadline_ns) noexcept {
         if (tuning::simulated) return sleep_until(deadline_ns);
         const std::int64_t most = (deadline_ns - sys::now_ns()) / tuning::sleep_to_wait;
@@ -56,10 +57,10 @@ public:
             if (sys::now_ns() >= deadline_ns) return false;
             sys::cpu_relax();
         }
-        word_.store_rlx(awake); // orders nothing: as in sleep_until
+        word_.store_rlx(awake); // Orders nothing: the owner's own state, as in sleep_until.
         return true;
     }
-    void cancel() noexcept { word_.store_rlx(awake); } // orders nothing: the owner's own state
+    void cancel() noexcept { word_.store_rlx(awake); } // Orders nothing: the owner's own state.
     void notify() noexcept {
         word_.store(notified);
         sys::futex_wake(word_, 1);
@@ -68,7 +69,7 @@ public:
 private:
     static constexpr std::uint32_t awake = 0, asleep = 1, notified = 2;
     base::atomic<std::uint32_t> word_{awake};
-    std::int64_t wakes_in_ns_ = 0; // on average; the owner's
+    std::int64_t wakes_in_ns_ = 0; // The mean latency of a wake-up; the owner's.
     std::int64_t deviation_ns_ = 0;
 };
 

@@ -8,9 +8,9 @@ namespace sennit::sched {
 
 namespace {
 
-constexpr std::uint64_t last_tick =
-    (std::uint64_t{1} << 54) - 1; // what nine wheels hold: 2,300 years
-constexpr unsigned few = 4;       // timers in one slot of which the earliest is looked for
+// The span of nine wheels: 2,300 years.
+constexpr std::uint64_t last_tick = (std::uint64_t{1} << 54) - 1;
+constexpr unsigned few = 4; // The most timers in one slot among which the earliest is searched.
 
 std::uint64_t tick_before(std::int64_t ns) noexcept {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0) / timer_wheel::tick_ns);
@@ -25,7 +25,7 @@ std::uint64_t tick_after(std::int64_t ns) noexcept {
 timer_wheel::timer_wheel(std::int64_t now_ns) noexcept : present_(tick_before(now_ns)) {}
 
 timer_wheel::place timer_wheel::place_of(std::uint64_t tick) noexcept {
-    const std::uint64_t different = (tick ^ present_) | (slots - 1); // never zero
+    const std::uint64_t different = (tick ^ present_) | (slots - 1); // Never zero.
     const unsigned level = (63u - static_cast<unsigned>(std::countl_zero(different))) / bits;
     return {wheels_[level], static_cast<unsigned>(tick >> (bits * level)) % slots};
 }
@@ -63,7 +63,8 @@ void timer_wheel::remove(timer& one) noexcept {
 timer_wheel::event timer_wheel::next_event() const noexcept {
     for (unsigned level = 0; level < levels; ++level) {
         if (wheels_[level].occupied == 0) continue;
-        // In wheel `level` all timers lie behind the present's own slot, within one turn.
+        // In wheel `level` all timers lie behind the present's own slot, within one turn of the
+        // wheel.
         const unsigned now = (present_ >> (bits * level)) % slots;
         const unsigned slot = (static_cast<unsigned>(std::countr_zero(
                                    std::rotr(wheels_[level].occupied, static_cast<int>(now)))) +
@@ -79,8 +80,8 @@ std::int64_t timer_wheel::next_event_ns() const noexcept {
     if (!due_.empty()) return 0;
     const event next = next_event();
     if (next.tick == never_tick) return never;
-    std::uint64_t earliest =
-        next.tick; // when the slot is emptied; of all later slots the timers are later, too
+    // When the slot is emptied; the timers of all later slots are later, too.
+    std::uint64_t earliest = next.tick;
     if (const list& slot = wheels_[next.level].slot[next.slot]; next.level > 0) {
         const timer* one = slot.front();
         std::uint64_t tick = one->tick;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // All armed timers of a runtime, in a hierarchy of wheels. Not thread-safe; its owner guards it.
 //
-// Nine wheels of 64 slots; a slot of the first is one tick long, a slot of the next as long as the
-// whole wheel before. A timer sits in the wheel in which its deadline and the present differ first,
-// and moves down when its slot's time has come: inserting and removing take constant time, and a
-// timer is touched at most nine times. After Varghese and Lauck, "Hashed and Hierarchical Timing
-// Wheels" (SOSP 1987), scheme 6.
+// There are nine wheels of 64 slots. A slot of the first is one tick long; a slot of each next
+// wheel is as long as the whole wheel before it. A timer sits in the wheel in which its deadline
+// and the present first differ, and moves down when the time of its slot has come. Inserting and
+// removing take constant time, and a timer is touched at most nine times. After Varghese and Lauck,
+// "Hashed and Hierarchical Timing Wheels" (SOSP 1987), scheme 6.
 //
-// Deadlines are rounded up to a tick, so nothing expires early.
+// Deadlines are rounded up to a tick, so no timer expires early.
 #pragma once
 
 #include "sennit/detail/base/intrusive_queue.hpp"
@@ -27,15 +27,15 @@ public:
     explicit timer_wheel(std::int64_t now_ns) noexcept;
 
     void insert(timer& one) noexcept;
-    void remove(timer& one) noexcept; // must be in the wheel
+    void remove(timer& one) noexcept; // The timer must be in the wheel.
 
-    // Moves up to `most` timers whose deadline is not after `now_ns` to `due`. True when it has
-    // moved all.
+    // Moves up to `most` timers whose deadline is not after `now_ns` to `due`. Returns true if it
+    // has moved all of them.
     bool advance(std::int64_t now_ns, list& due, std::size_t most) noexcept;
 
-    // When `advance` has something to do next: not after the earliest deadline's tick, and at it
-    // where few timers are near: who sleeps alone is not woken twice. `never` when nothing is
-    // armed.
+    // The time at which `advance` next has something to do; `never` if no timer is armed. It is not
+    // after the earliest deadline's tick. Where few timers are near it equals that tick, so that a
+    // thread that sleeps for one timer is not woken twice.
     std::int64_t next_event_ns() const noexcept;
 
     std::size_t size() const noexcept { return size_; }
@@ -48,12 +48,12 @@ private:
     struct event {
         unsigned level;
         unsigned slot;
-        std::uint64_t tick; // `never_tick`: none
+        std::uint64_t tick; // `never_tick`: none.
     };
     static constexpr std::uint64_t never_tick = UINT64_MAX;
 
     struct wheel {
-        std::uint64_t occupied = 0; // one bit a slot
+        std::uint64_t occupied = 0; // One bit per slot.
         std::array<list, slots> slot;
     };
 
@@ -61,13 +61,13 @@ private:
         wheel& in;
         unsigned slot;
     };
-    place place_of(std::uint64_t tick) noexcept; // of one after the present
+    place place_of(std::uint64_t tick) noexcept; // The place of a tick after the present.
     event next_event() const noexcept;
     void put(timer& one) noexcept;
 
-    std::uint64_t present_; // every slot up to this tick has been emptied
+    std::uint64_t present_; // Every slot up to this tick has been emptied.
     std::array<wheel, levels> wheels_;
-    list due_; // deadlines that have passed, not yet handed out
+    list due_; // Timers whose deadlines have passed, not yet returned by `advance`.
     std::size_t size_ = 0;
 };
 

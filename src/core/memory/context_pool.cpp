@@ -22,11 +22,11 @@ context_pool::~context_pool() {
 
 context_pool::size_class& context_pool::class_of(const context& one) noexcept {
     if (!one.large) return usual_;
-    const auto size =
-        static_cast<std::size_t>(one.stack.high - one.stack.low); // a little less than its class
+    // A little less than its class.
+    const auto size = static_cast<std::size_t>(one.stack.high - one.stack.low);
     for (auto& sizes : larger_)
         if (sizes->stacks.usable_size() >= size) return *sizes;
-    return usual_; // not reached: a large context has its class
+    return usual_; // Not reached: a large context has its class.
 }
 
 context& context_pool::take() {
@@ -55,8 +55,8 @@ context& context_pool::take_from(size_class& from, bool large) {
         --free_count_;
         return found;
     }
-    if (all_.size() == all_.capacity())
-        all_.reserve(2 * all_.size() + 16); // before anything is taken
+    // Before anything is taken.
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 16);
     const sys::stack memory = from.stacks.take();
     static_assert(alignof(context) <= sys::stack_alignment &&
                   sizeof(context) % alignof(fork_slot) == 0);

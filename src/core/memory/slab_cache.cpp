@@ -32,30 +32,31 @@ void free_blocks(block* first) noexcept {
     }
 }
 
-// Whole batches of one size. Any thread.
+// Whole magazines of one size. Any thread.
 class depot {
 public:
-    // False: it is full.
+    // Returns false if the depot is full.
     bool give(block& magazine) noexcept {
-        if (tuning::simulated) return false; // it would carry memory from one execution to the next
+        // The depot would carry memory from one execution to the next.
+        if (tuning::simulated) return false;
         std::lock_guard guard(lock);
         if (count_ >= tuning::magazines_in_depot) return false;
         magazine.next_magazine = first_;
         first_ = &magazine;
-        count_rlx_.store_rlx(++count_); // a hint
+        count_rlx_.store_rlx(++count_); // A hint.
         return true;
     }
     block* take() noexcept {
-        if (tuning::simulated || count_rlx_.load_rlx() == 0) return nullptr; // a hint
+        if (tuning::simulated || count_rlx_.load_rlx() == 0) return nullptr; // A hint.
         std::lock_guard guard(lock);
         block* magazine = first_;
         if (!magazine) return nullptr;
         first_ = magazine->next_magazine;
-        count_rlx_.store_rlx(--count_); // a hint
+        count_rlx_.store_rlx(--count_); // A hint.
         return magazine;
     }
 
-    base::spin_lock lock; // guards the two below
+    base::spin_lock lock; // Guards the two below.
 
 private:
     block* first_ = nullptr;
@@ -102,13 +103,14 @@ void slab_cache::enable_tls_spare_block() noexcept {
 void slab_cache::free_tls_spare_block() noexcept {
     const std::uintptr_t kept = sys::tls_spare_block();
     sys::tls_set_spare_block(1);
-    // SAFETY: what give_memory put there.
+    // SAFETY: the address that give_memory put there.
     if (kept > 1) free_block(reinterpret_cast<void*>(kept));
 }
 
 namespace {
 
-// Apart, as the next one, so that nothing is saved over calls that are hardly ever made.
+// This function and the next are separate, so that no registers are saved for calls that are rarely
+// made.
 [[gnu::noinline]] void* allocate_block(std::size_t bytes) {
     return ::operator new(rounded(bytes), std::align_val_t{16});
 }

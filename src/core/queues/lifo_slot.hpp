@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LIFO slot of a worker: holds at most one message, the last one that the running handler sent,
+// The LIFO slot of a worker: holds at most one message, the last message of the running handler,
 // while the worker has nothing else ready.
 //
 // Why. Where one message causes the next, as in a ring or a ping-pong, a queue is a detour: the
@@ -19,10 +19,10 @@
 //
 // Writers. The owner changes closed to open, at the beginning of a batch, and open to a message,
 // when a handler sends: both outside its queue's lock. Every change from a message to another state
-// is made inside that lock: by the owner when it sends another message, when it leaves the context
-// (worker::flush_lifo_slot) and when the batch ends; by a thief that steals from the queue
-// (worker::steal_tasks). So a thread that reads a value other than a message is the only one that
-// may change it.
+// is made inside that lock. The owner makes it when it sends another message, when it leaves the
+// context (worker::flush_lifo_slot) and when the batch ends. A thief makes it when it steals from
+// the queue (worker::steal_tasks). So in each state the word has one writer: the owner while it is
+// no message, and the holder of the lock while it is one.
 //
 // Order of messages between one sender and one receiver. A message leaves the slot inside the lock,
 // to the place where its receiver finds it. The owner's next message enters the open slot, on stale

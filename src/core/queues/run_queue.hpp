@@ -7,7 +7,7 @@
 // caches stay warm.
 //
 // Choice between the two. After a context blocks, the worker continues the oldest ready runnable
-// (`pop_woken_if`): that runnable has a stack already, and new work would need another one. After a
+// (`pop_woken_if`): that runnable has a stack already, and new work would need another. After a
 // runnable ends, `pop` takes the newest spawned runnable if it was spawned after both the oldest
 // ready one and the most recently woken one had begun. (It is then usually their child.) Otherwise
 // `pop` takes the oldest ready one. A parent that waits for ten children that do not block
@@ -69,7 +69,7 @@ public:
         woken_.push_back(item);
         return add(1);
     }
-    // Puts `item` before all others: it ran before them and found nothing to wait for, or another
+    // Puts `item` at the front: it ran before them and found nothing to wait for, or another
     // task waits for it alone.
     std::uint32_t push_woken_first(runnable& item) noexcept {
         owner_guard inside(lock_);
@@ -96,7 +96,7 @@ public:
         return add(std::exchange(stolen.count, 0));
     }
 
-    // Calls `wanted` inside the lock. If it returns true, `item` goes behind all others. Returns
+    // Calls `wanted` inside the lock. If it returns true, `item` goes to the end. Returns
     // the number of runnables in the queue, or zero if `item` did not go in.
     template <class F>
     std::uint32_t push_woken_if(runnable& item, F&& wanted) noexcept {
@@ -114,10 +114,10 @@ public:
         return add(1);
     }
 
-    // Ends a batch. Calls `again` inside the lock; if it returns true, `item` goes behind all
-    // others. Before that, `take_slot` may supply `next`; its argument tells whether the queue was
-    // empty before `item`. If it supplies none, the next runnable is popped into `next` if its
-    // function is `run`. Returns the number of runnables that are left.
+    // Ends a batch. Calls `again` inside the lock; if it returns true, `item` goes to the end.
+    // Before that, `take_slot` may supply `next`; its argument tells whether the queue was empty
+    // before `item`. If it supplies none, the next runnable is popped into `next` if its function
+    // is `run`. Returns the number of runnables that are left.
     template <class F, class H>
     std::uint32_t end_and_pop(runnable& item, F&& again, H&& take_slot,
                               void (*run)(runnable*) noexcept, runnable*& next) noexcept {
@@ -137,7 +137,7 @@ public:
         }
         return size_.load_rlx(); // Owner's own word.
     }
-    // Inside the lock. Puts `item` behind all others, among the spawned or the woken ones.
+    // Inside the lock. Puts `item` at the end, among the spawned or the woken ones.
     void push_inside(runnable& item, bool spawned) noexcept {
         if (spawned) item.order = next_order_++;
         (spawned ? spawned_ : woken_).push_back(item);
@@ -275,7 +275,7 @@ public:
     std::uint32_t size() const noexcept { return size_.load(); }
     bool empty() const noexcept { return size() == 0; }
 
-    lifo_slot lifo; // The LIFO slot; lifo_slot.hpp states which thread may do what.
+    lifo_slot lifo; // The LIFO slot; lifo_slot.hpp states the rights of each thread.
 
     // True if a theft from this queue would need no barrier now: a hint.
     bool is_contended() const noexcept { return lock_.is_contended(); }

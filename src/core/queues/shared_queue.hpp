@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of runnables that all workers and all other threads share.
+// The injector: the queue of runnables that all workers and all other threads share.
 //
-// Work from outside comes this way, and what a worker with much of it gives away; under the policy
-// `sharing` all work, in arrival order or in that of a `scheduling_order`. A worker has one more,
-// for what only it may run, its inbox. New work that a worker gave away lies behind all else: a
+// It holds work from outside, and work that a worker shares. Under the policy `sharing` it holds
+// all work, in arrival order or in that of a `scheduling_order`. Each worker has another instance,
+// its pinned queue, for work that only this worker may run. Shared new work lies behind all else. A
 // worker that begins it while it has work of its own, or while begun work waits here, interrupts
-// one subtree to begin another, and each that is interrupted holds its stacks (src/core/README.md,
-// "How many stacks"). Guarded by a spin lock: the sections are a few instructions. `empty` may be
-// asked by anybody at any time; the size is written inside the lock with sequential consistency,
-// because the idle protocol (src/core/README.md) needs "push, then look for sleepers" against
-// "announce sleep, then look for work".
+// one subtree to begin another, and each interrupted subtree holds its stacks (src/core/README.md,
+// "How many stacks").
+//
+// A spin lock guards the queue: the sections are a few instructions. Any thread may call `empty` at
+// any time. The size is written inside the lock with sequential consistency, because the parking
+// protocol (src/core/README.md) needs "push, then look for parked workers" against "announce
+// parking, then look for work".
 #pragma once
 
 #include "core/queues/run_queue.hpp"
@@ -36,10 +38,10 @@ public:
     void push(runnable& item) noexcept {
         std::lock_guard guard(lock_);
         put(item);
-        size_.store(size_.load_rlx() + 1); // owner of the lock is the only writer
+        size_.store(size_.load_rlx() + 1); // The owner of the lock is the only writer.
     }
 
-    // What a worker gives away.
+    // Adds a batch that a worker shares.
     void push_batch(run_queue::batch& given) noexcept {
         std::lock_guard guard(lock_);
         if (order_) {
@@ -49,13 +51,13 @@ public:
             items_.append(given.woken);
             shared_spawned_.append(given.spawned);
         }
-        size_.store(size_.load_rlx() +
-                    std::exchange(given.count, 0)); // owner of the lock is the only writer
+        // The owner of the lock is the only writer.
+        size_.store(size_.load_rlx() + std::exchange(given.count, 0));
     }
 
-    // When new work that was given away has its turn.
+    // When shared new work has its turn.
     enum class new_work { last, first, not_now };
-    // The next one to run; null when there is none.
+    // Removes and returns the next runnable to run; null if there is none.
     runnable* pop(new_work when = new_work::last) noexcept {
         if (empty()) return nullptr;
         std::lock_guard guard(lock_);
@@ -63,12 +65,13 @@ public:
         if (!item) item = take();
         if (!item && when == new_work::last) item = shared_spawned_.pop_front();
         if (!item) return nullptr;
-        size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
+        size_.store(size_.load_rlx() - 1); // The owner of the lock is the only writer.
         return item;
     }
 
-    // The oldest one that may run elsewhere than its home and is `wanted`; null when there is none.
-    // Looks at a few only.
+    // Removes and returns the oldest runnable that may run on another worker than its affinity
+    // names and for which `wanted` returns true; null if there is none. Examines only the first
+    // few.
     template <class W>
     runnable* pop_soft_affinity(W&& wanted) noexcept {
         if (empty()) return nullptr;
@@ -76,7 +79,7 @@ public:
         runnable* item = find_soft_affinity(wanted);
         if (!item) return nullptr;
         items_.remove(*item);
-        size_.store(size_.load_rlx() - 1); // owner of the lock is the only writer
+        size_.store(size_.load_rlx() - 1); // The owner of the lock is the only writer.
         return item;
     }
     bool has_soft_affinity() noexcept {
@@ -85,7 +88,7 @@ public:
         return find_soft_affinity(any) != nullptr;
     }
 
-    // Something that only this queue's worker may run.
+    // True if the queue holds a runnable that only this queue's worker may run.
     bool has_hard_affinity() noexcept {
         if (empty()) return false;
         std::lock_guard guard(lock_);
@@ -99,22 +102,23 @@ public:
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return size_.load(); }
 
-    // Calls `change()`, which changes what the order goes by; `which()`, asked inside the lock, may
-    // be here, and gets its new place then.
+    // Calls `change()`, which changes a property that the order depends on. `which()`, called
+    // inside the lock, returns the runnable. If that runnable is in the queue, it moves to its new
+    // place.
     template <class W, class F>
     void change(W&& which, F&& change) {
         std::lock_guard guard(lock_);
         runnable& item = which();
         if (!item.in_order) return change();
         order_->remove(item);
-        struct put_back { // also when `change` throws
+        struct put_back { // Also if `change` throws.
             scheduling_order& order;
             runnable& item;
             ~put_back() { order.push(item); }
         } back{*order_, item};
         change();
     }
-    // Calls `look()`, while nobody changes anything.
+    // Calls `look()` while no thread changes the queue.
     template <class F>
     void look(F&& look) {
         std::lock_guard guard(lock_);
@@ -133,9 +137,8 @@ private:
         }
     }
     runnable* take() noexcept {
-        if (!order_)
-            return items_
-                .pop_front(); // `in_order` is another queue's to write, in which it may lie next
+        // Another queue, to which the runnable may move next, owns `in_order` otherwise.
+        if (!order_) return items_.pop_front();
         runnable* item = order_->pop();
         if (item) item->in_order = false;
         return item;
@@ -152,8 +155,7 @@ private:
     base::spin_lock lock_;
     const std::unique_ptr<scheduling_order> order_;
     base::intrusive_queue<runnable> items_;
-    base::intrusive_queue<runnable>
-        shared_spawned_; // new work that workers gave away, oldest first
+    base::intrusive_queue<runnable> shared_spawned_; // Shared new work, oldest first.
     base::atomic<std::size_t> size_{0};
 };
 

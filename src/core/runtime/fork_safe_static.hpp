@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object of a process: made when it is first asked for, and living on, since threads may ask
-// until the process ends. A child of fork() makes its own: its parent's may have been locked, or
-// changing, by a thread that it lacks.
+// One object per process, which is made at its first use and never destroyed, because threads may
+// use it until the process ends. A child of fork() makes its own object: a thread that does not
+// exist in the child may have locked the parent's object, or may have been changing it.
 //
-// No lock guards the making, as another thread could hold that when the process forks: who has made
-// one while somebody else has throws his away. Needs no runtime. Any thread may call.
+// No lock guards the construction, as another thread could hold that lock when the process forks.
+// If two threads construct an object at the same time, the later one discards its own. Needs no
+// runtime. Any thread may call.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -19,18 +20,18 @@ namespace sennit::sched {
 template <class T>
 class fork_safe_static {
 public:
-    // Null: no memory.
+    // Returns null if memory is refused.
     T* get() noexcept {
         instance* here = newest_.load();
         if (belongs_to_this_process(here)) [[likely]]
             return &here->object;
         return make(here);
     }
-    T* find() const noexcept { // null: there is none yet
+    T* find() const noexcept { // Returns null if there is no object yet.
         instance* const here = newest_.load();
         return belongs_to_this_process(here) ? &here->object : nullptr;
     }
-    // Destroys it; nobody asks meanwhile.
+    // Destroys the object; no other thread may use it meanwhile.
     void end() noexcept {
         instance* const last = newest_.load();
         if (!belongs_to_this_process(last)) return;
@@ -41,7 +42,7 @@ public:
 private:
     static_assert(std::is_nothrow_default_constructible_v<T>);
     struct instance {
-        instance* inherited = nullptr; // a child leaves it as it is
+        instance* inherited = nullptr; // A child leaves the parent's object unchanged.
         const unsigned generation = sys::fork_generation();
         T object{};
     };
@@ -51,7 +52,7 @@ private:
 
     [[gnu::noinline]] T* make(instance* seen) noexcept {
         try {
-            sys::install_atfork_handlers(); // first, so that no child takes it for its own
+            sys::install_atfork_handlers(); // First, so that no child takes the object for its own.
             auto fresh = std::make_unique<instance>();
             do {
                 if (belongs_to_this_process(seen)) return &seen->object;

@@ -21,7 +21,7 @@ registry::state& registry::here() {
     return *mine;
 }
 
-#ifdef SENNIT_SIMULATOR // it counts what is allocated, and nobody looks
+#ifdef SENNIT_SIMULATOR // The simulator counts allocations, and no thread examines the list.
 void registry::add(runtime_core&) {}
 void registry::remove(runtime_core&) noexcept {}
 #else
@@ -29,12 +29,12 @@ void registry::add(runtime_core& one) {
     state& all = here();
     std::lock_guard guard(all.mutex);
     all.runtimes.push_back(&one);
-    sennit_debug_root.runtimes =
-        &all.runtimes; // the address of the list, where a debugger finds it
+    // The address of the list, where a debugger finds it.
+    sennit_debug_root.runtimes = &all.runtimes;
 }
 
 void registry::remove(runtime_core& one) noexcept {
-    state& all = here(); // made by `add`
+    state& all = here(); // Made by `add`.
     std::lock_guard guard(all.mutex);
     std::erase(all.runtimes, &one);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtimes of the process, for those who look at all of them: dumps, the watch for a
-// standstill, debuggers.
+// The runtimes of the process, for code that examines all of them: dumps, the deadlock detector,
+// debuggers.
 //
 // A runtime is in the list from the end of its construction to the beginning of its destruction;
 // while the lock is held none comes or goes. In a child of fork() the list begins empty, and the
@@ -18,15 +18,15 @@ class runtime_core;
 
 class registry {
 public:
-    static void add(runtime_core& one); // throws std::bad_alloc
+    static void add(runtime_core& one); // Throws std::bad_alloc.
     static void remove(runtime_core& one) noexcept;
 
     static std::unique_lock<sys::mutex> lock();
     static std::unique_lock<sys::mutex> try_lock();
-    static const std::vector<runtime_core*>& all() noexcept; // with the lock held; oldest first
+    static const std::vector<runtime_core*>& all() noexcept; // Requires the lock; oldest first.
 
-    // Of whoever halts workers: one at a time in the process. After the other one, if that is
-    // taken, too.
+    // The lock of a thread that halts workers: one at a time in the process. If a thread takes both
+    // locks, it takes this one second.
     static std::unique_lock<sys::mutex> lock_of_snapshots();
 
 private:
@@ -34,12 +34,12 @@ private:
     static state& here();
 };
 
-// Where debuggers begin: tools/gdb/sennit.py.
+// The root object for debuggers: tools/gdb/sennit.py.
 struct debug_layout;
 struct debug_root {
-    const void* runtimes; // the address of `all()`
+    const void* runtimes; // The address of `all()`.
     const debug_layout* layout;
-    const void* coroutine_stacks; // the address of the newest one's
+    const void* coroutine_stacks; // The address of the variable that points to the newest one.
 };
 
 } // namespace sennit::sched

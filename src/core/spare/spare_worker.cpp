@@ -85,7 +85,7 @@ bool worker::deactivate() noexcept {
             continue;
         if (pinned_queue_.has_hard_affinity() &&
             !SENNIT_MUTANT("pinned task of a spare that deactivates")) {
-            seen = spare_state::inactive; // From here on a worker again, visible to all others.
+            seen = spare_state::inactive; // From here on visible to all threads as a worker again.
             while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
             }
             break;
@@ -103,7 +103,7 @@ void worker::notify_inactive() noexcept {
     if (spare_state_.cas(asleep, spare_state::notified)) sys::futex_wake(word, 1);
 }
 
-// Returns an inactive spare worker, a new one, or one that is leaving, in this order; null if the
+// Returns an inactive spare worker, a new one, or a leaving one, in this order; null if the
 // watchdog has activated as many as it may. `resize` always gets one. Throws the exceptions of
 // making a worker.
 worker* runtime_core::spare_to_activate(bool for_watchdog) {

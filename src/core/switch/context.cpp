@@ -9,7 +9,7 @@ namespace sennit::sched {
 
 namespace {
 
-// Bottom of every context's stack.
+// The bottom frame of every context's stack.
 [[noreturn]] void enter_context() noexcept {
     sys::arrived(this_worker()->self().machine);
     worker::on_switched_in();
@@ -40,7 +40,7 @@ stack_numbers current_stack() noexcept {
 
 context::context(runtime_core& owner, unsigned number, sys::stack frames, std::byte* last) noexcept
     : runnable(&context::resume_ready),
-      fork_end(reinterpret_cast<fork_slot*>(last)), // SAFETY: compared, never followed
+      fork_end(reinterpret_cast<fork_slot*>(last)), // SAFETY: compared, never followed.
       saved_head(fork_base()), saved_strand(&own), runtime(owner), stack(frames), index(number) {
     own.outer = nullptr;
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });

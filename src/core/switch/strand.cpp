@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t ids_in_a_block = 1 << 20;
 base::atomic<std::uint64_t> next_block{1};
 
-// What a thread that is no worker has instead of an activity. Such a thread never changes under its
-// code.
+// The state of a thread that is no worker, in place of a logical thread of its own. Such a thread
+// never changes under its code.
 struct thread_state {
     std::uint64_t number = 0;
     strand own;
@@ -31,7 +31,8 @@ struct thread_state {
 
 std::uint64_t fresh_id() noexcept {
     worker* me = this_worker();
-    if (!me) return next_block.fetch_add(1) * ids_in_a_block; // a block for one: threads are few
+    // A whole block of ids for one thread: such threads are few.
+    if (!me) return next_block.fetch_add(1) * ids_in_a_block;
     if (me->next_id % ids_in_a_block == 0)
         me->next_id = next_block.fetch_add(1) * ids_in_a_block + 1;
     return me->next_id++;
@@ -42,7 +43,7 @@ std::uint64_t fresh_ids(std::uint64_t) noexcept {
 }
 
 std::uint64_t number_of(strand& who) noexcept {
-    std::uint64_t number = who.id.load_rlx(); // orders nothing: a number is all there is
+    std::uint64_t number = who.id.load_rlx(); // Orders nothing: only the number matters.
     if (number != 0) return number;
     const std::uint64_t fresh = fresh_id();
     return who.id.cas(number, fresh) ? fresh : number;
@@ -72,9 +73,9 @@ strand_frame::~strand_frame() {
 }
 
 local_key new_local_key() noexcept {
-    // Here and not in the header, so that all shared objects of a program count together.
+    // Defined here and not in the header, so that all shared objects of a program use one counter.
     static constinit base::atomic<local_key> keys{0};
-    return keys.fetch_add_rlx(1); // pairs with nothing: only that the numbers differ matters
+    return keys.fetch_add_rlx(1); // Pairs with nothing: only that the numbers differ matters.
 }
 
 local_value*& current_locals() noexcept {

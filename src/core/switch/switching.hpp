@@ -58,8 +58,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     switch_now(from, target);
 }
 
-// Runs on the stack that was switched to, perhaps on another worker's thread than the one that this
-// context left.
+// Runs on the stack that was switched to, perhaps on the thread of another worker than the
+// worker that this context left.
 [[gnu::always_inline]] inline void worker::on_switched_in() noexcept {
     worker& me = *this_worker();
     const post_switch_action due = me.post_switch_action_;

@@ -15,12 +15,12 @@ cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexc
     if (!parent) return;
     std::lock_guard guard(parent->lock_);
     parent->children_.push_back(*this);
-    if (parent->cancelled())
-        cancelled_.store_rlx(1); // not shared yet, but with who comes by the parent's lock
+    // Not shared yet, except with a thread that comes by the parent's lock.
+    if (parent->cancelled()) cancelled_.store_rlx(1);
 }
 
 cancel_scope::~cancel_scope() {
-    // One made in a coroutine may still be there, which was suspended since.
+    // A child made in a coroutine that was suspended since may still be there.
     SENNIT_CHECK(children_.empty(), "[SNT-113] a fiber or a with_timeout ended before a nursery "
                                     "that was made in it; destroy the nursery in the "
                                     "block that made it");
@@ -29,18 +29,19 @@ cancel_scope::~cancel_scope() {
     parent_->children_.remove(*this);
 }
 
-// With the lock held. The first of those below that have to be told; null: none.
+// Requires the lock. Returns the first child scope that has to be cancelled, too; null: none.
 cancel_scope* cancel_scope::take_cancel(base::intrusive_queue<waiter>& woken) noexcept {
-    if (cancelled_.load_rlx() != 0) return nullptr; // written under the lock
+    if (cancelled_.load_rlx() != 0) return nullptr; // Written under the lock.
     cancelled_.store_rel(1);                        // pairs with cancel_called
     if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it)
         woken.push_back(*waits_);
     return children_.front();
 }
 
-// This one and all below, depth first. Locks are taken downwards and held from here to where we
-// are, and a child leaves its parent's list under the parent's lock, so what we walk lives. No
-// recursion: scopes may be nested deeper than the caller's stack is.
+// Cancels this scope and all scopes below it, depth first. Locks are taken downwards and held from
+// here to the current scope, and a child leaves its parent's list under the parent's lock, so every
+// visited scope lives. There is no recursion: scopes may be nested deeper than the caller's stack
+// is.
 void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
     for (cancel_scope* at = this;;) {
         at->lock_.lock();
@@ -48,7 +49,7 @@ void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
         while (!below) {
             at->lock_.unlock();
             if (at == this) return;
-            cancel_scope* const above = at->parent_; // locked
+            cancel_scope* const above = at->parent_; // Its lock is held.
             below = above->children_.after(*at);
             if (!below) at = above;
         }

@@ -33,19 +33,19 @@ struct pending : timer {
     cancel_scope* scope;
     runtime_core* runtime;
 
-    // The wheel calls it under its lock.
+    // The wheel calls this under its lock.
     static waiter* expired(timer& self) noexcept {
         wait_point& point = *static_cast<pending&>(self).point;
         return claim(point, wake_reason::timed_out) == claim_result::wake_it ? &point : nullptr;
     }
 
-    // When the waiter is saved completely. False: it has been claimed already. Up to the last step
-    // nobody wakes it, so this object lives; after it, it may be gone.
+    // Called when the waiter is saved completely. Returns false if it has been claimed already.
+    // Until the last step no thread wakes the waiter, so this object lives; after that step it may
+    // be gone.
     bool begin() noexcept {
-        if (scope &&
-            !scope->enter(
-                *point)) {   // before the timer, which may be due: a cancelled scope goes first
-            scope = nullptr; // nothing to leave, nor to disarm
+        // Before the timer, which may be due: a cancelled scope goes first.
+        if (scope && !scope->enter(*point)) {
+            scope = nullptr; // There is nothing to leave, nor to disarm.
             deadline_ns = never;
             (void)claim(*point, wake_reason::cancelled);
         }
@@ -53,7 +53,7 @@ struct pending : timer {
         wait_point& mine = *point;
         if (publish) publish(argument);
         std::uint32_t expected = preparing;
-        // Pairs with claim; who came before is acquired by reason().
+        // Pairs with claim; reason() acquires an earlier claimer's writes.
         return base::elidable(mine.state).cas_rel(expected, waiting);
     }
 
@@ -63,9 +63,9 @@ struct pending : timer {
     }
 };
 
-// A thread that is no worker, or a worker without memory for another stack.
+// Blocks a thread that is no worker, or a worker without memory for another stack.
 void block_thread(pending& mine) noexcept {
-    mine.runtime = nullptr; // its own clock
+    mine.runtime = nullptr; // The thread sleeps by its own clock.
     if (!mine.begin()) return;
     wait_point& point = *mine.point;
     if (mine.deadline_ns == never) {
@@ -74,12 +74,12 @@ void block_thread(pending& mine) noexcept {
     }
     base::unregister_this_thread();
     while (point.signal.load() == 0) {
-        if (mine.deadline_ns == never) { // claimed, and about to be woken
+        if (mine.deadline_ns == never) { // Claimed, and about to be woken.
             sys::futex_wait(point.signal, 0);
         } else if (!sys::futex_wait_until(point.signal, 0, mine.deadline_ns)) {
-            if (claim(point, wake_reason::timed_out) != claim_result::lost)
-                break;                // ours: nobody will wake us
-            mine.deadline_ns = never; // somebody is about to
+            // This thread has the claim: no other thread will wake it.
+            if (claim(point, wake_reason::timed_out) != claim_result::lost) break;
+            mine.deadline_ns = never; // Another thread is about to wake this one.
         }
     }
 }
@@ -87,7 +87,7 @@ void block_thread(pending& mine) noexcept {
 } // namespace
 
 claim_result claim(wait_point& point, wake_reason why) noexcept {
-    std::uint32_t seen = point.state.load_rlx(); // a hint: the CAS decides
+    std::uint32_t seen = point.state.load_rlx(); // A hint: the CAS decides.
     while (seen == preparing || seen == waiting)
         if (base::elidable(point.state)
                 .cas_acq_rel(seen, static_cast<std::uint32_t>(why))) // pairs with begin and reason
@@ -125,8 +125,8 @@ SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void
         } mine{publish, argument};
         park(
             [](void* self, waiter&) noexcept {
-                const simple what = *static_cast<simple*>(
-                    self); // the frame may be gone as soon as the lock is free
+                // The frame may be gone as soon as the lock is free.
+                const simple what = *static_cast<simple*>(self);
                 what.publish(what.argument);
                 return true;
             },
@@ -176,8 +176,8 @@ SENNIT_RETURN_VIA_THUNK wake_reason block_for_any(wait_list& list, base::spin_lo
     put_in(list, entry, first);
     entry.queued = true;
     const wake_reason why = wait_unlocking(point, held, options);
-    std::lock_guard guard(
-        held); // also after a claim: one that came before we slept may still be handing over
+    // Also after a claim: a claimer that came before this wait slept may still be handing over.
+    std::lock_guard guard(held);
     dequeue(list, entry);
     return why;
 }

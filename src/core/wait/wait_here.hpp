@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ways to block, inline for those who block all the time: wait.cpp and the monitors. Each call
-// between the caller's code and the switch costs some 30 instructions, the return behind the switch
-// included.
+// Two ways to block, inline for frequent callers: wait.cpp and the monitors. Each call between the
+// caller's code and the switch costs some 30 instructions, including the return after the switch.
 #pragma once
 
 #include "core/diagnostics/deadlock_detector.hpp"
@@ -14,8 +13,8 @@
 
 namespace sennit::sched {
 
-// wait_unlocking, where only one source can end the wait and nothing else: no claim, no timer, no
-// scope. `me` runs.
+// wait_unlocking for a wait that only one source can end: no claim, no timer, no scope. `me` is the
+// running logical thread.
 [[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held,
                                                           strand& me,
                                                           const wait_options& options) noexcept {
@@ -30,7 +29,7 @@ namespace sennit::sched {
     return point.reason();
 }
 
-// `block`, where something else than a claim of the entry in `list` may end the wait. wait.cpp.
+// `block` for a wait that an event other than a claim of the entry in `list` may end. wait.cpp.
 [[gnu::noinline]] wake_reason block_for_any(wait_list& list, base::spin_lock& held,
                                             const wait_options& options, void* data,
                                             bool first) noexcept;
@@ -42,7 +41,7 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
         list.push_back(entry);
 }
 
-// `block`.
+// `block`, inline.
 [[gnu::always_inline]] inline wake_reason block_here(wait_list& list, base::spin_lock& held,
                                                      const wait_options& options, void* data,
                                                      bool first = false) noexcept {
@@ -51,14 +50,15 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
         return block_for_any(list, held, options, data, first);
     wait_point point(true);
     wait_entry entry(point, 0, data);
-    put_in(list, entry, first); // `queued` is for those who take themselves off
+    // `queued` is only for waiters that remove themselves from the list.
+    put_in(list, entry, first);
     (void)wait_for_source(point, held, me, options);
     return wake_reason::source;
 }
 
-// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`: for a hand-over
-// after which only what `next` does can wake the caller. One switch, where `next` would be the
-// first to run here anyway.
+// Wakes `next` once the caller is saved, and blocks the caller until `wake(who)`. For a hand-over
+// after which only `next` can cause the caller's wake-up. It costs one switch if `next` would be
+// the first to run here in any case.
 [[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
     worker* me = this_worker();
     if (me && next.parked && me->switch_directly_to(*next.parked, who)) return;

@@ -60,8 +60,8 @@ bool worker::poll_global_sources() noexcept {
 // Schedules the next global poll. It is due after `tuning::global_poll_interval` picks, or fewer if
 // that many picks have taken longer than `tuning::global_poll_target_ns`, because timers and
 // outside work wait for all of them. A pick may be a row of mailboxes, which shrinks with the
-// interval, and each mailbox may handle a row of messages. That second row is what makes messages
-// cheap, so it shrinks only where even the shortest interval takes too long.
+// interval, and each mailbox may handle a row of messages. Messages are cheap because of that
+// second row, so it shrinks only where even the shortest interval takes too long.
 void worker::begin_global_poll() noexcept {
     const std::int64_t now = sys::coarse_now_ns();
     const std::int64_t past = now - std::exchange(cached_now_ns_, now);

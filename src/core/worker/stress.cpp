@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stress builds (SENNIT_STRESS) do more often than chance would: publish, lose the processor,
-// force.
+// Events that stress builds (SENNIT_STRESS) cause more often than chance would: publication, loss
+// of the processor, forced publication.
 #include "core/worker/worker.hpp"
 
 #ifdef SENNIT_STRESS

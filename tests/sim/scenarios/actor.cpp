@@ -430,7 +430,7 @@ SIM_SCENARIO_WITHIN(
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
     sim::thread thief([&] {
         sennit::sched::run_queue& queue = all.one->core().worker_at(0).queue();
-        (void)queue.claimed([&]() noexcept {
+        (void)queue.with_remote_lock([&]() noexcept {
             if (queue.lifo.held()) sim::check(all.what.passed_on == 1, "and what came before it");
         });
     });
