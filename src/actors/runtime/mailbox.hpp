@@ -1,76 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mailbox: a runnable that has mail, and handles it one piece at a time.
+// A mailbox: a runnable that holds the messages of one actor and handles them one at a time.
 //
-// State. `owner_`: the worker whose queue's lock guards `busy_` and `local_messages_`; null: on its
-// way from one worker to another. `busy_`: it lies in a queue, or a turn of it runs or is
-// suspended; if not, it is idle. `local_messages_`: mail from the owner's thread, in order, what is
-// urgent first (mailbox_urgent.cpp). `remote_`: mail from all others, newest first.
-// `wakeup_pending_`: `wakeup_` lies in a queue.
+// Threads. Any thread may deliver. A worker runs batches, and thieves and other workers enter the
+// queue lock of the owner. A batch is one run of a mailbox on a worker; it handles some messages.
+//
+// State.
+//   `owner_`            the worker whose queue lock guards `busy_` and `local_messages_`; null
+//                       while the mailbox travels from one worker to another
+//   `busy_`             true while the mailbox lies in a queue, or while its batch runs or is
+//                       suspended; false: the mailbox is idle
+//   `local_messages_`   messages from the owner's thread, in order, the urgent ones first
+//                       (mailbox_urgent.cpp)
+//   `remote_`           messages from all other threads, newest first
+//   `wakeup_pending_`   1 while `wakeup_` lies in a queue
 //
 // Protocol.
-// 1. The owner's thread delivers inside its own queue's lock (biased_lock: no fence, no locked
-// instruction): appends to
-//    `local_messages_`, behind what has come from others; if idle: busy, and into the queue.
-//    The first piece that a handler sends stays in its worker's hand instead, when nothing is ready
-//    there: lifo_slot.hpp.
-// 2. Everybody else pushes on `remote_`, then looks at `owner_`. Null: done, whoever has it begins
-// a turn with it and
-//    looks after it has written `owner_`. Else sets `wakeup_pending_`, and who changed it sends the
-//    notice to the owner's inbox, from which an idle worker takes it if the owner does not get on.
-// 3. The notice clears `wakeup_pending_`, then looks: no mail on `remote_`: a turn has taken it.
-// Idle: makes it busy, and
-//    itself the owner, under that owner's lock, and runs a turn. Busy: leaves it.
-// 4. A turn makes its worker the owner, then takes all mail: `local_messages_`, then `remote_`. It
-// ends after 64 pieces (or,
-//    with more waiting, some 100 us) or when nothing is left. Inside the owner's lock it looks once
-//    more: something there: back into the queue; else idle.
-// 5. A handler that blocks takes its context, and the turn, with it. If it goes on in another
-// worker's thread, that one
-//    makes itself the owner under the old one's lock before it touches anything.
-// 6. The system may come to refuse what lets others than the owner into that lock
-// (biased_lock::try_lock_remote). Then what must
-//    be done there is asked of the owner, by its inbox, and it alone may run that: a turn that goes
-//    on elsewhere has it write null to `owner_`, as for a mailbox on its way, and waits until it
-//    has; a notice goes back to it; the first notice of one that is bound to another worker sends
-//    it on its way there. What need not be done is not: `pull_to_this_worker`, `set_initial_owner`.
+// 1. The owner's thread delivers inside its own queue lock (biased_lock: no fence, no locked
+//    instruction). It appends to `local_messages_`, behind the messages that other threads have
+//    sent. If the mailbox is idle, the owner makes it busy and queues it. The first message that a
+//    handler sends stays in the LIFO slot of its worker instead, when nothing else is ready there:
+//    lifo_slot.hpp.
+// 2. Every other thread pushes the message on `remote_`, then reads `owner_`. If `owner_` is null,
+//    the sender is done: the worker that holds the mailbox begins a batch, and reads `remote_`
+//    after it has written `owner_`. Otherwise the sender sets `wakeup_pending_`. The sender that
+//    changed it from 0 to 1 sends the wakeup to the owner's pinned queue. An idle worker takes the
+//    wakeup from there if the owner makes no progress.
+// 3. The wakeup clears `wakeup_pending_`, then looks. If `remote_` is empty, a batch has taken the
+//    messages. If the mailbox is idle, the wakeup makes it busy and makes its own worker the owner,
+//    both under the old owner's lock, and runs a batch. If the mailbox is busy, the wakeup leaves
+//    it.
+// 4. A batch makes its worker the owner, then takes all messages: `local_messages_`, then
+//    `remote_`. The batch ends after 64 messages (or, with more waiting, after some 100 us) or when
+//    nothing is left. Inside the owner's lock the batch looks once more. If there is a message, the
+//    mailbox goes back into the queue; otherwise the mailbox becomes idle.
+// 5. A handler that blocks takes its context, and the batch, with it. If the handler continues in
+//    another worker's thread, that worker makes itself the owner under the old owner's lock before
+//    it touches any other state.
+// 6. The system may come to refuse the barrier that lets other threads than the owner into the
+//    owner's lock (biased_lock::try_lock_remote). Work that must be done inside that lock then goes
+//    to the owner, through its pinned queue, and only the owner may run it.
+//    * A batch that continues elsewhere asks the owner to write null to `owner_`, as for a mailbox
+//      in transit, and waits until the owner has done so.
+//    * A wakeup goes back to the owner.
+//    * The first wakeup of a mailbox that is bound to another worker sends the mailbox on its way
+//      to that worker.
+//    * Optional work is left out: `pull_to_this_worker`, `set_initial_owner`.
+// 7. Handlers may send faster to a mailbox of another worker than that mailbox takes its messages
+//    (flood_detector.hpp). The sending batch then ends after the current message, and the sender's
+//    mailbox continues behind the receiver. Inside its owner's lock the rest of the batch goes back
+//    before `local_messages_`, and `owner_` becomes null; the mailbox stays busy. If the receiver
+//    has an owner, and the batch changes the sender's `wakeup_pending_` from 0 to 1, the sender's
+//    wakeup carries the mailbox to that owner, as in (8). Otherwise the mailbox goes into the
+//    injector: a receiver without an owner most likely lies there, too.
+// 8. An idle mailbox that receives messages from another worker sometimes migrates there
+//    (mailbox_migration.cpp). Inside its owner's lock it becomes busy and `owner_` becomes null, if
+//    `wakeup_pending_` changes from 0 to 1. Its wakeup carries it along, clears `wakeup_pending_`
+//    and begins a batch, as if the mailbox had lain in a queue.
 //
-// 7. A turn whose handlers send faster to a mailbox of another worker than that is looked at
-// (flood_detector.hpp) ends after
-//    that piece, and the sender's mailbox goes on behind the receiver. Inside its owner's lock the
-//    rest goes back before `local_messages_`, and `owner_` becomes null; the mailbox stays busy.
-//    Where the receiver has an owner, and `wakeup_pending_` was 0 and is 1 now, the sender's notice
-//    takes it to that owner, as in (8). Else it goes into the shared queue: a receiver without an
-//    owner lies there, too, most likely.
+// Why at most one batch runs. Only the thread that changes idle to busy, under the owner's lock,
+// starts a batch or queues the mailbox so that the queue starts it; and busy ends with the batch.
+// Only the owner's thread and the batch touch `local_messages_`. While a batch runs in another
+// thread than the owner's, the owner's thread does not touch the list.
 //
-// 8. An idle one that was sent to from another worker goes there now and then
-// (mailbox_migration.cpp): inside its owner's
-//    lock it becomes busy and `owner_` null, if `wakeup_pending_` was 0 and is 1 now; its notice
-//    takes it along, clears `wakeup_pending_` and begins a turn, as if it had lain in a queue.
+// Why no message is lost. A sender pushes on `remote_` before it looks at `wakeup_pending_`. If
+// that look finds 1, the wakeup has yet to clear the flag, and looks at `remote_` and `busy_` after
+// that. So in every case either some wakeup looks after the push, or a batch has taken the message.
+// If the wakeup finds the mailbox busy, the batch's last look (4), in the same lock, comes later
+// and sees the push. If the sender finds `owner_` null, the batch writes `owner_` after that look,
+// and takes `remote_` after that write. The push, the look, the write and the take are all
+// sequentially consistent.
 //
-// Why one turn at a time: only who changes idle to busy, under the owner's lock, starts one, or
-// makes it be started by the queue; and busy ends with the turn. Only the owner's thread and the
-// turn touch `local_messages_`; while a turn runs in another thread than the owner's, it does not.
-// Why nothing is lost: a push on `remote_` comes before the look at `wakeup_pending_`. If that says
-// 1, the notice has yet to clear it, and looks at `remote_` and `busy_` after that; so whatever
-// happens, some notice looks there behind the push, or a turn has taken what was pushed. If it
-// finds busy, the turn's last look (4), in the same lock, comes later and sees the push. If it
-// finds `owner_` null, the turn writes `owner_` after that look, and takes `remote_` after it
-// wrote: all four are sequentially consistent. Why mail of one pair stays in order: what came by
-// `remote_` before is in `local_messages_` or taken before a local delivery appends behind it; and
-// a turn takes `local_messages_` first, in the thread that alone adds to it. Why (6) is no
-// exception. The owner's half of its lock needs no barrier of others, so what it does inside is as
-// good as what a claim does. Only the turn changes `owner_` of one that is busy and in no queue, so
-// the owner that was asked is the owner when it comes to it. From its null on, all mail comes by
-// `remote_` and nobody sends a notice; the turn that waited finds null (the owner's word that it
-// has been done carries it), makes itself the owner, and takes `remote_` after that, or looks at it
-// at its end: the case of null above. A notice that is sent back is the same notice once more, and
-// where another one was sent meanwhile, that one looks. The owner answers as soon as it gets on, as
-// it does to any mail; a relief that was sent back is rung for (spare_worker.cpp).
+// Why messages of one sender to one receiver stay in order. Earlier messages that came by `remote_`
+// are in `local_messages_`, or taken, before a local delivery appends behind them. A batch takes
+// `local_messages_` first, in the only thread that adds to it.
 //
-// Tried and rejected: one word with exchange for each delivery and a compare-and-swap for each
-// turn's end (as in Pony): two locked instructions a hop, about 10 ns of the 10 there are. An owner
-// makes neighbours in a ring stay together, too. Tested by tests/unit/actors, explored by
-// tests/sim/scenarios/actor.cpp.
+// Why (6) is no exception. The owner's half of its lock needs no barrier from other threads, so a
+// step that the owner runs inside the lock is as good as a step of a thread that revoked the lock.
+// Only the batch changes `owner_` of a mailbox that is busy and in no queue, so the owner that was
+// asked is still the owner when it runs the request. After the owner's null, all messages come by
+// `remote_` and no sender sends a wakeup. The batch that waited finds null, because the owner's
+// completion signal carries that store. The batch makes itself the owner, and takes `remote_` after
+// that, or looks at it at its end: the case of null in the proof that no message is lost. A wakeup
+// that is sent back is one more send of that wakeup; where a sender has sent another wakeup
+// meanwhile, that wakeup looks. The owner answers as soon as it makes progress, as it does for any
+// message. A spare worker that was released is woken (spare_worker.cpp).
+//
+// Tried and rejected: one word with an exchange for each delivery and a compare-and-swap for each
+// end of a batch (as in Pony). That costs two locked instructions a hop, about 10 ns of the 10 ns
+// that a hop takes. An owner also keeps neighbours in a ring together.
+//
+// Tested by tests/unit/actors; explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
 #include "actors/runtime/mailbox_table.hpp"
@@ -94,84 +113,91 @@ public:
     explicit mailbox(std::uint32_t slot) noexcept : runnable(&mailbox::run_queued), slot_(slot) {}
     mailbox(const mailbox&) = delete;
 
-    // Nobody's, as a new one is, it is this runtime's from now on; and nobody's again. `affinity`:
-    // of the only worker that may run it; 0: any. Who has an old address may be looking.
+    // Makes the mailbox part of `runtime`; before, it belongs to no runtime, like a new one. Only
+    // the worker with `affinity` may run it; 0: any worker. Threads that hold an old address may
+    // look at the mailbox meanwhile.
     void attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t affinity) noexcept;
+    // Ends the mailbox's part in its runtime.
     void detach_from_runtime() noexcept;
-    bool generations_exhausted() const noexcept; // its generations are
+    // True if the mailbox has used up its generations.
+    bool generations_exhausted() const noexcept;
 
-    // False: that is not for this worker's hand; nothing is done.
+    // Puts the message into this worker's LIFO slot. False: the message does not qualify, and
+    // nothing has changed.
     bool try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept;
-    // Any thread.
+    // Delivers a message. Any thread may call this.
     delivery accept(address to, message_node& one) noexcept;
-    // Pairs with begin_incarnation: for who goes through all mailboxes, or has the address by a way
-    // that orders nothing.
+    // Pairs with begin_incarnation, for threads that walk all mailboxes or that got the address in
+    // a way that orders nothing.
     std::uint32_t generation() const noexcept { return generation_.load_acq(); }
-    // The same, and never older than what the caller has stored sequentially consistently: see
-    // mailbox_capacity.cpp.
+    // True if `incarnation` has ended. The sequentially consistent load never returns a generation
+    // older than the caller's sequentially consistent stores: see mailbox_capacity.cpp.
     bool ended(address incarnation) const noexcept {
         return generation_.load() != incarnation.generation;
     }
-    address self() const noexcept {
-        return {slot_, generation_.load_rlx()};
-    } // orders nothing: own life
-    // Whose turn runs: the life, or, once that has ended in this turn, that one still; never the
-    // one to come. Own turn's.
-    address batch_address() const noexcept {
-        return {slot_, (generation_.load_rlx() - 1) | 1};
-    } // orders nothing: own turn's
-    // Of who lives, or is somebody's slot; null: nobody's.
+    // The address of the present incarnation. The load orders nothing: only that incarnation calls
+    // this.
+    address self() const noexcept { return {slot_, generation_.load_rlx()}; }
+    // The address of the incarnation whose batch runs. An incarnation that ended within the batch
+    // still counts; the next incarnation never does. The load orders nothing: only the batch calls
+    // this.
+    address batch_address() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; }
+    // The runtime of the mailbox. A mailbox that is alive or that a table has handed out has one;
+    // `runtime_or_null` returns null for a mailbox of no runtime.
     runtime_core& runtime() const noexcept { return *runtime_or_null(); }
-    runtime_core* runtime_or_null() const noexcept {
-        return runtime_.load_rlx();
-    } // pairs with begin_incarnation: older
+    // The load pairs with begin_incarnation: the runtime was written before.
+    runtime_core* runtime_or_null() const noexcept { return runtime_.load_rlx(); }
     bool is_alive() const noexcept { return generation() % 2 != 0; }
     bool bound() const noexcept { return wakeup_.bound; }
 
-    // Before a life: the worker of this home shall be the owner. Left out when that cannot be had
-    // at once.
+    // Makes the worker with affinity `wanted` the owner, before an incarnation begins. Does nothing
+    // if the present owner's lock cannot be entered immediately.
     void set_initial_owner(std::uint16_t wanted) noexcept;
-    // Who has just taken it from the table; what the life needs was written before.
-    void begin_incarnation() noexcept {
-        generation_.store_rel(generation_.load_rlx() + 1);
-    } // pairs with generation
-    // Before a life, and behind its beginning: mail that came when it was not there yet.
+    // Begins an incarnation. The caller has just taken the slot from the table, and has written all
+    // that the incarnation needs. The store pairs with generation().
+    void begin_incarnation() noexcept { generation_.store_rel(generation_.load_rlx() + 1); }
+    // `push_early_message` runs before an incarnation begins, `notify_of_early_messages` after it
+    // has begun. Both serve messages that arrived while the actor was under construction.
     void push_early_message(message_node& one) noexcept {
-        one.generation = generation_.load_rlx() + 1; // owner: nobody else changes it
+        // owner: only this thread changes the generation
+        one.generation = generation_.load_rlx() + 1;
         push_remote(one);
     }
     void notify_of_early_messages() noexcept { notify_owner(); }
-    // Inside its turn. Mail for the ended life goes to nobody. When the turn ends, and nothing is
-    // left of that, the owner is told and the slot goes back to the table.
+    // Ends the incarnation; called inside its batch. Messages for the ended incarnation become dead
+    // letters. When the batch ends, and none of those messages is left, the mailbox notifies the
+    // incarnation's owner and returns the slot to the table.
     void end_incarnation() noexcept;
-    // Both pair with begin_incarnation: written before the life.
-    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; } // as said
-    when_full full() const noexcept {
-        return static_cast<when_full>(bounds.load_rlx() & 3);
-    } // as said
-    // Counts one more in, if it may: `dead` means no. See when_full.
+    // True if a bounded mailbox has room for one more message. The load pairs with
+    // begin_incarnation: `bounds` was written before.
+    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }
+    // The policy for a full mailbox. The load pairs with begin_incarnation: `bounds` was written
+    // before.
+    when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); }
+    // Counts one more message, if there is room; `full` means that there is none. See when_full.
     delivery reserve_room(message_node& one) noexcept;
-    // Of one that is not handled after all.
+    // Returns the room of a message that no handler will get.
     void unreserve_room(message_node& one) noexcept {
         if (!one.counted) return;
         one.counted = false;
         (void)release_room();
     }
-    // Taken from the table, but no life begins: whose address was given to others is nobody's from
-    // then on.
-    void skip_incarnation() noexcept {
-        generation_.store(generation_.load_rlx() + 2);
-    } // owner: nobody else changes it
+    // Takes the slot past one generation in which no incarnation begins: a handed-out address of
+    // that generation never becomes alive. Owner: only this thread changes the generation.
+    void skip_incarnation() noexcept { generation_.store(generation_.load_rlx() + 2); }
 
-    // The running activity has fiber_local values. If a turn runs here, they end with it.
+    // The running strand has created fiber_local values. If a batch runs here, the values end with
+    // the current message.
     static void note_locals() noexcept;
 
-    // Inside the lock of `victim`'s queue, by a thief or its owner: what its handler sent last goes
-    // where its receiver finds it. True: that was idle, and lies in that queue now.
+    // Delivers the message in the victim's LIFO slot to its receiver. A thief, or the victim
+    // itself, calls this inside the lock of the victim's queue. True: the receiver was idle, and
+    // lies in that queue now.
     static bool deliver_from_lifo_slot(worker& victim) noexcept;
 
-    // It is the notice of one that is busy, which will look for its mail. A hint: that may have
-    // come to an end. Inside the lock of the inbox where it lies.
+    // True if `item` is the wakeup of a busy mailbox, whose batch will look for messages anyway. A
+    // hint: the batch may have ended meanwhile. Called inside the lock of the pinned queue that
+    // holds `item`.
     static bool is_stale_wakeup(runnable& item) noexcept;
 
 private:
@@ -200,10 +226,13 @@ private:
     };
     struct wakeup : runnable {
         wakeup() noexcept : runnable(&mailbox::run_wakeup) {}
-        bool owner_only = false;      // for this once only the owner may read it
-        bool carries_mailbox = false; // it is on its way, busy: the reader begins a turn
-        bool bound = false; // when it was made, to the worker of `affinity`; else that is what
-                            // round_robin gave it
+        // True if only the owner may read this wakeup, for this one time.
+        bool owner_only = false;
+        // True if the wakeup carries its busy mailbox: the reader begins a batch.
+        bool carries_mailbox = false;
+        // True if the mailbox was made for the worker of `affinity`; otherwise round_robin chose
+        // `affinity`.
+        bool bound = false;
     };
 
     static void run_queued(runnable* self) noexcept;
@@ -252,20 +281,21 @@ private:
                                         std::uint32_t incarnation) noexcept;
     bool release_room() noexcept;
     [[gnu::noinline, gnu::cold]] void wake_senders() noexcept;
-    // Inside the owner's lock.
+    // Called inside the owner's lock.
     bool idle() const noexcept { return !busy_.load_rlx(); } // under the lock
-    // Its turn may begin with what `me` has in hand for it: nothing else has come.
+    // True if a batch may begin with the message in the LIFO slot of `me`: no other message has
+    // come.
     bool may_begin_with_it(worker& me) const noexcept {
         return owner_.load_rlx() == &me && idle() && !remote_.load(); // under the lock
     }
-    // True: it was idle.
+    // Makes the mailbox busy. True: it was idle.
     bool becomes_busy() noexcept {
         if (!idle()) return false;
         busy_.store_rlx(true); // under the lock
         return true;
     }
     [[gnu::noinline]] void take_remote(list& into) noexcept;
-    // Into `local_messages_`.
+    // Adds a message to `local_messages_`.
     void enqueue(message_node& one) noexcept {
         if (one.urgent) [[unlikely]]
             overtake(local_messages_, {&one, &one});
@@ -276,77 +306,87 @@ private:
     [[gnu::noinline]] list left_over(list rest, message_node* last_urgent) noexcept;
     [[gnu::noinline, gnu::cold]] void reject(message_node& one, delivery why) noexcept;
 
-    // A hop between two mailboxes of one worker touches the first two lines. The first is the
-    // turn's: here is all that each piece changes. (The first two lie in what the runnable leaves
-    // of its last word.)
+    // A hop between two mailboxes of one worker touches the first two cache lines. The first line
+    // is the batch's: it holds all state that each message changes. The first two members lie in
+    // the part of its last word that the runnable leaves free.
     base::atomic<bool> busy_{false};
-    // Its turn's: the life has ended, and the slot goes back when the turn ends; it outruns a
-    // receiver, and ends early; its handlers have made fiber_local values.
+    // Marks of the batch. `retired`: the incarnation has ended, and the slot goes back when the
+    // batch ends. `floods_receiver`: the batch outruns a receiver, and ends early. `has_locals`:
+    // its handlers have created fiber_local values.
     enum mark : std::uint8_t { retired = 1, floods_receiver = 2, has_locals = 4 };
     std::uint8_t marks_ = 0;
 
 public:
-    base::byte_lock cold_state_lock; // the model's: guards what `cold_state` leads to
+    // The actor layer's: guards the state that `cold_state` leads to.
+    base::byte_lock cold_state_lock;
 
 private:
     list local_messages_;
 
 public:
-    base::atomic<std::uint64_t> handled{0}; // pieces, in this life; its turn writes
+    // Messages handled in this incarnation. Only the batch writes it.
+    base::atomic<std::uint64_t> handled{0};
 
 private:
-    // The second is the senders': a turn looks here once for many pieces.
+    // The second line is the senders': a batch looks here once for many messages.
     alignas(base::cache_line) base::atomic<message_node*> remote_{nullptr};
-    base::atomic<std::uint32_t> generation_{0}; // odd: alive
+    // Odd while an incarnation is alive.
+    base::atomic<std::uint32_t> generation_{0};
     const std::uint32_t slot_;
     base::atomic<worker*> owner_{nullptr};
 
 public:
-    void* object = nullptr; // the model's, for one life
-    // Bounded mail: how many pieces there may be and, in the lowest two bits, when_full; and pieces
-    // not yet handled. 0: no bound. Who counts one in counts it out, whichever life that is in: the
-    // count is never set. So what came too late for the last life takes of this one's room, until a
-    // turn has returned it.
+    // The actor layer's object, for one incarnation.
+    void* object = nullptr;
+    // `bounds` holds the limit of a bounded mailbox, with its when_full in the lowest two bits; 0:
+    // unbounded. `queued` counts the messages that are not yet handled. Whichever thread counts a
+    // message in, a batch or `unreserve_room` counts it out, in whichever incarnation that happens:
+    // no code ever sets the count. So a message that came too late for the last incarnation takes
+    // room of this one, until a batch has returned it.
     base::atomic<std::uint32_t> bounds{0};
     base::atomic<std::uint32_t> queued{0};
-    base::atomic<std::uint8_t> senders_waiting{0}; // senders wait for room
+    // 1 if senders wait for room.
+    base::atomic<std::uint8_t> senders_waiting{0};
     std::uint8_t shard = 0;
 
 private:
     base::atomic<std::uint8_t> wakeup_pending_{0};
-    base::atomic<std::uint8_t> last_remote_sender_{
-        0}; // home of the worker that sent last from afar, a hint; 0: not known
-    base::atomic<std::uint32_t> remote_takes_{
-        0}; // how often mail from afar was taken; who may touch `local_messages_` writes
+    // The affinity of the worker that last sent from another worker, a hint; 0: not known.
+    base::atomic<std::uint8_t> last_remote_sender_{0};
+    // How often a thread has taken `remote_`. Only a thread that may touch `local_messages_` writes
+    // it.
+    base::atomic<std::uint32_t> remote_takes_{0};
     base::atomic<runtime_core*> runtime_{nullptr};
 
 public:
-    void* cold_state = nullptr; // the model's, for one life; as the next two, and `shard`
+    // The actor layer's, for one incarnation, as are `shard`, `group` and `asks`.
+    void* cold_state = nullptr;
 
 private:
-    // The third is for what is seldom.
+    // The third line holds state that is rarely used.
     alignas(base::cache_line) wakeup wakeup_;
-    message_node* last_urgent_ =
-        nullptr; // see mailbox_urgent.cpp; who may touch `local_messages_` writes
+    // The last urgent message of the list: see mailbox_urgent.cpp. Only a thread that may touch
+    // `local_messages_` writes it.
+    message_node* last_urgent_ = nullptr;
 
 public:
     base::atomic<incarnation_owner*> group{nullptr};
-    base::atomic<std::uint64_t> asks{
-        0}; // whom the handler waits for: an address as one word, 0: nobody
+    // The actor that the handler waits for: its address as one word; 0: none.
+    base::atomic<std::uint64_t> asks{0};
 };
 
 static_assert(sizeof(runnable) == 40);
 static_assert(sizeof(mailbox) <= 192);
 
-// The model's: takes mail for one whose life is about to begin; false: there is none. Set before
-// anybody can have the address of such a one.
+// The actor layer's function that stores a message for an actor under construction. False: no such
+// actor exists. Set before any thread can have the address of such an actor.
 using early_message_store = bool (*)(message_node& early) noexcept;
 void set_early_message_store(early_message_store how) noexcept;
 
 inline mailbox* mailbox_table::find(std::uint32_t slot) noexcept {
-    // Orders nothing: slots are made after their chunk is entered, which stays, so it is the
-    // address that must come with the knowledge of the slot; what a life began with comes with
-    // `generation`.
+    // Orders nothing: slots are made after the directory has their chunk, and chunks stay. So the
+    // knowledge of the slot must come with the address. The state that an incarnation began with
+    // comes with `generation`.
     mailbox* chunk = directory[slot >> chunk_bits].load_rlx();
     return chunk ? chunk + (slot & (chunk_size - 1)) : nullptr;
 }
