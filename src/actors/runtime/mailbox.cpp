@@ -15,41 +15,41 @@
 
 namespace sennit::sched {
 
-// On its way: whoever has it next begins a turn, and writes itself down as the owner.
+// Puts the mailbox in transit: the worker that takes it next begins a batch, and becomes the owner.
+// Under the lock: a thread that still sees the old owner enters that owner's lock.
 void clear_owner(runnable& item) noexcept {
-    static_cast<mailbox&>(item).owner_.store_rlx(
-        nullptr); // who still sees the old owner comes by that one's lock
+    static_cast<mailbox&>(item).owner_.store_rlx(nullptr);
 }
 
-// ---- delivery
-// ------------------------------------------------------------------------------------------------------
+// ---- delivery -----------------------------------------------------------------------------------
 
-// False: this worker is not the owner.
+// Delivers in the owner's thread. False: this worker is not the owner.
 inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
-    if (owner_.load_rlx() != &me) return false; // a hint; decided inside the lock
+    if (owner_.load_rlx() != &me) return false; // a hint; the lock decides
     bool mine = true;
     const auto put = [&]() noexcept {
         if (owner_.load_rlx() != &me) { // under the lock
             mine = false;
             return false;
         }
-        if (remote_.load_rlx() && !SENNIT_MUTANT("older messages go first"))
-            [[unlikely]] // take_remote acquires
+        // pairs with push_remote: take_remote acquires
+        if (remote_.load_rlx() && !SENNIT_MUTANT("older messages go first")) [[unlikely]]
             take_remote(local_messages_);
         enqueue(one);
         return becomes_busy();
     };
-    const bool fresh = handled.load_rlx() == 0; // a metric, and no more than a hint
+    const bool fresh = handled.load_rlx() == 0; // a metric, here only a hint
     if (fresh) [[unlikely]]
-        (void)me.post_spawned_if(*this, put); // new work: newest first
+        (void)me.post_spawned_if(*this, put); // a new actor: newest first
     else
         (void)me.post_woken_if(*this, put);
     return mine;
 }
 
-// From a worker that is not the owner, or of another runtime.
+// Delivers from a worker that is not the owner, or from a worker of another runtime.
 [[gnu::noinline]] void mailbox::deliver_as_other_worker(message_node& one, worker& me) noexcept {
-    worker* const owner = owner_.load(); // a hint; but a relief may have been made a moment ago
+    // A hint. The load acquires, because the owner may be a newly made spare worker.
+    worker* const owner = owner_.load();
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
         runtime().idle().is_set(owner->index()) && pull_to_this_worker(one, me, *owner))
         return;
@@ -61,7 +61,7 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     const std::uint32_t taken = remote_takes_.load_rlx(); // a hint
     if (sender && &me.runtime() == &runtime() && me.floods().note(*sender, *this, taken))
         [[unlikely]]
-        sender->marks_ |= floods_receiver; // we are in its turn
+        sender->marks_ |= floods_receiver; // this thread runs the sender's batch
     deliver_remote(one);
 }
 
@@ -71,7 +71,7 @@ void mailbox::deliver_remote(message_node& one) noexcept {
 }
 
 void mailbox::push_remote(message_node& one) noexcept {
-    message_node* newest = remote_.load_rlx(); // pairs with nothing: the CAS decides
+    message_node* newest = remote_.load_rlx(); // orders nothing: the CAS decides
     do {
         one.next = newest;
     } while (!remote_.cas(newest, &one));
@@ -85,8 +85,9 @@ void mailbox::notify_owner() noexcept {
     runtime().post(wakeup_);
 }
 
-// For a sender on a worker, when the owner sleeps: to wake it would cost more than to make this one
-// the owner, and what follows one message stays together. False: it could not be done, or need not.
+// For a sender on a worker, when the owner sleeps. To wake the owner would cost more than to make
+// this worker the owner, and the work that follows one message stays together. False: the move was
+// impossible, or unnecessary.
 bool mailbox::pull_to_this_worker(message_node& one, worker& me, worker& owner) noexcept {
     bool moved_here = false;
     const auto let = owner.queue().with_remote_lock([&]() noexcept {
@@ -103,15 +104,14 @@ bool mailbox::pull_to_this_worker(message_node& one, worker& me, worker& owner) 
     return true;
 }
 
-// Newest first, as they lie there, becomes oldest first.
+// Takes `remote_`, which is newest first, and appends it oldest first.
 void mailbox::take_remote(list& into) noexcept {
     remote_takes_.store_rlx(remote_takes_.load_rlx() + 1); // a hint
     list usual, urgent;
     prefetch_links links;
     for (message_node* newest = remote_.exchange(nullptr); newest;) {
-        if (links.is_long())
-            prefetch_links::prefetch_ahead(
-                *newest); // else it leads to what was taken before, and is reused
+        // The links of a shorter chain lead to messages that an earlier batch took.
+        if (links.is_long()) prefetch_links::prefetch_ahead(*newest);
         message_node* const older = newest->next;
         (newest->urgent ? urgent : usual).prepend(*newest);
         links.add(*newest);
@@ -139,14 +139,14 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     if (stale) return;
     worker& here = *this_worker();
     if (!carried && (!me.remote_.load() || !me.try_activate_here(here)))
-        return; // a turn has taken it; or is to do so
+        return; // a batch has taken the messages, or is going to
     if (!me.runs_on(here)) return me.runtime().post(me);
     if (here.random_below(tuning::migration_odds) == 0) return me.run_batches_and_migrate(here);
     run_batches(me);
 }
 
-// This worker could not be let in. `wakeup_pending_` is 0: if somebody else changes it, another
-// notice is on its way.
+// For a wakeup whose worker was refused the owner's lock. `wakeup_pending_` is 0: if another thread
+// changes it first, that thread sends the wakeup.
 void mailbox::return_wakeup_to_owner(worker& owner) noexcept {
     if (wakeup_pending_.exchange(1) != 0) return;
     wakeup_.owner_only = wakeup_.affinity_is_soft;
@@ -155,13 +155,13 @@ void mailbox::return_wakeup_to_owner(worker& owner) noexcept {
     runtime().post(wakeup_);
 }
 
-// Else it is bound to another one.
+// False: the mailbox is bound to another worker.
 inline bool mailbox::runs_on(const worker& one) const noexcept {
     return affinity == 0 || affinity == one.affinity();
 }
 
-// True: it was idle, and is busy and this worker's now; or on its way, if it is bound to another
-// one.
+// True: the mailbox was idle, and is busy now. This worker owns it; a mailbox that is bound to
+// another worker is in transit to that worker.
 bool mailbox::try_activate_here(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
@@ -169,7 +169,7 @@ bool mailbox::try_activate_here(worker& me) noexcept {
         bool idle = false, same = false;
         const auto change = [&]() noexcept {
             if (owner != &me)
-                deliver_from_lifo_slot(*owner); // or what lies there would come too late
+                deliver_from_lifo_slot(*owner); // a later delivery would be out of order
             same = owner_.load_rlx() == owner;  // under the lock
             if (!same) return;
             idle = becomes_busy();
@@ -182,33 +182,32 @@ bool mailbox::try_activate_here(worker& me) noexcept {
             return_wakeup_to_owner(*owner);
             return false;
         } else if (!let) {
-            yield_thread(); // another thief, or the owner, is inside
+            yield_thread(); // a thief, or the owner, is inside
         }
         if (same) return idle;
     }
 }
 
-// ---- the hand
-// ------------------------------------------------------------------------------------------------------
+// ---- the LIFO slot ------------------------------------------------------------------------------
 
-// A handler's worker is the owner, and nothing else is ready there. False: that is not so.
+// Takes the message if the handler's worker owns the receiver, and nothing else is ready there.
 [[gnu::always_inline]] inline bool
 mailbox::try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept {
     run_queue& queue = me.queue();
-    // all of these are hints: it is decided when the mail leaves the hand
+    // All of these are hints: the lock decides when the message leaves the slot.
     if (owner_.load_rlx() != &me || busy_.load_rlx() || remote_.load_rlx()) return false;
     if (queue.size() != 0 || !me.is_local(*this) || !queue.lifo.is_open()) return false;
     one.generation = generation;
-    one.sender =
-        me.self().current_mailbox()->batch_address(); // a turn runs, or the hand would be closed
+    // A batch runs here: otherwise the slot would be closed.
+    one.sender = me.self().current_mailbox()->batch_address();
     queue.lifo.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().has_sentinel()) [[unlikely]]
         me.posted_slowly(1);
     return true;
 }
 
-// Inside the lock of `owner`'s queue: what lay in the hand goes before what others have sent since.
-// True: it was idle, and has to go into that queue.
+// Inside the lock of `owner`'s queue: the message from the LIFO slot goes before messages that
+// other threads have sent since. True: the mailbox was idle, and the caller must queue it there.
 inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
     if (owner_.load_rlx() != &owner) [[unlikely]] { // under the lock
         deliver_remote(one);
@@ -218,26 +217,26 @@ inline bool mailbox::receive(message_node& one, worker& owner) noexcept {
     return becomes_busy();
 }
 
-// No turn of the receiver runs in the victim's thread: it was idle when the mail was sent, and only
-// the sender's handler has run there since. It is still the victim's, as all that change that come
-// here first.
+// No batch of the receiver runs in the victim's thread: the receiver was idle when the message was
+// sent, and only the sender's handler has run there since. The receiver is still the victim's,
+// because every thread that changes the owner calls this function first.
 bool mailbox::deliver_from_lifo_slot(worker& victim) noexcept {
     message_node* one = victim.queue().lifo.held();
     if (!one) return false;
     mailbox& to = *one->target;
     const bool was_idle = to.receive(*one, victim);
-    // a metric, and no more than a hint
+    // `handled` is a metric, here only a hint.
     if (was_idle) victim.queue().push_inside(to, to.handled.load_rlx() == 0);
     victim.queue().lifo.emptied();
     return was_idle;
 }
 
-// The hand is open then, or closed as it was. In the own thread.
+// Owner's thread only. Leaves the slot open, or closed as it was.
 [[gnu::noinline]] void mailbox::flush_lifo_slot(worker& me) noexcept {
     run_queue& queue = me.queue();
     bool pushed = false;
-    queue.inside(
-        [&]() noexcept { pushed = deliver_from_lifo_slot(me); }); // where a thief may have been
+    // A thief may have emptied the slot.
+    queue.inside([&]() noexcept { pushed = deliver_from_lifo_slot(me); });
     if (pushed) me.posted(queue.size());
 }
 
@@ -247,8 +246,8 @@ void worker::flush_lifo_slot() noexcept {
     queue_.lifo.close();
 }
 
-// At a turn's end, inside the lock. `at_once`: nothing else is ready. Null: there is nothing to
-// begin at once; then what was there lies in the queue.
+// At the end of a batch, inside the lock. `at_once`: nothing else is ready. Returns the mailbox
+// whose batch may begin immediately. Null: none; the slot's message, if any, is in its mailbox.
 inline mailbox* mailbox::take_next(worker& me, bool at_once, message_node*& given) noexcept {
     message_node* one = me.queue().lifo.held();
     if (!one) return nullptr;
@@ -263,22 +262,21 @@ inline mailbox* mailbox::take_next(worker& me, bool at_once, message_node*& give
     return &to;
 }
 
-// ---- a turn
-// --------------------------------------------------------------------------------------------------------
+// ---- a batch ------------------------------------------------------------------------------------
 
 void mailbox::run_queued(runnable* self) noexcept {
     run_batches(static_cast<mailbox&>(*self));
 }
 
-// False: it had to wait for that, so who calls may be in another worker's thread.
+// False: the batch had to wait for the owner, so the caller may be in another worker's thread.
 inline bool mailbox::acquire_ownership(worker& me) noexcept {
-    if (owner_.load_rlx() == &me)
-        [[likely]] // only the owner's thread, or who has it in hand, changes it
+    // under the lock: only the owner's thread, or the thread that carries the mailbox, changes it
+    if (owner_.load_rlx() == &me) [[likely]]
         return true;
     return acquire_ownership_slow(me);
 }
 
-// What the owner does for a turn that goes on elsewhere and was not let in.
+// The task that an owner runs for a batch that continues elsewhere and was refused the lock.
 struct mailbox::ownership_request : runnable {
     ownership_request(mailbox& which, worker& owner) noexcept
         : runnable(&ownership_request::give), box(which) {
@@ -293,7 +291,7 @@ struct mailbox::ownership_request : runnable {
     one_shot done;
 };
 
-// From the worker that ran the turn's beginning, or, in transit, from nobody.
+// Takes over from the worker that ran the beginning of the batch, or from none, in transit.
 bool mailbox::acquire_ownership_slow(worker& me) noexcept {
     for (;;) {
         worker* const owner = owner_.load();
@@ -314,19 +312,19 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
     }
 }
 
-// Handles `given`, then what that makes to be sent, and so on, as long as each handler sends to one
-// that is idle and nothing else is to be done: the same as `run_batch` and `end_batch` for all of
-// these, in a few instructions for each. Returns whose turn has not ended, which has handled its
-// first piece.
+// Handles `given`, then the message that its handler sends, and so on, as long as each handler
+// sends to an idle mailbox and nothing else is ready. Does the work of `run_batch` and `end_batch`
+// for each hop, in a few instructions. Returns the mailbox whose batch has not ended, and has
+// handled its first message.
 [[gnu::always_inline]] inline mailbox* mailbox::run_hand_off_chain(mailbox* box,
                                                                    message_node* given, worker*& me,
                                                                    context& here,
                                                                    unsigned& left) noexcept {
     for (;;) {
         here.set_current_mailbox(box);
-        here.affinity = box->affinity; // a handler that blocks goes on where the actor may run
-        // owner: the turn alone changes it while it lives
-        box->handle(*given, box->generation_.load_rlx()); // own turn's
+        here.affinity = box->affinity; // a handler that blocks continues where its actor may run
+        // owner: only the batch changes the generation during an incarnation
+        box->handle(*given, box->generation_.load_rlx());
         if (this_worker() != me) [[unlikely]] {
             me = box->reacquire_after_move();
             return box;
@@ -334,7 +332,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
         if (left <= 1 || me->global_poll_requested()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
-            message_node* one = me->queue().lifo.held(); // a thief may have been there
+            message_node* one = me->queue().lifo.held(); // null if a thief has emptied the slot
             if (!one || me->queue().size() != 0 || box->marks_ != 0 || box->local_messages_.first ||
                 box->remote_.load())
                 return;
@@ -353,8 +351,8 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
     }
 }
 
-// The loop's way from one turn to the next costs as much as a turn: so the next mailbox is taken
-// here, as long as the loop would take just that.
+// The worker loop's path from one batch to the next costs as much as a batch. So this function
+// takes the next mailbox itself, as long as the loop would take the same mailbox.
 void mailbox::run_batches(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
@@ -387,8 +385,8 @@ void mailbox::run_batches(mailbox& first) noexcept {
     here.affinity_is_soft = outer_is_soft;
 }
 
-// How many pieces more. A mailbox with much mail goes on for a moment: where many send to one, it
-// would else fall behind.
+// How many more messages the batch may handle. A mailbox with many messages continues for a moment:
+// with many senders, it would fall behind otherwise.
 [[gnu::noinline]] unsigned mailbox::extend_batch(bool more, std::int64_t& until) noexcept {
     if (tuning::simulated || !more) return 0;
     const std::int64_t now = sys::now_ns();
@@ -396,7 +394,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
     return now < until ? tuning::messages_per_batch : 0;
 }
 
-// In its own turn. `last` means something only where there is a first one.
+// Inside the batch. `last` of the result is valid only if `first` is not null.
 inline mailbox::list mailbox::take_all() noexcept {
     if (remote_.load()) [[unlikely]]
         take_remote(local_messages_);
@@ -406,11 +404,11 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 [[gnu::always_inline]] inline void mailbox::handle_usual(message_node& one) noexcept {
-    if (one.counted && !release_room() && !one.urgent)
-        [[unlikely]] // an urgent one comes first, but is not the oldest
+    // An urgent message comes first, but is not the oldest, so it is not dropped.
+    if (one.counted && !release_room() && !one.urgent) [[unlikely]]
         return reject(one, delivery::full);
-    handled.store_rlx(handled.load_rlx() + 1); // a metric, written here only
-    one.run(one, object);                      // of this life: see above
+    handled.store_rlx(handled.load_rlx() + 1); // a metric that only the batch writes
+    one.run(one, object);                      // `object` is of this incarnation: is_usual
 }
 
 [[gnu::noinline, gnu::cold]] void mailbox::handle_unusual(message_node& one,
@@ -429,16 +427,17 @@ inline mailbox::list mailbox::take_all() noexcept {
 }
 
 namespace {
-// Something else is ready here, and there are others who could run it.
+// True if another task is ready here, and another worker could run it.
 bool has_work_to_share(worker& me) noexcept {
     return me.queue().size() != 0 && me.runtime().active_worker_count() > 1;
 }
 } // namespace
 
-// Mail for a life that is about to begin, pushed before it has (push_early_message), meets a turn
-// that only mail for the last life has made, which came too late: it stays for a turn that finds
-// the life. (Other mail is sent to who lives, and acquires that.) So the turn ends, and the next
-// one comes behind what else is ready; whoever begins the life has a few instructions to go.
+// `push_early_message` pushes a message before its incarnation has begun. A batch that only late
+// messages for the last incarnation have caused may meet it. The message stays for a batch that
+// sees the incarnation. (Other messages go to an actor that is alive, and their senders acquire
+// that.) So the batch ends, and the next one comes behind the other ready tasks; the thread that
+// begins the incarnation has a few instructions left.
 inline bool mailbox::is_for_next_incarnation(const message_node& one,
                                              std::uint32_t incarnation) noexcept {
     return one.generation == incarnation + 1 &&
@@ -451,16 +450,16 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     return early || (marks_ & (floods_receiver | retired)) == floods_receiver;
 }
 
-// Returns what it did not come to. The handlers may have moved it to another worker. Mostly there
-// is one piece, or, at the end of a chain, none.
+// Returns the messages that it did not handle. The handlers may have moved the batch to another
+// worker. Mostly there is one message, or, at the end of a hand-off chain, none.
 [[gnu::always_inline]] inline mailbox::list mailbox::run_batch(worker*& me) noexcept {
     list batch = take_all();
     message_node* const one = batch.first;
     if (!one) return batch;
     worker* at = me; // the caller keeps its own in a register
-    // The same until it ends, which is in a turn.
-    const std::uint32_t incarnation =
-        generation_.load_rlx(); // orders nothing: a piece carries the begin that it is for
+    // Constant until the incarnation ends, inside a batch. The load orders nothing: a message
+    // carries the happens-before from the beginning of its incarnation.
+    const std::uint32_t incarnation = generation_.load_rlx();
     if (!one->next && !is_for_next_incarnation(*one, incarnation)) [[likely]] {
         handle(*one, incarnation);
         if (this_worker() != at) [[unlikely]]
@@ -473,19 +472,18 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     return batch;
 }
 
-// Where pieces take long, the last one of several waits for its next turn if others are ready. Else
-// messages that go the same way would catch up with each other and travel as one heap: each mailbox
-// would get all of them in one turn, and one worker would do everything. While a piece takes less
-// than a hand-over, such a heap is cheaper, and may last.
+// Where messages are slow, the last one of several waits for its next batch if other tasks are
+// ready. Otherwise messages on one route would catch up with each other and travel as one heap:
+// each mailbox would get all of them in one batch, and one worker would do all the work. While a
+// message costs less than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
     unsigned left = me->max_messages_per_batch();
     std::int64_t until = 0;
     message_cost_sampler::sample sample(handled);
     for (;; batch = take_all()) {
-        const std::uint32_t incarnation =
-            generation_.load_rlx(); // orders nothing: as in `run_batch`
-        message_node* const last_urgent =
-            last_urgent_; // the batch's; what comes meanwhile writes it anew
+        // The load orders nothing: see run_batch. New messages overwrite `last_urgent_`.
+        const std::uint32_t incarnation = generation_.load_rlx();
+        message_node* const last_urgent = last_urgent_;
         const bool several = batch.first && batch.first->next;
         if (several) sample.begin(me->message_costs());
         while (message_node* one = batch.first) {
@@ -521,7 +519,7 @@ worker* mailbox::reacquire_after_move() noexcept {
     return me;
 }
 
-// In the owner's lock. True: there is more.
+// Inside the owner's lock. True: there are more messages.
 inline bool mailbox::end_batch_locked(list rest, bool& retire) noexcept {
     if (rest.first) [[unlikely]] {
         rest.append(local_messages_);
@@ -531,20 +529,19 @@ inline bool mailbox::end_batch_locked(list rest, bool& retire) noexcept {
     if (remote_.load() && !SENNIT_MUTANT("last look of a batch")) return true;
     busy_.store_rlx(false); // under the lock
     retire = (marks_ & retired) != 0;
-    if (retire) [[unlikely]]
-        order = UINT64_MAX; // for the next life: behind this, mail that comes too late may put it
-                            // into a queue
-    marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late mail makes turns, too
+    if (retire) [[unlikely]] // for the next incarnation: later, a late message may have queued it
+        order = UINT64_MAX;
+    marks_ = SENNIT_MUTANT("a slot goes back once") ? marks_ : 0; // late messages make batches, too
     return false;
 }
 
-// Ends the turn, and returns whose turn is next, if the worker's loop would take just that; null:
-// the loop decides. `given`: what that one has in hand.
+// Ends the batch, and returns the mailbox of the next batch, if the worker's loop would take that
+// mailbox; null: the loop decides. `given`: the message in that mailbox's LIFO slot.
 inline mailbox* mailbox::end_batch(list rest, worker& me, bool more,
                                    message_node*& given) noexcept {
     bool retire = false;
     if (rest.first && (marks_ & floods_receiver) != 0) [[unlikely]] {
-        marks_ &= retired; // and nothing else
+        marks_ &= retired; // keeps this mark alone
         mailbox* const receiver = me.floods().flooded_receiver(*this);
         if (receiver && reschedule_behind(*receiver, rest, me)) return nullptr;
     }
@@ -571,8 +568,7 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more,
     return nullptr;
 }
 
-// ---- the core interface
-// --------------------------------------------------------------------------------------------
+// ---- the core interface -------------------------------------------------------------------------
 
 namespace {
 constinit base::atomic<early_message_store> early_store{nullptr};
@@ -582,15 +578,16 @@ constinit base::atomic<early_message_store> early_store{nullptr};
     if (const address me = current_receiver(); me && !one.kept) one.sender = me;
     one.generation = to.generation;
     one.failed(to.slot, why);
+    // orders nothing: the store is a function
     if (const early_message_store store = early_store.load_rlx(); store && store(one))
-        return delivery::sent; // orders nothing
+        return delivery::sent;
     one.run(one, nullptr);
     return why;
 }
 } // namespace
 
 void set_early_message_store(early_message_store how) noexcept {
-    early_store.store_rlx(how); // orders nothing: it is a function
+    early_store.store_rlx(how); // orders nothing: the value is a function
 }
 
 [[gnu::noinline]] delivery mailbox::accept(address to, message_node& one) noexcept {
@@ -621,7 +618,7 @@ delivery deliver(address to, message_node& one) noexcept {
         if (box) box->unreserve_room(one);
         return undeliverable(to, one, delivery::dead);
     }
-    if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_incarnation: older
+    if (box->bounds.load_rlx() != 0) [[unlikely]] // pairs with begin_incarnation, which is later
         return deliver_bounded(to, one, *box);
     if (worker* me = this_worker(); me && box->try_put_in_lifo_slot(to.generation, one, *me))
         return delivery::sent;
