@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of an actor, from spawn to its end, and the group that counts it.
+// The incarnations of actors, from spawn to end, and the groups that count them.
 #include "sennit/actor/actor_group.hpp"
 
 #include "actors/cold_state.hpp"
@@ -18,14 +18,15 @@ namespace sennit {
 
 namespace {
 
-constexpr std::uint32_t most_room =
-    (1u << 30) - 1; // bounds: the rest of the word says what is to be done
+// The largest bound of a mailbox: the low bits of `bounds` hold the policy for a full mailbox.
+constexpr std::uint32_t most_room = (1u << 30) - 1;
 
-// The slot of the actor whose constructor is about to run here. Before it does, its arguments or
-// another base of its class may make others: so who puts one here puts back the one that was here.
+// The slot of the actor whose constructor is about to run here. Before the constructor runs, its
+// arguments or another base of its class may make other actors. So each caller that puts a slot
+// here puts the previous slot back.
 //
-// The context's, as what runs before may block and go on in another thread; a thread's own where
-// there is none.
+// The slot belongs to the context, because the code before the constructor may block and continue
+// in another thread. Where there is no context, it belongs to the thread.
 sched::mailbox*& under_construction() noexcept {
     static thread_local sched::mailbox* box = nullptr;
     sched::worker* const me = sched::this_worker();
@@ -42,8 +43,7 @@ sched::runtime_core& runtime_here() {
 
 } // namespace
 
-// ---- an actor
-// ------------------------------------------------------------------------------------------------------
+// ---- an actor -----------------------------------------------------------------------------------
 
 actor_base::actor_base() : box_(exchange_under_construction(nullptr)) {
     if (!box_)
@@ -55,7 +55,7 @@ actor_base::actor_base() : box_(exchange_under_construction(nullptr)) {
 sched::address actor_base::address() const noexcept {
     if (box_->is_alive()) [[likely]]
         return box_->self();
-    address_escaped_ = true; // who is given it may send something
+    address_escaped_ = true; // any code that has the address may send a message
     sched::set_early_message_store(&detail::store_early_message);
     return {box_->self().slot, box_->self().generation + 1};
 }
@@ -81,8 +81,7 @@ void actor_base::end(std::exception_ptr error) noexcept {
     if (error && !told) actor_group::of(box)->failed(std::move(error));
 }
 
-// ---- its birth
-// -----------------------------------------------------------------------------------------------------
+// ---- construction -------------------------------------------------------------------------------
 
 actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_type& type,
                                       const spawn_options* how)
@@ -116,14 +115,15 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
     if (const std::uint16_t wanted = affinity != 0 ? affinity : begin; wanted != 0)
         box_->set_initial_owner(wanted);
     box_->cold_state = cold.release();
-    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
-    box_->handled.store_rlx(0); // the life begins later; so for all of these
-    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
+    // These stores pair with begin_incarnation. All of them come before the incarnation begins; it
+    // reads them itself, and other threads read them after is_alive().
+    box_->handled.store_rlx(0);
+    // pairs with begin_incarnation
     box_->bounds.store_rlx(how && how->mailbox != 0 ? std::min(how->mailbox, most_room) << 2 |
                                                           static_cast<std::uint32_t>(how->overflow)
                                                     : 0);
-    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
-    box_->group.store_rlx(&group); // the constructor may make actors, too
+    // Pairs with begin_incarnation. The constructor may read it, because it may make actors, too.
+    box_->group.store_rlx(&group);
     box_->shard = static_cast<std::uint8_t>(group.shard_here());
     outer_ = exchange_under_construction(box_);
 }
@@ -131,7 +131,7 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
 actor_group::spawn_guard::~spawn_guard() {
     if (!box_) return;
     exchange_under_construction(outer_);
-    // whoever spawns it learns by the exception
+    // The exception tells the caller of spawn, so the watcher is not notified.
     if (watcher_)
         detail::remove_watch_entry({box_->self().slot, box_->generation() + 1}, watcher_, false);
     type_.give(memory_);
@@ -153,7 +153,7 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
     SENNIT_CHECK(made.box_ == box_, "[SNT-502] an actor's constructor constructed another actor "
                                     "without actor_group::spawn; make it with spawn");
     exchange_under_construction(outer_);
-    if (made.ending_) { // already: nobody's turn, so right here
+    if (made.ending_) { // stopped before its first batch, so it ends here
         std::exception_ptr error = type_.destroy(made, exit_reason::normal);
         const sched::address unstarted =
             end_unstarted(error ? exit_reason::error : exit_reason::normal, error);
@@ -162,15 +162,15 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
     }
     sched::mailbox& box = *std::exchange(box_, nullptr);
     made.type_ = &type_;
-    if (named_) { // under the lock: others may be watching it already
+    if (named_) { // under the lock, because watchers may have attached already
         std::lock_guard guard(detail::cold_state_lock(box.self().slot));
         detail::cold_state_of(box)->type = &type_;
     }
     box.object = &made;
-    const sched::address who{box.self().slot,
-                             box.generation() + 1}; // it may have ended when it is begun
+    // Both are read here: the actor may end as soon as its incarnation has begun.
+    const sched::address who{box.self().slot, box.generation() + 1};
     bool stopped = false;
-    const bool address_escaped = made.address_escaped_; // it may end as soon as it lives
+    const bool address_escaped = made.address_escaped_;
     std::unique_lock before_all_others(detail::cold_state_lock(box.self().slot), std::defer_lock);
     if (address_escaped) {
         before_all_others.lock();
@@ -184,18 +184,17 @@ sched::address actor_group::spawn_guard::begin(actor_base& made) noexcept {
             ++group_.populated_shards_;
         }
         stopped = here.stopped;
-        box.begin_incarnation(); // inside: either `stop` finds it, or it is found stopped
+        box.begin_incarnation(); // under the lock: `stop` finds it, or it finds `stopped`
     }
     if (address_escaped) {
         before_all_others.unlock();
-        box.notify_of_early_messages(); // nothing hurts, as a slot is never gone
+        box.notify_of_early_messages(); // safe after its end: a slot's memory stays
     }
     if (stopped) group_.stop_one(who);
     return who;
 }
 
-// ---- a group
-// -------------------------------------------------------------------------------------------------------
+// ---- a group ------------------------------------------------------------------------------------
 
 actor_group::actor_group() : incarnation_owner{&member_ended}, runtime_(runtime_here()) {}
 actor_group::actor_group(sennit::runtime& where)
@@ -204,7 +203,7 @@ actor_group::actor_group(sennit::runtime& where)
 }
 
 actor_group::~actor_group() {
-    if (runtime_.lost_in_fork()) return; // its actors never end
+    if (runtime_.lost_in_fork()) return; // no worker is left to end its actors
     stop();
     (void)wait_for_all(true);
 }
@@ -219,16 +218,15 @@ void actor_group::failed(std::exception_ptr error) noexcept {
     if (!error_) error_ = std::move(error);
 }
 
-// Whoever joins goes on only when this one is counted out, and is through with the lock that says
-// so: the branch's lock is left before that, the group's is the last that is touched.
+// A joiner continues only when this actor is counted out, and this function has left the lock that
+// says so. So the function leaves the shard's lock first, and touches the group's lock last.
 void actor_group::member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept {
     auto& me = static_cast<actor_group&>(family);
     shard& mine = me.shards_[box.shard];
     {
         std::lock_guard guard(mine.lock);
-        mine.handled +=
-            box.handled
-                .load_rlx(); // pairs with nothing: a metric of this life, written by its turns
+        // a metric of this incarnation that its batches write
+        mine.handled += box.handled.load_rlx();
         if (--mine.living != 0) return;
     }
     sched::wake_ups woken;
@@ -236,13 +234,13 @@ void actor_group::member_ended(sched::incarnation_owner& family, sched::mailbox&
     if (--me.populated_shards_ == 0) woken.take_all(me.joiners_);
 }
 
-// Of a life: in it, behind `is_alive`, or where its constructor runs.
+// The caller is the incarnation itself, its constructor, or has seen is_alive().
 actor_group* actor_group::of(const sched::mailbox& box) noexcept {
-    // pairs with begin_incarnation: written before the life, read in it or behind `is_alive`
+    // pairs with begin_incarnation: `group` was written before
     return static_cast<actor_group*>(box.group.load_rlx());
 }
 
-// False: cancelled.
+// False: the wait was cancelled.
 bool actor_group::wait_for_all(bool at_the_end) noexcept {
     for (;;) {
         lock_.lock();
@@ -280,11 +278,11 @@ void actor_group::stop() noexcept {
     });
 }
 
-// Its address, if it lives and is one of this group. If it ends meanwhile that is nobody's, whoever
-// comes next.
+// Returns the address of an actor of this group; null if the slot holds none. If the actor ends
+// meanwhile, the address reaches no later incarnation.
 sched::address actor_group::member(const sched::mailbox& box) const noexcept {
     const std::uint32_t incarnation = box.generation();
-    const bool mine = incarnation % 2 != 0 && of(box) == this; // `generation` has acquired it
+    const bool mine = incarnation % 2 != 0 && of(box) == this; // generation() has acquired `group`
     return mine ? sched::address{box.self().slot, incarnation} : sched::address();
 }
 
@@ -296,14 +294,15 @@ void actor_group::stop_one(sched::address who) noexcept {
     }
 }
 
-// ---- the end without memory
-// ----------------------------------------------------------------------------------------
+// ---- stop without memory ------------------------------------------------------------------------
 //
-// One piece of mail, a part of the group, goes to one that lives, ends it, and goes on to the next:
-// so it meets all, and each stop takes the same memory, none. It goes home when it has looked at
-// all from the first to the last and found nobody. Whoever wants it meanwhile has it look once
-// more: it may have passed the one that is meant. The group's destructor waits until it is home, as
-// it may still lie with one that has ended otherwise; which takes as long as that one's turn.
+// `stop_visitor_` is a message that is a part of the group. It goes to an actor that is alive, ends
+// that actor, and continues to the next: so it reaches all actors, and no stop allocates memory.
+// The visitor returns to the group when one walk from the first slot to the last has found no
+// actor. A caller that needs a stop meanwhile requests one more walk, because the visitor may have
+// passed the actor that is meant. The group's destructor waits until the visitor has returned. The
+// visitor may still lie in the mailbox of an actor that has ended otherwise; that takes as long as
+// that actor's batch.
 
 void actor_group::send_stop_visitor() noexcept {
     {
@@ -314,7 +313,8 @@ void actor_group::send_stop_visitor() noexcept {
     forward_stop_visitor();
 }
 
-// By who has it in hand. It is gone when this returns, and the group may be.
+// Called by the thread that holds the visitor. The visitor has left when this returns, and the
+// group may be gone.
 void actor_group::forward_stop_visitor() noexcept {
     for (;;) {
         sched::address next;
@@ -338,7 +338,8 @@ void actor_group::forward_stop_visitor() noexcept {
     }
 }
 
-// In the turn of whom it was sent to; null: that one has ended.
+// Runs in the batch of the actor that received the visitor. `object` is null if that actor has
+// ended.
 void actor_group::stop_visitor::visit(sched::message_node& self, void* object) noexcept {
     if (object) {
         auto& me = *static_cast<actor_base*>(object);
@@ -349,8 +350,7 @@ void actor_group::stop_visitor::visit(sched::message_node& self, void* object) n
     static_cast<stop_visitor&>(self).group.forward_stop_visitor();
 }
 
-// ---- what there is
-// -------------------------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 std::size_t actor_group::size() const noexcept {
     std::size_t sum = 0;
@@ -368,8 +368,7 @@ std::uint64_t actor_group::handled() const {
         sum += one.handled;
     }
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (box.is_alive() && of(box) == this)
-            sum += box.handled.load_rlx(); // pairs with nothing: a metric
+        if (box.is_alive() && of(box) == this) sum += box.handled.load_rlx(); // a metric
     });
     return sum;
 }
@@ -378,14 +377,14 @@ sched::address actor_group::find_named(std::string_view name,
                                        const detail::actor_type* type) const {
     sched::address found;
     runtime_.mailboxes().for_each([&](sched::mailbox& box) {
-        if (found || !box.is_alive() || of(box) != this)
-            return; // `is_alive` has acquired it; again under the lock
+        // is_alive() acquires the group; the lock makes the second look final.
+        if (found || !box.is_alive() || of(box) != this) return;
         std::lock_guard guard(detail::cold_state_lock(box.self().slot));
         if (!box.is_alive() || of(box) != this || !box.cold_state ||
             detail::cold_state_of(box)->name != name)
             return;
-        if (detail::cold_state_of(box)->type == type)
-            found = box.self(); // its memory may be gone already
+        // Compares no dynamic type: the actor's object may be destroyed already.
+        if (detail::cold_state_of(box)->type == type) found = box.self();
     });
     return found;
 }

@@ -12,12 +12,12 @@ namespace sennit {
 namespace {
 
 std::optional<std::uint32_t> waiting_in(const sched::mailbox& box) noexcept {
-    // pairs with begin_incarnation: written before the life
+    // pairs with begin_incarnation: `bounds` was written before
     if (box.bounds.load_rlx() == 0) return std::nullopt;
     return box.queued.load();
 }
 
-// The life is looked at on both sides: what was read is of that one.
+// Checks the incarnation before and after the reads, so all values belong to that incarnation.
 std::optional<actor_metrics> look_at(sched::mailbox& box, sched::address who) {
     actor_metrics found;
     found.who = who;

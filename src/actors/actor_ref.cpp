@@ -45,7 +45,7 @@ struct stop_message : sched::message_node {
         auto& one = static_cast<stop_message&>(raw);
         const exit_reason why = one.reason;
         destroy_message(one);
-        if (!object) return; // it has ended already
+        if (!object) return; // the actor has ended already
         auto& me = *static_cast<actor_base*>(object);
         me.ending_ = true;
         me.why_ = why;
@@ -83,14 +83,20 @@ void stop_actor(sched::address whom, exit_reason why, bool at_once) {
     (void)sched::deliver_uncounted(whom, *one);
 }
 
-// Each asker writes down whom it waits for, then follows the chain. Of those that close a circle,
-// the last to write sees all the others (sequentially consistent). Who answers rubs it out before
-// the answer can be seen, and so before whatever it asks next: a chain leads over none that has its
-// answer and has yet to run. Who forwards the question writes down the new one, and follows the
-// chain from there; who keeps the duty behind its handler's end, or gives it away in a message,
-// nobody: such circles end by the asker's limit.
+// Detection of circles of asks.
+//
+// Protocol. Each asker writes down the actor that it waits for, then follows the chain of such
+// entries. The actor that answers clears the asker's entry before the answer can be seen, and so
+// before the asker's next ask. An actor that forwards the question writes the new receiver into the
+// asker's entry, and follows the chain from there. An actor that keeps the duty to answer beyond
+// its handler's end, or gives the duty away in a message, clears the entry: only the asker's time
+// limit ends such circles.
+//
+// Why each circle is found. The entries are sequentially consistent: of the asks that close a
+// circle, the last one to write sees all other entries. Why no other chain is reported: no chain
+// leads over an asker that has its answer and has yet to run.
 namespace {
-// Whether who asks or waits for `whom` waits for `mine`.
+// True if the chain of asks from `whom` leads to `mine`.
 bool leads_to(sched::address whom, sched::address mine) noexcept {
     for (int steps = 0; steps < 1000 && whom; ++steps) {
         if (whom == mine) return true;
@@ -107,13 +113,13 @@ asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     sched::mailbox* const asker = me ? me->self().current_mailbox() : nullptr;
     if (!asker) return;
     const sched::address mine = asker->self();
-    noted.slot = mine.slot; // nobody else has it yet
+    noted.slot = mine.slot; // not shared yet: no other thread has `noted`
     noted.still = true;
     asker->asks.store(std::bit_cast<std::uint64_t>(whom));
     cycle_ = leads_to(whom, mine);
 }
 asking::~asking() {
-    noted_.answered(); // or given up: a late answer rubs out nothing that this one asks later
+    noted_.answered(); // or given up: a late answer then clears no later ask of this actor
 }
 
 bool awaits::passed_to(sched::address whom) noexcept {

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers of actors: a timer of the wheel, and mail that it sends.
+// Timers of actors: a timer in the timer wheel, and the message that it sends.
 //
-// State of a node: live; cancelled; done (once only: its message is being handled, or nobody is
-// there to handle it). References: the handles', and one of whatever the timer is on its way with,
-// in turn: the wheel, the mailbox, the handler's turn. Who ends that way gives it back.
+// State of a node. `live`; `cancelled`; or `done` (one-shot timers only: the message is being
+// handled, or no actor exists to handle it). References: the handles hold one each, and the node's
+// present carrier holds one. The carrier is, in turn, the wheel, the mailbox, and the handler's
+// batch. The code that ends the trip returns the carrier's reference.
 //
 // Protocol.
-// 1. Expired, its mail is delivered. The receiver's turn looks at the state: not live: that is the
-// end of the way.
-// 2. Once only: live becomes done by a compare-and-swap, then the message is handled.
-// 3. Again and again: the next time is armed, then the state is looked at once more, then the copy
-// is handled.
-// 4. `cancel`, and the receiver's end, exchange live for cancelled, then disarm. Who disarms it
-// (one can) ends the way. Why cancelled is never handled: 2 is one step; and in 3 who cancels
-// before the last look is seen by it. Why nothing is left over: after a cancel the timer is
-// disarmed by it, or expires, or is armed by a turn behind it (3), whose last look then finds it
-// cancelled, and disarms it. The list of a receiver's timers is guarded as its watches are
-// (cold_state.hpp). Who takes a node off holds the way's end back until it has left that lock, so
-// what is in the list lives.
+// 1. When the timer expires, the wheel delivers its message. The receiver's batch reads the state;
+//    if it is not `live`, the trip ends.
+// 2. A one-shot timer: the batch changes `live` to `done` by a compare-and-swap, then handles the
+//    message.
+// 3. A periodic timer: the batch arms the next expiry, then reads the state once more, then handles
+//    the copy.
+// 4. `cancel`, and the receiver's end, exchange `live` for `cancelled`, then disarm. Only one
+//    thread can disarm; that thread ends the trip.
+//
+// Why a cancelled timer is never handled. Step 2 is a single operation; in step 3 the last look
+// sees every earlier cancel.
+//
+// Why no timer is left over. After a cancel there are three cases: the cancel disarms the timer; or
+// the timer expires; or a batch arms the timer later (3), and then its last look finds `cancelled`,
+// and disarms it.
+//
+// The lock of the cold state guards the list of a receiver's timers, as it guards the watches
+// (cold_state.hpp). Code that takes a node off the list holds a reference until it has left that
+// lock, so every node in the list is alive.
 #include "sennit/actor/actor_timer.hpp"
 
 #include "actors/cold_state.hpp"
@@ -33,8 +41,8 @@
 namespace sennit::detail {
 
 namespace {
-constexpr std::int64_t construction_poll_ns =
-    100'000; // until it is looked again whether a receiver's constructor has returned
+// The interval at which a timer checks whether its receiver's constructor has returned.
+constexpr std::int64_t construction_poll_ns = 100'000;
 } // namespace
 
 struct timer_node : attached_timer {
@@ -76,9 +84,9 @@ struct timer_node : attached_timer {
 
     const sched::address whom;
     sched::runtime_core& where;
-    const std::int64_t period; // 0: once
+    const std::int64_t period; // 0 for a one-shot timer
     const timer_load load;
-    sched::message_node* left = load.node; // null: it is on its way
+    sched::message_node* left = load.node; // null once the one-shot message is handled
     alarm bell;
     due_message due;
     base::atomic<std::uint32_t> state{live};
@@ -89,7 +97,7 @@ void timer_node::run_due(sched::message_node& raw, void* object) noexcept {
     timer_node& me = *static_cast<due_message&>(raw).of;
     if (object) return me.period == 0 ? me.once(object) : me.again(object);
     const sched::mailbox& box = *sched::mailbox_table::find(me.whom.slot);
-    // The receiver's constructor runs, or did so when the mail came.
+    // The receiver's constructor runs, or ran when the message came.
     const bool yet_to_come = (box.generation() | 1) == me.whom.generation;
     if (yet_to_come && me.state.load() == live) {
         hold(me);
@@ -100,7 +108,7 @@ void timer_node::run_due(sched::message_node& raw, void* object) noexcept {
     me.end_of_way();
 }
 
-// False: it has been cancelled meanwhile. The caller has a reference of its own.
+// False: the timer has been cancelled meanwhile. The caller holds a reference of its own.
 bool timer_node::arm_for(std::int64_t deadline_ns) noexcept {
     bell.deadline_ns = deadline_ns;
     sched::arm(bell, where);
@@ -172,7 +180,7 @@ timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int6
         throw;
     }
     if (added)
-        (void)one->arm_for(deadline_ns); // the receiver's end may have cancelled it
+        (void)one->arm_for(deadline_ns); // false if the receiver's end has cancelled it
     else
         give_up();
     return added ? one : nullptr;

@@ -36,20 +36,19 @@ const char* describe(dead_letter_reason why) noexcept {
 }
 } // namespace
 
-// ---- fallback handlers
-// ---------------------------------------------------------------------------------------------
+// ---- fallback handlers --------------------------------------------------------------------------
 
 struct fallback_handler::entry : base::list_node {
     entry(const void* whose, function&& given) : where(whose), what(std::move(given)) {}
-    const void* where; // a runtime's core, or a group
+    const void* where; // the core of a runtime, or a group
     function what;
-    unsigned calls = 0; // under way
+    unsigned calls = 0; // calls under way
 };
 
 struct detail::fallbacks {
     using entry = fallback_handler::entry;
-    static base::spin_lock lock;             // guards the two below, and `calls` of all entries
-    static base::intrusive_queue<entry> all; // youngest first
+    static base::spin_lock lock;             // guards `all`, `leaving`, and `calls` of each entry
+    static base::intrusive_queue<entry> all; // newest first
     static sched::wait_list leaving;
 
     static entry* begin(const void* where) noexcept {
@@ -62,7 +61,7 @@ struct detail::fallbacks {
             }
         return nullptr;
     }
-    // False: there is none.
+    // False: no handler is registered there.
     static bool call(const void* where, const dead_letter& letter) noexcept {
         entry* one = begin(where);
         if (!one) return false;
@@ -102,8 +101,7 @@ fallback_handler::~fallback_handler() {
     fallbacks::lock.unlock();
 }
 
-// ---- what nobody handled
-// -------------------------------------------------------------------------------------------
+// ---- dead letters -------------------------------------------------------------------------------
 
 std::uint64_t dead_letters() noexcept {
     return count.load();
@@ -138,7 +136,7 @@ void note(const void* group, const void* where, const dead_letter& letter) noexc
     if (const dead_letter_handler tell = handler.load()) tell(letter);
 }
 
-// The receiver's; if it is gone, or never was, the sender's. Null: there is none.
+// The receiver's runtime; if the receiver has none, the sender's. Null: neither has a runtime.
 const void* runtime_of(sched::address receiver) noexcept {
     if (receiver)
         if (const sched::mailbox* box = sched::mailbox_table::find(receiver.slot))

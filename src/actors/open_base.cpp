@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers that come and go.
+// The handlers of an open actor, which come and go at run time.
 //
-// All is done inside the actor's turn, or before its life. A change made while a message is handled
-// is written down and takes effect before the next one: so a handler may remove itself, and the
-// list it is called from does not move.
+// All changes are made inside the actor's batch, or before its incarnation. A change that a handler
+// makes is recorded, and takes effect before the next message. So a handler may remove itself, and
+// the list from which it is called does not move.
 #include "sennit/actor/open_base.hpp"
 
 #include "sennit/receiver.hpp"
@@ -16,7 +16,7 @@ namespace sennit {
 
 open_base::~open_base() = default;
 
-// Of those that count: not removed.
+// The first handler that satisfies `wanted` and is not removed.
 template <class Wanted>
 const std::unique_ptr<detail::open_handler>* open_base::first(const Wanted& wanted) const noexcept {
     for (const list* some : {&in_use_, &added_})
@@ -35,7 +35,7 @@ handler_id open_base::register_handler(std::unique_ptr<detail::open_handler> mad
             "handler for it, or take it by const reference");
     made->id = handler_id{last_id_ + 1};
     added_.push_back(std::move(made));
-    // For `update`, which must not fail: a message would be lost.
+    // Reserves memory for `update`, which must not fail: otherwise a message would be lost.
     if (const std::size_t wanted = in_use_.size() + added_.size(); wanted > in_use_.capacity()) {
         try {
             in_use_.reserve(std::max(wanted, 2 * in_use_.capacity()));
@@ -82,7 +82,8 @@ void open_base::update() noexcept {
     if (std::exchange(default_changed_, false)) default_ = std::exchange(next_default_, nullptr);
 }
 
-// False: there is none. By number, since a handler that registers another one may move the list.
+// False: there is no handler. By index, because a handler that registers another one may move the
+// list.
 bool open_base::run_handlers(const detail::arrival& what) {
     const std::size_t end = in_use_.size();
     const auto next_from = [&](std::size_t i) {
@@ -114,7 +115,7 @@ std::exception_ptr open_base::handle(const detail::arrival& what) noexcept {
         error = std::current_exception();
     }
     if (!counted) return error;
-    counted->count_one(std::move(error)); // a receiver goes on
+    counted->count_one(std::move(error)); // a receiver continues after an error
     return nullptr;
 }
 

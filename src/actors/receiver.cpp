@@ -47,7 +47,7 @@ void arrival_counter::reset() {
 
 namespace {
 
-// In whoever waits for it.
+// A change of the handlers that the receiver runs as a message; the caller waits for it.
 struct change_message : sched::message_node {
     change_message(void (*change)(void*, receiver_actor&), void* argument) noexcept
         : message_node(&change_message::go), how(change), what(argument) {}
@@ -76,7 +76,7 @@ struct change_message : sched::message_node {
 receiver::receiver() : actor_(group_.spawn<detail::receiver_actor>(counted_)) {}
 receiver::receiver(runtime& where)
     : group_(where), actor_(group_.spawn<detail::receiver_actor>(counted_)) {}
-receiver::~receiver() = default; // the group waits for its actor
+receiver::~receiver() = default; // the group's destructor waits for the actor
 
 bool receiver::change_by(void (*how)(void*, detail::receiver_actor&), void* what) {
     if (sched::current_receiver() == actor_.address()) {

@@ -5,8 +5,8 @@ namespace sennit::detail {
 
 namespace {
 
-// Of a member for a key; who weighs most has it. The finalizer of splitmix64 (Steele, Lea and
-// Flood, OOPSLA 2014).
+// The weight of a member for a key; the member with the greatest weight gets the key. The finalizer
+// of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
 std::uint64_t weight(std::uint64_t member, std::uint64_t hash) noexcept {
     std::uint64_t z = hash + member * 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -50,7 +50,7 @@ sched::address member_list::pick() {
     std::uint32_t least = UINT32_MAX;
     for (std::size_t i = 0; i < count; ++i) {
         const sched::address one = members_[(start + i) % count].now();
-        if (!sched::alive(one)) continue; // it is restarted, or still being made
+        if (!sched::alive(one)) continue; // a supervisor restarts it, or its constructor runs
         if (how_ != routing::least_full) return one;
         const std::uint32_t waiting = waiting_in(one).value_or(0);
         if (best && waiting >= least) continue;

@@ -6,10 +6,11 @@
 namespace sennit::detail {
 
 namespace {
-constexpr unsigned before_others = 64; // messages in a row that come back; as many as in a turn
+// The number of returned messages that run before other tasks; as many as in a batch.
+constexpr unsigned before_others = 64;
 } // namespace
 
-// What it did not come to are dead letters to who had put them aside.
+// Messages that were not handled become dead letters to the actor that stashed them.
 stashed_messages::~stashed_messages() {
     if (gone) *gone = true;
     due.put_before(kept);
@@ -27,7 +28,7 @@ void stashed_messages::keep(sched::message_node& one, sched::address mine) {
     kept.push_back(one);
 }
 
-// Handlers may put more before what is left, and end the actor.
+// Handlers may put more messages before the rest, and may end the actor.
 void stashed_messages::handle(actor_base& me) noexcept {
     bool ended = false;
     gone = &ended;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervision: what happens when a child ends.
+// Supervision: the reaction to the end of a child.
 //
-// A child is down (not started yet), running, ending (it was asked to end) or waiting (for its
-// restart). `must_end` marks those that shall end: one after the other, the last first; `advance`
-// asks the next one when the one before is gone. When none goes any more, what waits is restarted,
-// after its delay, or the supervisor ends. With one_for_one each waiting child has a timer of its
-// own; with the other two all that wait are restarted together, and a failure meanwhile begins the
-// delay anew.
+// State of a child: down (not started yet), running, ending (asked to end) or waiting (for its
+// restart). `must_end` marks the children that must end. They end one after the other, the last one
+// first: `advance` asks the next child when the one before is gone. When no child is left to end,
+// the supervisor restarts the waiting children after their delay, or ends. With one_for_one each
+// waiting child has a timer of its own. With the other two strategies all waiting children restart
+// together, and a failure meanwhile begins the delay again.
 #include "sennit/actor/supervisor.hpp"
 
 #include "sennit/detail/core/random.hpp"
@@ -110,7 +110,7 @@ void supervisor::add(const any_child& which) {
     children_.push_back(std::move(one));
 }
 
-// Throws what its constructor throws.
+// Throws the exceptions of the child's constructor.
 void supervisor::start(entry& one) {
     one.state = state::waiting;
     one.started = how_.now();
@@ -125,8 +125,7 @@ void supervisor::remove(entry& one) {
     if (children_.empty() && !how_.stays && !ends_) end_all(nullptr);
 }
 
-// ---- messages
-// ------------------------------------------------------------------------------------------------------
+// ---- messages -----------------------------------------------------------------------------------
 
 void supervisor::on(detail::start_children, reply_to<void> answer) {
     try {
@@ -134,13 +133,13 @@ void supervisor::on(detail::start_children, reply_to<void> answer) {
         answer.set();
     } catch (...) {
         start_error_ = std::current_exception();
-        starter_ = std::move(answer); // is told when those that were started are gone
+        starter_ = std::move(answer); // answered when the started children are gone
         end_all(nullptr);
     }
 }
 
 void supervisor::on(add_child m, reply_to<void> answer) {
-    if (ends_) return; // the answer is that it is down
+    if (ends_) return; // the asker is told that the supervisor is down
     try {
         add(m.which);
     } catch (...) {
@@ -164,16 +163,18 @@ void supervisor::on(end_supervision, reply_to<void> answer) {
 void supervisor::end_as_child(const actor_ref<supervisor>& me) {
     auto* const one = actor_ref<supervisor>::make_told(end_supervision{});
     one->urgent = true;
-    (void)sched::deliver_uncounted(me.address(), *one); // its own messages may have taken the room
+    // Uncounted: the supervisor's own messages may have taken the room.
+    (void)sched::deliver_uncounted(me.address(), *one);
 }
 
-// Killed, or its group ends: nobody waits for the children. Otherwise none is left.
+// If the supervisor is killed, or its group ends, it does not wait for its children. Otherwise no
+// child is left here.
 void supervisor::stopped(exit_reason) noexcept {
     for (auto one = children_.rbegin(); one != children_.rend(); ++one) {
         try {
             if ((*one)->state == state::running) (*one)->cell->end((*one)->who);
         } catch (const std::bad_alloc&) {
-            // it lives on, until its group ends
+            // the child lives on, until its group ends
         }
         (*one)->cell->release(address());
     }
@@ -184,7 +185,7 @@ void supervisor::on(const down& m) {
         return one->who == m.who && (one->state == state::running || one->state == state::ending);
     });
     if (found == children_.end())
-        return; // its constructor failed, or it is a watch that was not ours
+        return; // the child's constructor failed, or the watch is not the supervisor's
     entry& one = **found;
     const bool asked = one.state == state::ending || one.must_end;
     const bool by_error = m.why == exit_reason::error || m.why == exit_reason::linked;
@@ -203,8 +204,7 @@ void supervisor::on(const down& m) {
     failed(one, m.error);
 }
 
-// ---- restarts
-// ------------------------------------------------------------------------------------------------------
+// ---- restarts -----------------------------------------------------------------------------------
 
 void supervisor::failed(entry& one, std::exception_ptr error) {
     const auto now = how_.now();
@@ -252,11 +252,12 @@ void supervisor::end_all(std::exception_ptr error) {
     advance();
 }
 
-// The next of those that shall end; when there is none, what comes behind that.
+// Ends the next child that must end. If there is none, restarts the waiting children or ends the
+// supervisor.
 void supervisor::advance() {
     for (auto one = children_.rbegin(); one != children_.rend(); ++one) {
         entry& last = **one;
-        if (last.state == state::ending) return; // it is not gone yet
+        if (last.state == state::ending) return; // this child is not gone yet
         if (!last.must_end) continue;
         last.state = state::ending;
         return last.cell->end(last.who);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watching and linking: who learns of an actor's end.
+// Watching and linking: notification of an actor's end.
 #include "actors/cold_state.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/detail/sys/atfork.hpp"
@@ -25,8 +25,7 @@ sched::message_node::function down_handler(actor_base& me, bool linked) noexcept
 
 void handle_down_message(sched::message_node& raw, void* object) noexcept {
     auto& one = static_cast<watch_entry&>(raw);
-    if (!object)
-        return destroy_message(one); // whoever watched has ended, too: not worth a dead letter
+    if (!object) return destroy_message(one); // the watcher has ended, too: not worth a dead letter
     auto& me = *static_cast<actor_base*>(object);
     const bool abnormal = one.down_message.why != exit_reason::normal &&
                           one.down_message.why != exit_reason::shutdown;
@@ -40,7 +39,7 @@ void handle_down_message(sched::message_node& raw, void* object) noexcept {
             told_it->sender = from;
             handle(*told_it, object);
         } catch (...) {
-            me.end(std::current_exception()); // no memory for it
+            me.end(std::current_exception()); // no memory for the message
         }
         return;
     }
@@ -53,8 +52,8 @@ void handle_down_message(sched::message_node& raw, void* object) noexcept {
     me.end(std::move(error));
 }
 
-// Those that nobody waits for any more go whenever the list has doubled: an actor that many watch
-// for a short time each keeps no more than twice those that still do.
+// Entries whose watcher has ended are removed whenever the list has doubled. So an actor that many
+// actors watch for a short time each keeps at most twice as many entries as it has watchers.
 watch_entry* take_obsolete(cold_state& of) noexcept {
     watch_entry* obsolete = nullptr;
     for (watch_entry** place = &of.watch_entries; *place;) {
@@ -71,7 +70,7 @@ watch_entry* take_obsolete(cold_state& of) noexcept {
     return obsolete;
 }
 
-// False: `whom` has ended, and `watcher` is told that.
+// False: `whom` has ended, and `watcher` is told so.
 bool add_watch(sched::address whom, sched::address watcher, bool linked) {
     watch_entry* const one = make_watch_entry(watcher, linked);
     watch_entry* obsolete = nullptr;
@@ -124,8 +123,9 @@ base::byte_lock& cold_state_lock(std::uint32_t slot) noexcept {
 watch_entry::watch_entry(sched::address to, bool both_ways) noexcept
     : message_node(&handle_down_message), watcher(to), linked(both_ways) {}
 
-// Also to a full mailbox: an end is not told twice. Behind what the ended actor sent; but whom a
-// link ends shall not work on meanwhile.
+// Delivers to full mailboxes, too, because an end is told only once. The notice of a watch comes
+// behind the messages of the ended actor. The notice of a link is urgent, because the linked actor
+// must not continue to work.
 bool notify_watchers(watch_entry* first, const down& down_message) noexcept {
     bool somebody = false;
     while (watch_entry* const one = first) {
@@ -143,15 +143,15 @@ void deliver_early_messages(sched::mailbox& box) noexcept {
         box.push_early_message(*one);
 }
 
-// `address_escaped_` was set before anybody could have the address; so what comes before the life
-// begins, which is under the same lock then, is found by deliver_early_messages, and who comes
-// later sees that it lives.
+// `address_escaped_` was set before any thread could have the address. So deliver_early_messages,
+// under this lock, finds every message that comes before the incarnation begins; a later sender
+// sees the actor alive.
 bool store_early_message(sched::message_node& one) noexcept {
     const sched::address whom = one.receiver();
     sched::mailbox* box = whom && one.fate == sched::delivery::dead && !one.kept
                               ? sched::mailbox_table::find(whom.slot)
                               : nullptr;
-    if (!box || (box->generation() | 1) != whom.generation) return false; // it has ended, as a rule
+    if (!box || (box->generation() | 1) != whom.generation) return false; // mostly it has ended
     bool born = false, there = false;
     try {
         there = attach_to(whom, [&](cold_state& of) {
@@ -163,7 +163,7 @@ bool store_early_message(sched::message_node& one) noexcept {
     } catch (const std::bad_alloc&) {
         return false;
     }
-    if (born) (void)sched::deliver_uncounted(whom, one); // as deliver_early_messages does
+    if (born) (void)sched::deliver_uncounted(whom, one); // uncounted, as early messages are
     return there;
 }
 
@@ -190,7 +190,8 @@ bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why,
 
 } // namespace detail
 
-// News that comes before the life begins is kept for it, which then takes no memory.
+// Allocates the cold state before the incarnation begins, so that storing a termination notice
+// needs no memory.
 void actor_base::prepare_for_down_messages() {
     if (!box_->is_alive()) (void)detail::attach_to(address(), [](detail::cold_state&) {});
 }
@@ -208,7 +209,7 @@ void actor_base::link(sched::address whom) {
     try {
         (void)detail::add_watch(address(), whom, true);
     } catch (...) {
-        detail::remove_watch_entry(whom, address(), true); // both ways or not at all
+        detail::remove_watch_entry(whom, address(), true); // a link is mutual or does not exist
         throw;
     }
 }

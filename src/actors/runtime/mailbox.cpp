@@ -53,6 +53,7 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
         runtime().idle().is_set(owner->index()) && pull_to_this_worker(one, me, *owner))
         return;
+    // a hint
     last_remote_sender_.store_rlx(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX
                                       ? static_cast<std::uint8_t>(me.affinity())
                                       : std::uint8_t{0}); // a hint

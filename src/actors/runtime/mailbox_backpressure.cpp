@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: who sends faster than its receiver gets to its mail goes on behind that one
+// Mailboxes, backpressure: a sender that outruns its receiver continues behind the receiver
 // (mailbox.hpp, 7).
 //
-// Why. Of several that send to one, each has its turn where it is, and the receiver has one for all
-// of theirs; and what it does not get to in time lies in memory, where it costs it five times as
-// much. Behind the receiver, who outruns it sends as much as that has handled, to a mailbox of the
-// same worker.
+// Why. Several senders to one receiver each have a batch of their own on their own worker; the
+// receiver has one batch for all their messages. Messages that the receiver does not reach in time
+// fall out of the cache into memory, and then cost the receiver five times as much. Behind the
+// receiver, the sender sends as much as the receiver has handled, and to a mailbox of the same
+// worker.
 #include "actors/runtime/mailbox.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
@@ -13,10 +14,10 @@
 
 namespace sennit::sched {
 
-// Ends a turn that leaves `rest`. False, and nothing is done: the receiver is here by now, or this
-// may not go there. The mailbox travels busy, with its mail as it lies: by its notice to the
-// receiver's owner, as one that follows its sender; by the shared queue where the receiver has no
-// owner, or where the notice is under way for another reason.
+// Ends a batch that leaves `rest`. False, and nothing is done: the receiver has come to this
+// worker, or this mailbox may not move. The mailbox travels busy, and its messages stay in it. Its
+// wakeup carries it to the receiver's owner, as in a migration to the sender. It travels by the
+// injector if the receiver has no owner, or if its wakeup is under way for another reason.
 bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept {
     worker* const owner = receiver.owner_.load();
     if (owner == &me || !me.is_local(*this) || affinity != 0) return false;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes with a bound: counting mail in and out, and senders that wait for room.
+// Bounded mailboxes: counting messages in and out, and senders that wait for room.
 //
-// A sender that finds no room marks the mailbox as crowded, looks again, and waits in one of a few
-// lists that all mailboxes share. The turn counts a piece out, then looks whether it is crowded.
-// All four are sequentially consistent: the sender sees the room, or the turn sees the sender. Who
-// is woken looks again, so it does not matter that a list's waiters may be another mailbox's. The
-// end of a life need not tell: who waits has seen a full mailbox, and what is in it is counted out
-// by turns that come after the end, as dead.
+// Protocol.
+// S1. A sender that finds no room sets `senders_waiting`.
+// S2. The sender looks for room once more, and waits in one of a few lists that all mailboxes
+// share.
+// B1. The batch counts a message out.
+// B2. The batch looks at `senders_waiting`, and wakes the senders.
+//
+// Why no sender waits for ever. S1, the look of S2, B1 and B2 are sequentially consistent: the
+// sender sees the room, or the batch sees the sender. A sender looks again after it has been woken,
+// so a list may also hold waiters of other mailboxes. The end of an incarnation need not wake
+// senders: a waiting sender has seen a full mailbox, and batches after the end count the messages
+// in it out, as dead.
 #include "actors/runtime/mailbox.hpp"
 #include "actors/runtime/mailbox_table.hpp"
 #include "sennit/detail/core/wait.hpp"
@@ -26,7 +32,8 @@ struct sender_waitlist {
     wait_list waiting;
 };
 constexpr std::size_t waitlist_count = 64;
-constexpr std::uint32_t behind_at_most = 4; // times the room, where the oldest are to be dropped
+// Where the oldest messages are to be dropped, a mailbox holds up to this many times its room.
+constexpr std::uint32_t behind_at_most = 4;
 constinit sender_waitlist sender_waitlists[waitlist_count];
 const base::atfork_lock hold_waitlists(sender_waitlists, sender_waitlists[0].lock);
 
@@ -37,14 +44,15 @@ sender_waitlist& waitlist_of(std::uint32_t slot) noexcept {
 } // namespace
 
 delivery mailbox::reserve_room(message_node& one) noexcept {
-    // pairs with begin_incarnation: written before the life
-    const std::uint32_t room = bounds.load_rlx() >> 2; // of one life
+    // The load pairs with begin_incarnation: `bounds` was written before, for one incarnation.
+    const std::uint32_t room = bounds.load_rlx() >> 2;
     if (one.counted) return delivery::sent;
-    // Only the turn can drop the oldest. Where senders outrun even that, memory must not grow.
+    // Only the batch can drop the oldest. Where senders outrun even the batch, memory must not
+    // grow.
     const std::uint64_t most =
         full() == when_full::drop_oldest ? std::uint64_t{room} * behind_at_most : room;
-    // Who is refused counts nothing: a sender that waits would take that for a piece, which nobody
-    // will count out.
+    // A refused sender counts nothing: a waiting sender would take that count for a message, and no
+    // batch would ever count it out.
     std::uint32_t before = queued.load();
     while (before < most && !queued.cas(before, before + 1)) {
     }
@@ -52,13 +60,12 @@ delivery mailbox::reserve_room(message_node& one) noexcept {
     return one.counted ? delivery::sent : delivery::full;
 }
 
-// False: there are too many; this one, the oldest, is dropped.
+// False: there are too many messages, and the caller drops this one, the oldest.
 bool mailbox::release_room() noexcept {
     const std::uint32_t before = queued.fetch_sub(1);
     if (senders_waiting.load() && !SENNIT_MUTANT("senders are woken")) wake_senders();
-    // pairs with begin_incarnation: written before the life
-    return full() != when_full::drop_oldest ||
-           before <= bounds.load_rlx() >> 2; // bounds: of one life
+    // The loads pair with begin_incarnation: `bounds` was written before, for one incarnation.
+    return full() != when_full::drop_oldest || before <= bounds.load_rlx() >> 2;
 }
 
 void mailbox::wake_senders() noexcept {
@@ -71,13 +78,12 @@ void mailbox::wake_senders() noexcept {
 
 std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept {
     mailbox* box = to ? mailbox_table::find(to.slot) : nullptr;
-    // pairs with begin_incarnation: written before the life
-    if (!box || !alive(to) || box->bounds.load_rlx() == 0 ||
-        box->full() != when_full::wait) // bounds: of one life
+    // The load pairs with begin_incarnation: `bounds` was written before, for one incarnation.
+    if (!box || !alive(to) || box->bounds.load_rlx() == 0 || box->full() != when_full::wait)
         return deliver(to, one);
     for (;;) {
-        // Counted in already, it is not counted by `deliver`; and where the life has ended, nobody
-        // counts any more.
+        // `deliver` does not count a message that is counted already. After the end of the
+        // incarnation, no sender counts any more.
         if (!alive(to) || box->reserve_room(one) == delivery::sent) return deliver(to, one);
         sender_waitlist& all = waitlist_of(to.slot);
         all.lock.lock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: the beginning and the end of a life, and where it is to be handled.
+// Mailboxes: the beginning and the end of an incarnation, and the worker that handles it.
 #include "actors/runtime/mailbox.hpp"
 #include "actors/runtime/mailbox_table.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -7,8 +7,9 @@
 
 namespace sennit::sched {
 
-// As a new one, but for its generation, and the lock that whoever has an old address may hold.
-// Between two runtimes no turn runs, and the lock of the directory orders the one before the other.
+// Resets the mailbox to the state of a new one, except for its generation, and for the lock that a
+// thread with an old address may hold. No batch runs between two runtimes, and the directory's lock
+// orders one before the other.
 void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint16_t only) noexcept {
     owned = true;
     in_order = false;
@@ -22,32 +23,31 @@ void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint1
     wakeup_.carries_mailbox = false;
     wakeup_.bound = only != 0;
     wakeup_.affinity_is_soft = only == 0;
-    busy_.store_rlx(
-        false); // pairs with begin_incarnation: written before the life, as all of these
+    // The stores pair with begin_incarnation: all of them come before the incarnation begins.
+    busy_.store_rlx(false);
     marks_ = 0;
     local_messages_ = {};
-    remote_.store_rlx(nullptr);   // pairs with begin_incarnation: as said
-    wakeup_pending_.store_rlx(0); // pairs with begin_incarnation: as said
-    queued.store_rlx(0);          // pairs with begin_incarnation: as said
-    bounds.store_rlx(0);          // pairs with begin_incarnation: as said
-    senders_waiting.store_rlx(0); // pairs with begin_incarnation: as said
-    handled.store_rlx(0);         // pairs with begin_incarnation: as said
-    last_remote_sender_.store_rlx(
-        0);                     // pairs with begin_incarnation: as said; a number of its workers
-    remote_takes_.store_rlx(0); // pairs with begin_incarnation: as said
-    asks.store_rlx(0);          // pairs with begin_incarnation: as said
-    group.store_rlx(nullptr);   // pairs with begin_incarnation: as said
+    remote_.store_rlx(nullptr);       // pairs with begin_incarnation
+    wakeup_pending_.store_rlx(0);     // pairs with begin_incarnation
+    queued.store_rlx(0);              // pairs with begin_incarnation
+    bounds.store_rlx(0);              // pairs with begin_incarnation
+    senders_waiting.store_rlx(0);     // pairs with begin_incarnation
+    handled.store_rlx(0);             // pairs with begin_incarnation
+    last_remote_sender_.store_rlx(0); // pairs with begin_incarnation; a number of its workers
+    remote_takes_.store_rlx(0);       // pairs with begin_incarnation
+    asks.store_rlx(0);                // pairs with begin_incarnation
+    group.store_rlx(nullptr);         // pairs with begin_incarnation
     object = nullptr;
     cold_state = nullptr;
-    owner_.store_rlx(&owner);     // pairs with begin_incarnation: as said
-    runtime_.store_rlx(&runtime); // pairs with begin_incarnation: as said
+    owner_.store_rlx(&owner);     // pairs with begin_incarnation
+    runtime_.store_rlx(&runtime); // pairs with begin_incarnation
 }
 
-// A life that has not ended ends: where a child of fork() leaves a runtime alone.
+// Ends an incarnation that is still alive: a child of fork() abandons its runtimes that way.
 void mailbox::detach_from_runtime() noexcept {
-    const std::uint32_t incarnation = generation_.load_rlx(); // owner: nobody else is here any more
+    const std::uint32_t incarnation = generation_.load_rlx(); // owner: no other thread is left
     if (incarnation % 2 != 0) generation_.store(incarnation + 1);
-    runtime_.store_rlx(nullptr); // orders nothing: null tells nothing
+    runtime_.store_rlx(nullptr); // orders nothing: null publishes nothing
 }
 
 bool mailbox::generations_exhausted() const noexcept {
@@ -55,9 +55,8 @@ bool mailbox::generations_exhausted() const noexcept {
 }
 
 void mailbox::retire_slot() noexcept {
-    // pairs with begin_incarnation: written before the life
-    if (incarnation_owner* const whose = group.load_rlx())
-        whose->incarnation_ended(*whose, *this); // as said
+    // The load pairs with begin_incarnation: `group` was written before.
+    if (incarnation_owner* const whose = group.load_rlx()) whose->incarnation_ended(*whose, *this);
     runtime().mailboxes().give(*this);
 }
 
@@ -66,8 +65,8 @@ void mailbox::set_initial_owner(std::uint16_t wanted) noexcept {
     worker& chosen = runtime().worker_at(wanted - 1u);
     if (owner == &chosen || !owner) return;
     const auto change = [&]() noexcept {
-        if (!busy_.load_rlx() && owner_.load_rlx() == owner)
-            owner_.store(&chosen); // under the lock
+        // under the lock
+        if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen);
     };
     if (owner == this_worker())
         owner->queue().inside(change);
@@ -81,9 +80,9 @@ void mailbox::reject(message_node& one, delivery why) noexcept {
 }
 
 void mailbox::end_incarnation() noexcept {
-    // owner: the turn alone changes it while it lives
-    generation_.store(generation_.load_rlx() +
-                      1); // own turn's; before the looks at `senders_waiting`
+    // Owner: only the batch changes the generation during an incarnation. The store comes before
+    // the batch looks at `senders_waiting`.
+    generation_.store(generation_.load_rlx() + 1);
     marks_ |= retired;
 }
 
@@ -92,9 +91,9 @@ void worker::flush_lifo_slot_before_block() noexcept {
     if (mailbox* box = self().current_mailbox()) box->bind_batch(self(), *this);
 }
 
-// Of an unbound one. A handler that goes on in another worker's thread takes the mailbox with it,
-// which costs a claim: some 10 us where the old owner is awake. So who wakes it sends it back to
-// `me`, if that is awake.
+// For an unbound mailbox. A handler that continues in another worker's thread takes the mailbox
+// with it. That costs a remote lock: some 10 us where the old owner is awake. So the thread that
+// wakes the handler sends it back to `me`, if that worker is awake.
 void mailbox::bind_batch(context& here, const worker& me) const noexcept {
     if (affinity != 0 || !me.is_local(*this)) return;
     here.affinity = me.affinity();

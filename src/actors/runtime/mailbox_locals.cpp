@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: what a handler keeps in fiber_locals ends with it.
+// Mailboxes: the fiber_local values of a handler end with that handler.
 //
-// All handlers that run on a stack are one activity there, so a value that one of them has made
-// would be the next one's, too. Who makes a value marks the mailbox whose turn runs; a marked one
-// leaves the short ways from piece to piece and from turn to turn, and destroys the values before
-// the next piece, and before its turn ends.
+// All handlers that run on a stack are one strand there, so a value that one of them has created
+// would be visible to the next. The handler that creates a value marks the mailbox whose batch
+// runs. A marked mailbox leaves the fast paths from message to message and from batch to batch. It
+// destroys the values before the next message, and before its batch ends.
 #include "actors/runtime/mailbox.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/core/strand.hpp"
@@ -14,17 +14,17 @@ namespace sennit::sched {
 void mailbox::note_locals() noexcept {
     worker* const me = this_worker();
     mailbox* const box = me ? me->self().current_mailbox() : nullptr;
-    if (box) box->marks_ |= has_locals; // we are in its turn
+    if (box) box->marks_ |= has_locals; // this thread runs the batch of `box`
 }
 
-// May go on in another worker's thread, as a handler may.
+// May continue in another worker's thread, as a handler may: destructors of values may block.
 void mailbox::forget_locals() noexcept {
     destroy_locals(*current_strand());
     marks_ &= static_cast<std::uint8_t>(~has_locals);
 }
 
-// In a turn that leaves `rest`. What that sends to this mailbox goes behind what is there. Returns
-// what it leaves then, perhaps on another worker.
+// In a batch that leaves `rest`. Messages that the destructors send to this mailbox go behind the
+// messages that it has. Returns the messages that are left then, perhaps on another worker.
 mailbox::list mailbox::end_locals(list rest) noexcept {
     worker* const me = this_worker();
     message_node* const last_urgent = last_urgent_;

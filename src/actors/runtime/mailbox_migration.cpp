@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: who is sent to from another worker all the time, and does little, goes there
-// (mailbox.hpp, 8).
+// Mailboxes, migration: a mailbox that receives its messages from another worker, and does little
+// work, moves to that worker (mailbox.hpp, 8).
 //
-// Why. A message to another worker costs ten times what a piece takes that only answers. Actors
-// that talk to each other are done sooner by one worker, wherever thieves have taken them. Each of
-// them comes over now and then, so in the end they are together; the worker that has none of them
-// left sleeps, or takes other work.
+// Why. A message to another worker costs ten times as much as a message whose handler only answers.
+// Actors that talk to each other finish sooner on one worker, wherever thieves have taken them.
+// Each of them migrates now and then, so in the end they are together. The worker that has none of
+// them left sleeps, or takes other work.
 #include "actors/runtime/mailbox.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -17,18 +17,19 @@ namespace sennit::sched {
 void mailbox::run_batches_and_migrate(worker& me) noexcept {
     run_batches(*this);
     if (this_worker() == &me && me.is_message_bound())
-        migrate_to_sender(me); // else a handler has blocked, or works
+        migrate_to_sender(me); // otherwise a handler has blocked, or computes
 }
 
-// It has had its turn here. While it is idle and lives, it has no home but that of its life.
+// After a batch on this worker. While the mailbox is idle and alive, it has no affinity but that of
+// its incarnation.
 void mailbox::migrate_to_sender(worker& me) noexcept {
     const unsigned to = last_remote_sender_.load_rlx(); // a hint
     if (to == 0 || to == me.affinity() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
-        if (owner_.load_rlx() != &me || !idle() || !is_alive() || affinity != 0)
-            return;                                   // under the lock
-        if (wakeup_pending_.exchange(1) != 0) return; // that notice has yet to look
+        // under the lock
+        if (owner_.load_rlx() != &me || !idle() || !is_alive() || affinity != 0) return;
+        if (wakeup_pending_.exchange(1) != 0) return; // the pending wakeup has yet to look
         (void)becomes_busy();
         owner_.store(nullptr);
         goes = true;

@@ -15,20 +15,20 @@ namespace sennit::sched {
 
 namespace {
 
-// Guards what follows, and the two arrays below.
+// Guards the variables below, and the two arrays `made` and `next_kept`.
 constinit base::spin_lock directory_lock;
 const base::atfork_lock hold_directory(directory_lock);
 constinit std::uint32_t chunks_used = 0;
 constexpr std::uint32_t no_chunk = UINT32_MAX;
-constinit std::uint32_t first_kept =
-    no_chunk; // of those that are no runtime's, the last one that was
+// A list of the chunks that belong to no runtime; the chunk that a runtime returned last is first.
+constinit std::uint32_t first_kept = no_chunk;
 
 void* raw_chunk() {
     return ::operator new(sizeof(mailbox) * mailbox_table::chunk_size,
                           std::align_val_t{alignof(mailbox)});
 }
 
-// Not the runnable's own link: mail that comes too late may put a free one into a queue.
+// The link is not the runnable's own: a late message may put a free mailbox into a queue.
 mailbox* next_free(const mailbox& free) noexcept {
     return static_cast<mailbox*>(free.object);
 }
@@ -39,7 +39,7 @@ constinit base::atomic<mailbox*> mailbox_table::directory[most_chunks]{};
 constinit std::uint32_t mailbox_table::made[most_chunks]{};
 constinit std::uint32_t mailbox_table::next_kept[most_chunks]{};
 
-// One that nobody has; throws std::bad_alloc, also when there are 2^32 slots.
+// Takes a chunk that belongs to no runtime. Throws std::bad_alloc, also when there are 2^32 slots.
 std::uint32_t mailbox_table::take_chunk() {
     {
         std::lock_guard guard(directory_lock);
@@ -52,10 +52,9 @@ std::uint32_t mailbox_table::take_chunk() {
     {
         std::lock_guard guard(directory_lock);
         if (chunks_used != most_chunks) {
-            // SAFETY: slots are made in it one by one; nobody has the address of one that is not
-            // made.
-            directory[chunks_used].store_rlx(
-                static_cast<mailbox*>(memory)); // orders nothing: see find
+            // SAFETY: slots are made in the chunk one by one; no thread has the address of a slot
+            // that is not made. The store orders nothing: see find.
+            directory[chunks_used].store_rlx(static_cast<mailbox*>(memory));
             return chunks_used++;
         }
     }
@@ -71,10 +70,10 @@ std::uint32_t mailbox_table::chunks() noexcept {
 mailbox_table::~mailbox_table() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
         const std::uint32_t number = chunks_[i];
-        mailbox* first = directory[number].load_rlx(); // owner: this table, for now
+        mailbox* first = directory[number].load_rlx(); // owner: this table, until its end
         const std::uint32_t count = i + 1 == chunks_.size() ? carved_ : chunk_size;
         for (std::uint32_t k = number == 0 ? 1 : 0; k < count; ++k)
-            first[k].detach_from_runtime(); // slot 0 is nobody
+            first[k].detach_from_runtime(); // slot 0 is the null address
         std::lock_guard guard(directory_lock);
         made[number] = std::max(made[number], count);
         next_kept[number] = std::exchange(first_kept, number);
@@ -87,12 +86,12 @@ mailbox& mailbox_table::carve(worker& owner, std::uint16_t affinity) {
             chunks_.reserve(chunks_.size() + 1);
             const std::uint32_t number = take_chunk();
             chunks_.push_back(number);
-            made_ = made[number];          // own
-            carved_ = number == 0 ? 1 : 0; // slot 0 is nobody
+            made_ = made[number];          // this table owns the entry
+            carved_ = number == 0 ? 1 : 0; // slot 0 is the null address
         }
         const std::uint32_t number = chunks_.back();
         const std::uint32_t k = carved_;
-        mailbox* const where = directory[number].load_rlx() + k; // owner: this table, for now
+        mailbox* const where = directory[number].load_rlx() + k; // owner: this table
         if (k >= made_) ::new (where) mailbox((number << chunk_bits) + k);
         ++carved_;
         if (where->generations_exhausted()) continue;
@@ -103,7 +102,7 @@ mailbox& mailbox_table::carve(worker& owner, std::uint16_t affinity) {
 
 mailbox& mailbox_table::take_from_all(std::uint16_t affinity, worker& owner) {
     std::lock_guard guard(lock_);
-    if (free_.size() <= affinity) free_.resize(affinity + 1u); // here: `keep` must not fail
+    if (free_.size() <= affinity) free_.resize(affinity + 1u); // here, because `keep` must not fail
     mailbox*& first = free_[affinity];
     if (!first) return carve(owner, affinity);
     mailbox* const found = first;
@@ -111,7 +110,7 @@ mailbox& mailbox_table::take_from_all(std::uint16_t affinity, worker& owner) {
     return *found;
 }
 
-// Under the lock.
+// Called under the lock.
 void mailbox_table::keep(mailbox& free) noexcept {
     mailbox*& first = free_[free.bound() ? free.affinity : 0u];
     free.object = first;
@@ -151,7 +150,7 @@ void mailbox_table::give(mailbox& free) noexcept {
     }
 }
 
-// Without memory: a group is stopped, too, when there is none.
+// Allocates nothing: a group can also be stopped when there is no memory.
 void mailbox_table::for_each(const std::function<void(mailbox&)>& look) {
     std::uint64_t from = 0;
     (void)find_from(from, [&](mailbox& one) {
@@ -170,11 +169,11 @@ mailbox* mailbox_table::find_from(std::uint64_t& from,
             std::lock_guard guard(lock_);
             if (i >= chunks_.size()) return nullptr;
             start = directory[chunks_[i]].load_rlx();                 // under the lock
-            if (chunks_[i] == 0 && from % chunk_size == 0) from += 1; // slot 0 is nobody
+            if (chunks_[i] == 0 && from % chunk_size == 0) from += 1; // slot 0: the null address
             if (i + 1 == chunks_.size()) end = carved_;
         }
-        for (auto k = static_cast<std::uint32_t>(from % chunk_size); k < end;
-             ++k) { // the caller's chunks do not go away
+        // The chunks of the caller's runtime stay.
+        for (auto k = static_cast<std::uint32_t>(from % chunk_size); k < end; ++k) {
             if (!wanted(start[k])) continue;
             from = from / chunk_size * chunk_size + k + 1;
             return &start[k];

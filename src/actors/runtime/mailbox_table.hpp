@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where mailboxes live: from a slot's number to its memory, and slots that are free.
+// The memory of mailboxes: the directory from a slot's number to its memory, and the free slots.
 //
-// Memory is type-stable for ever, so that mail for a life that has ended meets a mailbox, also
-// where the runtime ends meanwhile, or has ended. The directory is the process's, chunks of slots
-// are a runtime's; when that ends they are kept for the next one, mailboxes and all. A slot that is
-// used again goes on counting generations, also in another runtime; one whose generations are used
-// up is not used again. In one runtime, one that was made for a single worker stays with that: mail
-// that comes too late may have put a free one, or its notice, into a queue, where nothing that says
-// where it may run can change.
+// The memory is type-stable for ever. So a message for an ended incarnation meets a mailbox, even
+// if the runtime ends meanwhile, or has ended. The directory belongs to the process; chunks of
+// slots belong to a runtime. When the runtime ends, the directory keeps the chunks for the next
+// runtime, mailboxes included. A slot that is used again continues to count generations, also in
+// another runtime. A slot whose generations are used up is never used again.
+//
+// Within one runtime, a mailbox that was made for a single worker stays bound to that worker. A
+// late message may have put a free mailbox, or its wakeup, into a queue, and there its affinity
+// cannot change.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -23,7 +25,7 @@ namespace sennit::sched {
 
 class worker;
 
-// Free slots that a worker keeps. Its own thread only.
+// Free slots that a worker keeps. Only the worker's own thread touches them.
 struct mailbox_cache {
     mailbox* first = nullptr;
     std::uint32_t count = 0;
@@ -35,37 +37,40 @@ public:
     ~mailbox_table();
     mailbox_table(const mailbox_table&) = delete;
 
-    // Null when there has never been such a slot.
-    static mailbox* find(std::uint32_t slot) noexcept; // mailbox.hpp
+    // Returns the mailbox of a slot; null if there has never been such a slot. Defined in
+    // mailbox.hpp.
+    static mailbox* find(std::uint32_t slot) noexcept;
 
-    // A free one, which only the worker of this home may run; 0: any. Throws std::bad_alloc.
+    // Takes a free slot that only the worker with this affinity may run; 0: any worker. Throws
+    // std::bad_alloc.
     mailbox& take(std::uint16_t affinity = 0);
     void give(mailbox& free) noexcept;
 
-    // Calls `look` for each slot there is.
+    // Calls `look` for each slot of the runtime.
     void for_each(const std::function<void(mailbox&)>& look);
-    // The first one for which `wanted` says so, beginning with the one that is number `from`, which
-    // becomes the number after it. Null: there is none.
+    // Returns the first slot for which `wanted` returns true, beginning with number `from`, and
+    // sets `from` to the number after that slot. Null: there is none.
     mailbox* find_from(std::uint64_t& from, const std::function<bool(mailbox&)>& wanted);
 
-    // Of the process, all told; none is ever freed.
+    // The number of chunks in the process; no chunk is ever freed.
     static std::uint32_t chunks() noexcept;
 
-    static constexpr std::uint32_t chunk_bits =
-        14; // slots in a chunk: 3 MiB, touched as they are used
+    // The binary logarithm of the slots in a chunk: 3 MiB, touched as the slots are used.
+    static constexpr std::uint32_t chunk_bits = 14;
     static constexpr std::uint32_t chunk_size = 1u << chunk_bits;
-    static constexpr std::uint32_t max_kept =
-        256; // by a worker; half of them go to the table when there are more
+    // The slots that a worker keeps; with more, half of them go to the table.
+    static constexpr std::uint32_t max_kept = 256;
 
 private:
     friend class mailbox;
     static constexpr std::uint32_t most_chunks = 1u << (32 - chunk_bits);
-    // Never shrinks and is never destroyed: addresses may be asked for at any time.
+    // Never shrinks and is never destroyed, because any thread may look up an address at any time.
     static base::atomic<mailbox*> directory[most_chunks];
-    // While a runtime has the chunk: that one's. Else under the directory's lock.
-    static std::uint32_t
-        made[most_chunks]; // how many of its slots, those that were left out included
-    static std::uint32_t next_kept[most_chunks]; // one more that no runtime has
+    // While a runtime has the chunk, these entries belong to that runtime. Otherwise the
+    // directory's lock guards them. `made` counts the slots that have been made, including those
+    // that `carve` left out. `next_kept` links the chunks of no runtime.
+    static std::uint32_t made[most_chunks];
+    static std::uint32_t next_kept[most_chunks];
     static std::uint32_t take_chunk();
 
     mailbox& carve(worker& owner, std::uint16_t affinity);
@@ -73,12 +78,15 @@ private:
     void keep(mailbox& free) noexcept;
 
     runtime_core& runtime_;
-    base::spin_lock lock_; // guards all below
-    std::vector<mailbox*>
-        free_; // the first of each list, by the home that they are bound to; 0: to none
-    std::vector<std::uint32_t> chunks_; // numbers
-    std::uint32_t carved_ = chunk_size; // of the last chunk
-    std::uint32_t made_ = 0;            // of the last chunk, when it was taken
+    base::spin_lock lock_; // guards all members below
+    // The heads of the free lists, by the affinity that their slots are bound to; 0: unbound.
+    std::vector<mailbox*> free_;
+    // The numbers of the runtime's chunks.
+    std::vector<std::uint32_t> chunks_;
+    // How many slots of the last chunk are in use or free.
+    std::uint32_t carved_ = chunk_size;
+    // How many slots of the last chunk were made when this table took the chunk.
+    std::uint32_t made_ = 0;
 };
 
 } // namespace sennit::sched
