@@ -4,31 +4,33 @@
 //     struct add { int n; };
 //     struct total { using reply = int; };
 //
-//     class counter : public sennit::actor<counter, add, total> {      // its protocol, checked by
-//     the compiler
+//     // The template arguments are the actor's protocol. The compiler checks it.
+//     class counter : public sennit::actor<counter, add, total> {
 //         int sum_ = 0;
 //     public:
 //         void on(add m) { sum_ += m.n; }
-//         int on(total) { return sum_; }                               // what it returns is the
-//         answer
+//         int on(total) { return sum_; }                    // the result is the answer
 //     };
 //
-//     sennit::actor_group actors;                                      // ends with its actors
+//     sennit::actor_group actors;                           // ends with its actors
 //     sennit::actor_ref<counter> c = actors.spawn<counter>();
 //     c.tell(add{3});
 //     int sum = c.ask(total{}).get();
 //
-// Use it for many small servants with state of their own, for work that is mostly passing things
-// on, and where a part shall be able to fail alone. Do not use it to share out a computation
+// Use it for many small objects with state of their own, for work that mostly passes messages on,
+// and where a part must be able to fail alone. Do not use it to share out a computation
 // (fork_join), or where the caller waits for each answer anyway (a mutex and a function are
-// cheaper). Where the messages are known only when it runs: `open_actor`. Guarantees. At most one
-// handler of an actor runs at a time. Messages from one sender to one receiver are handled in the
-// order they were sent. A handler may wait in any call of Sennit: its stack waits, and its worker
-// runs other work. A system call or another library blocks the worker: make that call in
-// `sennit::blocking`. An exception that leaves a handler ends that actor, and only that actor; its
-// watchers, its links and the askers that wait for it learn of the end. An actor handles 64
-// messages, then its worker runs other work. Cost: an actor is 192 bytes and its state in pieces of
-// 64; docs/performance.md has the times.
+// cheaper). If the messages are known only at run time, use `open_actor`.
+//
+// Guarantees. At most one handler of an actor runs at a time. An actor handles the messages of one
+// sender in the order in which that sender sent them. A handler may wait in any call of Sennit: its
+// stack waits, and its worker runs other work. A system call or another library blocks the worker:
+// make that call in `sennit::blocking`. An exception that leaves a handler ends that actor, and
+// only that actor; its watchers, its links and the waiting askers learn of the end. An actor
+// handles 64 messages in a row, then its worker runs other work.
+//
+// Cost: an actor takes 192 bytes, plus its state in blocks of 64 bytes; docs/performance.md has the
+// times.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"

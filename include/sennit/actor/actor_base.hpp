@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every actor has: an address, a group, and an end. For the library; programs derive from
-// `actor`.
+// The part that all actors share: an address, a group, and an end. For the library; programs derive
+// from `actor`.
 #pragma once
 
 #include "sennit/actor/memory.hpp"
@@ -22,54 +22,57 @@ class actor_group;
 class actor_base;
 class open_base;
 
-// An actor of whatever class: 8 bytes, as actor_ref.
+// The address of an actor of any class: 8 bytes, like an actor_ref.
 using address_of_actor = sched::address;
 
-// Told to those that watch an actor when it has ended: declare it in the protocol and handle it.
+// The message that tells a watcher that an actor has ended. A watcher declares it in its protocol
+// and handles it.
 struct down {
     sched::address who;
     exit_reason why = exit_reason::normal;
     std::exception_ptr error; // null unless `why` is error, or linked
 };
 
-// What a full mailbox does with one message more.
+// The reaction of a full mailbox to one more message.
 enum class overflow : unsigned char {
-    suspend,     // `send` waits for room; `tell` and `try_tell` do not, and drop it
-    fail,        // nothing waits: `send` drops it, too
-    drop_newest, // it is dropped; nobody waits
-    drop_oldest, // it is taken, and the oldest one is dropped when its turn comes; with four times
-                 // as many, it is dropped
+    suspend,     // `send` waits for room; `tell` and `try_tell` never wait, and drop the message
+    fail,        // no call waits: `send` drops the message, too
+    drop_newest, // the mailbox drops the new message; no call waits
+    // The mailbox takes the new message, and its batch drops the oldest message when it reaches it.
+    // A mailbox that holds four times its bound drops the new message.
+    drop_oldest,
 };
 
 struct spawn_options {
     std::string_view name{}; // for reports and actor_group::find
-    // Messages; at most 2^30 - 1; 0: no bound. One that came too late for an actor that has ended
-    // may count here until it is returned.
+    // The most messages that may wait; at most 2^30 - 1; 0: no bound. A message that came too late
+    // for an ended actor may count here until it is returned.
     std::uint32_t mailbox = 0;
     enum overflow overflow = overflow::suspend;
-    unsigned worker = any_worker; // the only one that it shall run on
-    unsigned initial_worker =
-        any_worker; // where it is at first; it moves when others have nothing to do
+    unsigned worker = any_worker; // the only worker that may run the actor
+    // The actor's first worker; the actor moves when other workers have nothing to do.
+    unsigned initial_worker = any_worker;
     static constexpr unsigned any_worker = ~0u;
-    address_of_actor
-        watcher{}; // told of its end by `down`, which must be in its protocol; null: nobody
+    // The actor that is told of the end by `down`, which must be in its protocol; null: none.
+    address_of_actor watcher{};
 };
 
 namespace detail {
 
-// One for each class of actors.
+// The operations of a class of actors; one object for each class.
 struct actor_type {
     const std::type_info* type;
-    void* (*take)(); // memory for one
+    void* (*take)(); // takes memory for one actor
     void (*give)(void* memory) noexcept;
-    // Its hook, its destructor, its memory; returns what the hook threw.
+    // Runs the `stopped` hook and the destructor, and returns the memory. Returns the exception of
+    // the hook.
     std::exception_ptr (*destroy)(actor_base& ended, exit_reason why) noexcept;
-    // By message_tag; null: not in the protocol. Null itself: it is an open_base, whose handlers
-    // come and go.
+    // Finds a handler by message_tag; null: the message is not in the protocol. The pointer itself
+    // is null for an open_base, whose handlers come and go.
     sched::message_node::function (*find)(const void* message, bool asked);
 };
 
-// Its address names a message type.
+// The address of this variable identifies a message type.
 template <class M>
 inline constexpr char message_tag = 0;
 
@@ -82,17 +85,17 @@ public:
 
     sched::address address() const noexcept;
     actor_group& group() const noexcept;
-    std::string name() const; // empty: none
+    std::string name() const; // empty if the actor has no name
 
     // For the library.
     const detail::actor_type* type_ = nullptr;
     bool ending_ = false;
-    mutable bool address_escaped_ =
-        false; // its constructor watched somebody, or asked for its address
+    // True if the constructor has watched an actor, or has asked for its own address.
+    mutable bool address_escaped_ = false;
     exit_reason why_ = exit_reason::normal;
 
-    // After a handler of this actor; `error`: what it threw. Ends it if that was asked for: `this`
-    // is gone then.
+    // Both run after a handler of this actor. `detail_handled` ends the actor if `stop` was called.
+    // `end` ends it; `error` is the exception of the handler. `this` is gone after the end.
     void detail_handled() noexcept {
         if (ending_) [[unlikely]]
             end(nullptr);
@@ -100,18 +103,18 @@ public:
     void end(std::exception_ptr error) noexcept;
 
 protected:
-    // Throws std::logic_error when it is not made by spawn.
+    // Throws std::logic_error if spawn did not make this actor.
     actor_base();
     ~actor_base() = default;
 
-    // Ends the actor when the handler returns. What is in the mailbox then goes to nobody.
+    // Ends the actor when the handler returns. The messages in its mailbox become dead letters.
     void stop() noexcept { ending_ = true; }
 
     // For actor::watch.
     void watch_end(sched::address whom);
     void unwatch(sched::address whom) noexcept;
-    // Each ends when the other one ends with an error, unless `down` is in its protocol: then that
-    // comes instead. Throws std::bad_alloc.
+    // Links two actors: each ends when the other ends with an error. If `down` is in its protocol,
+    // the actor gets that message instead. Throws std::bad_alloc.
     void link(sched::address whom);
     void unlink(sched::address whom) noexcept;
 

@@ -4,17 +4,19 @@
 //     sennit::actor_group actors;
 //     auto first = actors.spawn<worker>(arguments…);
 //     …
-//     actors.join();                     // until all have ended by themselves; rethrows what ended
-//     one
+//     actors.join();        // waits until all have ended by themselves; rethrows the first error
 //
 // Use it as the owner of a part of a program that consists of actors. A group may be made anywhere,
-// also in a handler, and belongs to one runtime, which must outlive it. Guarantees. When `join` or
-// the destructor returns, all its actors have ended, their destructors have run, and so have those
-// of the messages that were left in their mailboxes; but one that somebody sends just while its
-// receiver ends may be destroyed a little later, before the runtime. The destructor stops those
-// that still live (exit_reason::shutdown), each after the message that it handles, and waits; but
-// leaves them in a child of fork(). Thread safety: all members but the destructor from anywhere.
-// Blocking: join, and the destructor.
+// also in a handler. It belongs to one runtime, which must outlive it.
+//
+// Guarantees. When `join` or the destructor returns, all actors of the group have ended, and their
+// destructors have run. So have the destructors of the messages that were left in their mailboxes.
+// Only a message that is sent just while its receiver ends may be destroyed a little later, before
+// the runtime. The destructor stops the living actors (exit_reason::shutdown), each after the
+// message that it handles, and waits for them; in a child of fork() it leaves them.
+//
+// Thread safety: any thread may call all members but the destructor. Blocking: join, and the
+// destructor.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -49,16 +51,17 @@ inline constexpr bool begins_with_options<First, Rest...> =
 
 class actor_group : private sched::incarnation_owner {
 public:
-    // In the runtime of the caller; the default one if that is none.
+    // Makes a group in the runtime of the caller; in the default runtime if the caller is in none.
     actor_group();
     explicit actor_group(runtime& where);
     ~actor_group();
     actor_group(const actor_group&) = delete;
     actor_group& operator=(const actor_group&) = delete;
 
-    // Makes an actor; in a group that is stopped it ends at once, and so does one whose constructor
-    // calls `stop`. Throws std::bad_alloc and what its constructor throws; std::system_error in a
-    // child of a fork() since which the runtime has no threads, as `join` does.
+    // Makes an actor. In a stopped group the actor ends immediately; so does an actor whose
+    // constructor calls `stop`. Throws std::bad_alloc, and the exceptions of the constructor. In a
+    // child of a fork() after which the runtime has no threads, `spawn` and `join` throw
+    // std::system_error.
     template <class A, class... Args>
         requires(!detail::begins_with_options<Args...>)
     actor_ref<A> spawn(Args&&... args) {
@@ -69,7 +72,8 @@ public:
         return spawn_with<A>(&how, std::forward<Args>(args)...);
     }
 
-    // The living actor of this name, if it is an A. The first one, if several have it.
+    // Returns the living actor with this name, if it is an A. If several actors have the name,
+    // returns the first one.
     template <class A>
     std::optional<actor_ref<A>> find(std::string_view name) const {
         const sched::address found = find_named(name, &type_of<A>);
@@ -77,20 +81,20 @@ public:
         return actor_ref<A>(found);
     }
 
-    // Waits until all have ended; then throws the first error that ended one and that nobody was
-    // told of by a link or a watch, if there is one. Throws cancelled.
+    // Waits until all actors have ended. Then throws the first error that ended an actor and that
+    // no link or watch has reported, if there is one. Throws cancelled.
     void join();
-    // Ends all, each after the message that it handles; those that are spawned from now on end at
-    // once. Sends each a piece of mail; where there is no memory for that, one piece that the group
-    // has goes from one to the next.
+    // Ends all actors, each after the message that it handles; actors that are spawned from now on
+    // end immediately. Sends a message to each actor; if there is no memory for that, one message
+    // that the group contains goes from actor to actor.
     void stop() noexcept;
-    std::size_t size() const noexcept; // that live
+    std::size_t size() const noexcept; // the number of living actors
 
-    // Messages that its actors have handled, those that have ended included. One that ends
-    // meanwhile may be missed or counted twice. Looks at all actors of the runtime.
+    // The number of messages that the group's actors have handled, ended actors included. An actor
+    // that ends meanwhile may be missed or counted twice. Walks all actors of the runtime.
     std::uint64_t handled() const;
 
-    // For the library: what ended one, and nobody was told of.
+    // For the library: records an error that ended an actor and that no watcher was told of.
     void failed(std::exception_ptr error) noexcept;
 
 private:
@@ -100,7 +104,7 @@ private:
     class spawn_guard {
     public:
         spawn_guard(actor_group& group, const detail::actor_type& type, const spawn_options* how);
-        ~spawn_guard(); // gives all back, unless it was begun
+        ~spawn_guard(); // returns all resources, unless `begin` was called
         spawn_guard(const spawn_guard&) = delete;
         void* memory() const noexcept { return memory_; }
         sched::address begin(actor_base& made) noexcept;
@@ -110,13 +114,13 @@ private:
         actor_group& group_;
         const detail::actor_type& type_;
         sched::mailbox* box_ = nullptr;
-        sched::mailbox* outer_ = nullptr; // of the one that is being made around this one
+        sched::mailbox* outer_ = nullptr; // the slot of the enclosing construction
         void* memory_ = nullptr;
         sched::address watcher_;
         bool named_;
     };
 
-    // Of A itself, which may be derived from a class of actors.
+    // The type of A itself, which may be derived from a class of actors.
     template <class A>
     static inline const detail::actor_type type_of = detail::type_of_actor<A>(A::detail_find);
     template <class A, class... Args>
@@ -129,16 +133,17 @@ private:
         A* made = ::new (one.memory()) A(std::forward<Args>(args)...);
         return actor_ref<A>(one.begin(*made));
     }
-    // The piece of mail that ends, without memory, all that live, one after the other.
+    // The message that ends all living actors without memory, one after the other.
     struct stop_visitor : sched::message_node {
         explicit stop_visitor(actor_group& whose) noexcept
             : message_node(&stop_visitor::visit), group(whose) {}
         static void visit(sched::message_node& self, void* object) noexcept;
         actor_group& group;
-        std::uint64_t at = 0;   // where it looks next; its own
-        bool under_way = false; // lies with an actor, or looks for one; the group's lock guards
-                                // this and the next
-        bool once_more = true;  // from the start
+        std::uint64_t at = 0; // the slot that it looks at next; only the visitor uses it
+        // True while the visitor lies with an actor, or looks for one. The group's lock guards
+        // `under_way` and `once_more`.
+        bool under_way = false;
+        bool once_more = true; // true if it must walk once more from the first slot
     };
 
     static void member_ended(sched::incarnation_owner& family, sched::mailbox& box) noexcept;
@@ -150,15 +155,16 @@ private:
     sched::address find_named(std::string_view name, const detail::actor_type* type) const;
     bool wait_for_all(bool at_the_end) noexcept;
 
-    // The living are counted apart for every few workers, by where they were spawned: else all
-    // births and ends would meet in one cache line. Each branch with living ones counts as one in
-    // `populated_shards_`, from before its first one lives until after its last one has ended; so
-    // that is 0 when nobody lives, and only then.
+    // Living actors are counted in one shard for every few workers, by the worker that spawned
+    // them. Otherwise all births and ends would meet in one cache line. Each shard with living
+    // actors counts as one in `populated_shards_`, from before its first actor is alive until after
+    // its last actor has ended. So `populated_shards_` is 0 if and only if no actor is alive.
     struct alignas(base::cache_line) shard {
-        mutable base::spin_lock
-            lock; // guards all below; lock_ may be taken inside it, not the other way
+        // Guards all members below. lock_ may be taken inside this lock, but not the other way
+        // round.
+        mutable base::spin_lock lock;
         std::size_t living = 0;
-        std::uint64_t handled = 0; // by those that have ended
+        std::uint64_t handled = 0; // messages handled by actors that have ended
         bool stopped = false;
     };
     static constexpr unsigned shard_count = 8;
@@ -166,7 +172,7 @@ private:
 
     sched::runtime_core& runtime_;
     std::array<shard, shard_count> shards_;
-    mutable base::spin_lock lock_; // guards all below
+    mutable base::spin_lock lock_; // guards all members below
     unsigned populated_shards_ = 0;
     stop_visitor stop_visitor_{*this};
     sched::wait_list joiners_;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// actor_timer: a message that comes later, once or again and again.
+// actor_timer: a message that arrives later, once or periodically.
 //
-//     alarm_ = sennit::tell_after(self(), 50ms, tick{});            // alarm_: an actor_timer; may
-//     also be ignored beat_ = sennit::tell_every(self(), 1s, beat{}); … alarm_.cancel(); // no
-//     `tick` from here on
+//     // alarm_ and beat_ are actor_timers; a program may also ignore the results.
+//     alarm_ = sennit::tell_after(self(), 50ms, tick{});
+//     beat_ = sennit::tell_every(self(), 1s, beat{});
+//     …
+//     alarm_.cancel();                                     // no `tick` from here on
 //
-// Use it for timeouts, for repetition and for waiting between attempts. Where a handler shall wait
-// itself, and its actor handle nothing meanwhile, this_fiber::sleep_for is simpler. Guarantees.
-// Never early. After `cancel` no handler begins with its message, also when that lay in the mailbox
-// already. A timer belongs to the actor that its message is for: when that ends, the timer is gone,
-// and is no dead letter. At most one message of a repeating timer waits in the mailbox; of what
-// comes meanwhile nothing is made up for later, and the times do not drift. Its messages do not
-// count in a mailbox with a bound. Thread safety: everything from any thread, a handle as a value.
-// Nothing blocks. Cost: two small allocations, and arming a timer of the scheduler's wheel.
+// Use it for timeouts, for repetition, and for waiting between attempts. If a handler itself must
+// wait, and its actor may handle nothing meanwhile, this_fiber::sleep_for is simpler.
+//
+// Guarantees. A timer never fires early. After `cancel` no handler begins with the timer's message,
+// even if the message lay in the mailbox already. A timer belongs to the actor that receives its
+// message: when that actor ends, the timer is gone, and its message is no dead letter. At most one
+// message of a repeating timer waits in the mailbox. Expiries that pass meanwhile are not made up
+// for, and the times do not drift. Timer messages do not count in a bounded mailbox.
+//
+// Thread safety: any thread may call every function; a handle is a value. No call blocks. Cost: two
+// small allocations, and arming a timer in the scheduler's wheel.
 #pragma once
 
 #include "sennit/actor/actor_ref.hpp"
@@ -28,7 +33,8 @@ namespace sennit {
 
 namespace detail {
 
-// What a timer sends. `copy` throws what the message's copy throws; null: it is sent once.
+// The message that a timer sends. `copy` throws the exceptions of the message's copy constructor;
+// it is null for a one-shot timer.
 struct timer_load {
     sched::message_node* node;
     sched::message_node* (*copy)(const sched::message_node&);
@@ -36,7 +42,7 @@ struct timer_load {
 };
 
 struct timer_node;
-// Owns the load, also when it throws std::bad_alloc. Null: `whom` has ended.
+// Takes ownership of the load, even if it throws std::bad_alloc. Null: `whom` has ended.
 timer_node* begin_timer(sched::address whom, std::int64_t deadline_ns, std::int64_t period_ns,
                         const timer_load& load);
 void hold(timer_node& one) noexcept;
@@ -56,10 +62,10 @@ sched::message_node* copy_told(const sched::message_node& raw) {
 
 } // namespace detail
 
-// Refers to a timer, which goes on without it.
+// A handle to a timer; the timer continues without it.
 class actor_timer {
 public:
-    actor_timer() noexcept = default; // none
+    actor_timer() noexcept = default; // refers to no timer
     actor_timer(const actor_timer& other) noexcept : node_(other.node_) {
         if (node_) detail::hold(*node_);
     }
@@ -72,11 +78,11 @@ public:
         if (node_) detail::let_go(*node_);
     }
 
-    // True: the message never will be handled; of a repeating timer, none but the one that the
-    // receiver may have in hand at this moment, if that is somebody else. False: it was handled, or
-    // is in hand, or there is nothing to cancel any more.
+    // True: no handler will get the message. For a repeating timer there is one exception: if the
+    // caller is not the receiver, the receiver may be handling a message at this moment. False: the
+    // message was handled, or is being handled, or there is nothing left to cancel.
     bool cancel() noexcept { return node_ && detail::cancel(*node_); }
-    // Whether a message is still to be handled. May be outdated when it returns.
+    // True if a message is still to be handled. May be outdated when it returns.
     bool pending() const noexcept { return node_ && detail::pending(*node_); }
 
     explicit actor_timer(detail::timer_node* of) noexcept : node_(of) {} // for the library
@@ -85,7 +91,7 @@ private:
     detail::timer_node* node_ = nullptr;
 };
 
-// Tells `whom` in `delay`, or at once if that is not positive. Throws std::bad_alloc.
+// Tells `whom` after `delay`, or immediately if `delay` is not positive. Throws std::bad_alloc.
 template <class A, class M, class Rep, class Period>
 actor_timer tell_after(const actor_ref<A>& whom, const std::chrono::duration<Rep, Period>& delay,
                        M message) {
@@ -95,9 +101,9 @@ actor_timer tell_after(const actor_ref<A>& whom, const std::chrono::duration<Rep
         detail::begin_timer(whom.address(), deadline, 0, {node, nullptr, &detail::drop_told<M>}));
 }
 
-// Tells `whom` a copy of `message` in `period`, and every `period` from then on. Throws
-// std::invalid_argument when that is not positive, and std::bad_alloc; where there is no memory for
-// a copy later, or its constructor throws, the receiver ends with that error.
+// Tells `whom` a copy of `message` after `period`, and again after every further `period`. Throws
+// std::invalid_argument if `period` is not positive, and std::bad_alloc. If a later copy finds no
+// memory, or its constructor throws, the receiver ends with that error.
 template <class A, class M, class Rep, class Period>
 actor_timer tell_every(const actor_ref<A>& whom, const std::chrono::duration<Rep, Period>& period,
                        M message) {

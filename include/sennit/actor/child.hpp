@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// child: how an actor of a supervisor is made, every time anew, and how one gets at the one that
-// there is now.
+// child: a recipe from which a supervisor makes an actor, each time anew, and a handle to the
+// present actor.
 //
-//     sennit::child<store> db({.restart = sennit::restart::permanent}, "file");     // nothing runs
-//     yet auto top = sennit::supervise(actors, {}, db);                                 // now it
-//     does db.tell(put{3});                                                              // to
-//     whichever lives
+//     sennit::child<store> db({.restart = sennit::restart::permanent}, "file"); // nothing runs yet
+//     auto top = sennit::supervise(actors, {}, db);                             // now it does
+//     db.tell(put{3});                                              // goes to the present actor
 //
-// A handle: copies of it are the same child. It follows restarts; a reference that `ref` returned
-// does not, and reaches nobody once its actor has ended. Guarantees. Between an end and the restart
-// there is nobody: messages are dead letters, `ref` is null or refers to the one that has ended.
-// Thread safety: everything from any thread. Cost: as with a reference, and one load.
+// A child is a handle: copies of it are one child. The handle follows restarts. A reference that
+// `ref` returned does not follow them, and reaches no actor once its own actor has ended.
+//
+// Guarantees. Between an end and the restart the child has no actor: messages are dead letters, and
+// `ref` is null or refers to the ended actor. Thread safety: any thread may call all members. Cost:
+// one load more than a reference.
 #pragma once
 
 #include "sennit/actor/actor_group.hpp"
@@ -29,19 +30,19 @@
 namespace sennit {
 
 enum class restart : unsigned char {
-    permanent, // it is restarted whenever it ends
-    transient, // when it ended with an error, its own or a link's
-    temporary, // never
+    permanent, // the supervisor restarts it whenever it ends
+    transient, // the supervisor restarts it after an error, its own or a link's
+    temporary, // the supervisor never restarts it
 };
 
 struct child_options {
     enum restart restart = restart::permanent;
-    spawn_options spawn{}; // of each of its actors; `watcher` is the supervisor's
+    spawn_options spawn{}; // for each of its actors; the supervisor sets `watcher`
 };
 
 namespace detail {
 
-// What a supervisor knows of a child, and what its handles share.
+// The supervisor's state of a child, which the handles share.
 class child_cell {
 public:
     explicit child_cell(const child_options& how) : name_(how.spawn.name), how_(how) {
@@ -51,11 +52,12 @@ public:
     child_cell(const child_cell&) = delete;
     child_cell& operator=(const child_cell&) = delete;
 
-    // For its supervisor. `start` throws what the constructor throws.
+    // For its supervisor. `start` throws the exceptions of the constructor.
     sched::address start(actor_group& where, sched::address supervisor);
-    virtual void end(sched::address whom) const = 0; // asks for it
+    virtual void end(sched::address whom) const = 0; // asks the actor to end
     void ended() noexcept;
-    void claim(sched::address supervisor); // throws std::logic_error when another one has it
+    // Throws std::logic_error if another supervisor has the child.
+    void claim(sched::address supervisor);
     void release(sched::address supervisor) noexcept;
     enum restart restart() const noexcept { return how_.restart; }
 
@@ -67,7 +69,7 @@ private:
     virtual sched::address make(actor_group& where, const spawn_options& how) const = 0;
     const std::string name_;
     child_options how_;
-    base::atomic<std::uint64_t> current_{0}; // addresses as one word; 0: nobody
+    base::atomic<std::uint64_t> current_{0}; // this and owner_: an address as one word; 0: none
     base::atomic<std::uint64_t> owner_{0};
     base::atomic<std::uint64_t> starts_{0};
 };
@@ -101,8 +103,8 @@ private:
 template <class A>
 class child {
 public:
-    // The actor is made from copies of the arguments, each time. Throws std::bad_alloc, and what a
-    // copy throws.
+    // The supervisor makes each actor from copies of the arguments. Throws std::bad_alloc, and the
+    // exceptions of a copy.
     template <class... Args>
     explicit child(const child_options& how, Args&&... args) {
         static_assert(
@@ -116,14 +118,14 @@ public:
     }
     child() : child(child_options{}) {}
 
-    // To the one that there is now, or the last one; null before the first start, and while a
-    // restart is awaited.
+    // Refers to the present actor, or to the last one; null before the first start, and while the
+    // child waits for a restart.
     actor_ref<A> ref() const noexcept { return actor_ref<A>(cell_->current()); }
-    // How often its actor was made anew.
+    // How often the supervisor has made the actor again.
     std::uint64_t restarts() const noexcept { return cell_->restarts(); }
     const std::string& name() const noexcept { return cell_->name(); }
 
-    // As those of actor_ref, to the one that there is now.
+    // Each calls the member of actor_ref with that name on the present actor.
     template <class M>
     void tell(M message) const {
         ref().tell(std::move(message));
@@ -146,9 +148,8 @@ public:
     }
 
     friend bool operator==(const child&, const child&) noexcept = default;
-    const std::shared_ptr<detail::child_cell>& cell() const noexcept {
-        return cell_;
-    } // for the library
+    // For the library.
+    const std::shared_ptr<detail::child_cell>& cell() const noexcept { return cell_; }
 
 private:
     std::shared_ptr<detail::child_cell> cell_;

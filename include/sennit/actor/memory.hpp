@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where messages and actors lie: in the lists of free pieces that each worker keeps, unless their
-// class brings allocation functions of its own.
+// The memory of messages and actors: it comes from the slab cache of each worker, unless a class
+// brings allocation functions of its own.
 //
-//     struct line {
+//     struct line {                            // the functions serve the message and its node
 //         char text[200];
-//         static void* operator new(std::size_t bytes) { return pool.take(bytes); }    // for the
-//         message and its mail static void operator delete(void* memory, std::size_t bytes)
-//         noexcept { pool.give(memory, bytes); }
+//         static void* operator new(std::size_t bytes) { return pool.take(bytes); }
+//         static void operator delete(void* memory, std::size_t bytes) noexcept {
+//             pool.give(memory, bytes);
+//         }
 //     };
 //
-// They may be called on any thread. For a message `bytes` is more than sizeof(line): what carries
-// it is in front. A class that is aligned to more than 16 bytes brings the forms with
-// std::align_val_t, if it brings any.
+// Any thread may call these functions. For a message, `bytes` is more than sizeof(line), because
+// the node that carries the message is in front. A class that is aligned to more than 16 bytes
+// brings the forms with std::align_val_t, if it brings any.
 #pragma once
 
 #include "sennit/detail/core/slab_cache.hpp"
@@ -21,7 +22,7 @@
 
 namespace sennit::detail {
 
-// What take_memory gives.
+// The alignment of memory from take_memory.
 inline constexpr std::size_t common_alignment = 16;
 
 template <class T>
@@ -30,8 +31,8 @@ template <class T>
 concept has_own_aligned_new =
     requires(std::size_t bytes, std::align_val_t alignment) { T::operator new(bytes, alignment); };
 
-// For a `Whole` that is or carries a T, whose class decides where. Throws what that throws, or
-// std::bad_alloc.
+// Takes memory for a `Whole` that is or carries a T; the class T chooses the allocator. Throws the
+// exceptions of that allocator, or std::bad_alloc.
 template <class T, class Whole>
 void* take_memory_for() {
     constexpr bool over_aligned = alignof(Whole) > common_alignment;

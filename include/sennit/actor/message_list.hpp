@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail that waits for its receiver outside of a mailbox: what is stashed, what came before a birth.
+// Messages that wait for their receiver outside a mailbox: stashed messages, and messages that came
+// before the actor was made.
 #pragma once
 
 #include "sennit/detail/core/message_node.hpp"
@@ -8,7 +9,7 @@
 
 namespace sennit::detail {
 
-// Mail in order. Its end returns what is left to nobody.
+// A list of messages in order. The destructor destroys the remaining messages as dead letters.
 class message_list {
 public:
     message_list() = default;
@@ -17,8 +18,8 @@ public:
     message_list& operator=(const message_list&) = delete;
     void push_back(sched::message_node& one) noexcept;
     sched::message_node* pop_front() noexcept;
-    void return_all(std::uint32_t slot) noexcept; // all of it was for who has ended there
-    void put_before(message_list& more) noexcept; // `more` comes first here, and is empty then
+    void return_all(std::uint32_t slot) noexcept; // as dead letters to the actor that ended there
+    void put_before(message_list& more) noexcept; // moves all of `more` to the front of this list
     std::size_t size() const noexcept { return size_; }
 
 private:

@@ -5,13 +5,15 @@
 //     names.put("stats", actors.spawn<counter>());
 //     if (auto stats = names.find<counter>("stats")) stats->tell(add{1});
 //
-// Use it where those that talk to each other are not made by the same hand, or where an actor is
-// replaced by another one in the same role: let each one put itself, in its constructor. A
-// reference passed along is cheaper. It needs no group and no runtime; who shares it keeps it alive
-// as long as it is used. Guarantees. A name has one actor at a time. It is free from the moment at
-// which that has ended: whoever was told of the end by `down` finds it free. Thread safety: all
-// members. Blocking: for a moment, where others are inside. Cost: a lock and a look into a hash
-// table; now and then `put` clears away what has ended.
+// Use it where different parts of a program make the actors that talk to each other. Also use it
+// where a new actor takes over the role of an old one: each actor puts itself into the registry, in
+// its constructor. A reference passed along is cheaper. A registry needs no group and no runtime;
+// its users keep it alive as long as they use it.
+//
+// Guarantees. A name has one actor at a time. A name is free from the moment at which its actor has
+// ended: a watcher that gets `down` finds it free. Thread safety: any thread may call all members.
+// Blocking: for a moment, while another thread is inside. Cost: a lock and a look-up in a hash
+// table; now and then `put` removes ended actors.
 #pragma once
 
 #include "sennit/actor/actor_ref.hpp"
@@ -41,22 +43,23 @@ public:
     name_registry(const name_registry&) = delete;
     name_registry& operator=(const name_registry&) = delete;
 
-    // Gives it that name, one of perhaps several. Throws name_taken when another living one has it,
-    // std::bad_alloc. Nothing happens when the actor has ended.
+    // Gives the actor that name; an actor may have several. Throws name_taken if another living
+    // actor has the name, and std::bad_alloc. Does nothing if the actor has ended.
     template <class A>
     void put(std::string_view name, const actor_ref<A>& whom) {
         if (!put(name, {whom.address(), &typeid(A)})) throw name_taken(std::string(name));
     }
-    // Null: nobody has it, or it was put there as another class, or it is still being made.
+    // Returns null if no actor has the name, if the actor was put there as another class, or if it
+    // is still under construction.
     template <class A>
     std::optional<actor_ref<A>> find(std::string_view name) const {
         const holder found = find(name);
         if (!found.who || *found.type != typeid(A)) return std::nullopt;
         return actor_ref<A>(found.who);
     }
-    // True: there was a living actor of that name.
+    // True: a living actor had that name.
     bool remove(std::string_view name);
-    // Of those that live, in order. Throws std::bad_alloc.
+    // Returns the names of the living actors, sorted. Throws std::bad_alloc.
     std::vector<std::string> names() const;
 
 private:
@@ -73,9 +76,9 @@ private:
     bool put(std::string_view name, const holder& whom);
     holder find(std::string_view name) const;
 
-    mutable mutex lock_; // guards all below
+    mutable mutex lock_; // guards all members below
     std::unordered_map<std::string, holder, hash, std::equal_to<>> holders_;
-    std::size_t clear_at_ = 64; // as many
+    std::size_t clear_at_ = 64; // with this many names, `put` removes those of ended actors
 };
 
 } // namespace sennit
