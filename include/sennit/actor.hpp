@@ -43,12 +43,13 @@
 
 namespace sennit {
 
-// `Self`: the class that derives from this; `Ms`: all that may be sent to it, each handled by one
-// of
+// `Self`: the class that derives from this one. `Ms`: all messages that the actor accepts. Each
+// message has one handler of these forms:
 //     R on(M)                          R is the answer: M::reply, or void
-//     void on(M, reply_to<M::reply>)   the answer comes when reply_to::set is called, by whomever
+//     void on(M, reply_to<M::reply>)   the answer comes when any code calls reply_to::set
 // The parameter may be M, M&&, const M&. Optional: `void stopped(exit_reason)`, called before the
-// destructor; what it throws is the error that ended the actor, if there is no other.
+// destructor. An exception of `stopped` becomes the error that ended the actor, if there is no
+// other.
 template <class Self, class... Ms>
 class actor : public actor_base {
 public:
@@ -89,14 +90,15 @@ public:
     }
 
 protected:
-    // `down` comes once `whom` has ended, also if it has already. Throws std::bad_alloc.
+    // Watches `whom`: `down` comes once `whom` has ended, even if it has ended already. Throws
+    // std::bad_alloc.
     template <class A>
     void watch(const actor_ref<A>& whom) {
         static_assert(protocol::template has<down>,
                       "sennit: an actor that watches must have `down` in its protocol");
         watch_end(whom.address());
     }
-    // Lets `other` handle the question and answer it.
+    // Passes the question to `other`, which handles and answers it.
     template <class A, class M>
     static void forward(const actor_ref<A>& other, M message, reply_to<reply_of<M>> answer) {
         other.forward(std::move(message), std::move(answer));
@@ -122,7 +124,7 @@ private:
 
 } // namespace sennit
 
-// What builds on it, and needs it complete.
+// These headers need the complete class.
 #include "sennit/actor/actor_metrics.hpp"
 #include "sennit/actor/actor_timer.hpp"
 #include "sennit/actor/name_registry.hpp"

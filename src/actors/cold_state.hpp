@@ -100,7 +100,7 @@ void deliver_early_messages(sched::mailbox& box) noexcept;
 // Notifies all watchers in the list. False: none of them is alive any more.
 bool notify_watchers(watch_entry* first, const down& down_message) noexcept;
 
-// Ends the incarnation, also one that has not begun, and notifies the watchers of `who`. True: a
+// Ends the incarnation, even before it has begun, and notifies the watchers of `who`. True: a
 // watcher was alive. `nobodys` receives the stored messages of an actor whose incarnation does not
 // begin.
 bool drop_cold_state(sched::mailbox& box, sched::address who, exit_reason why,

@@ -82,8 +82,8 @@ void open_base::update() noexcept {
     if (std::exchange(default_changed_, false)) default_ = std::exchange(next_default_, nullptr);
 }
 
-// False: there is no handler. By index, because a handler that registers another one may move the
-// list.
+// False: there is no handler. By index, because a handler may register handlers, which may move
+// the list.
 bool open_base::run_handlers(const detail::arrival& what) {
     const std::size_t end = in_use_.size();
     const auto next_from = [&](std::size_t i) {

@@ -84,7 +84,8 @@ std::chrono::nanoseconds backoff::delay(unsigned nth, double luck) const noexcep
     const double doubled =
         std::ldexp(real(first).count(), static_cast<int>(std::min(nth, 1000u)) - 1);
     const double whole = std::min(doubled, real(most).count());
-    constexpr double longest = 9.2e18; // below what nanoseconds count; no double is just that
+    // A little below the maximum of std::chrono::nanoseconds, which no double equals exactly.
+    constexpr double longest = 9.2e18;
     const double rest = std::clamp(whole * (1 - jitter * luck), 0.0, longest);
     return std::chrono::nanoseconds(static_cast<std::int64_t>(rest));
 }

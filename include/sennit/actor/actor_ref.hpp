@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// actor_ref: how one refers to an actor, and everything that can be sent.
+// actor_ref: a reference to an actor, with all ways to send to it.
 //
-// A value of 8 bytes that keeps nothing alive: copying costs nothing, a reference to an actor that
-// has ended reaches nobody, never a new actor. `actor_ref<counter>` is for all of counter's
-// protocol; `actor_ref<accepts<inc, get>>` for any actor that has these messages, and is made from
-// a reference to one. Thread safety: everything, from any thread, also from one that is no worker.
-// A reference may outlive its actor, its group and its runtime; but nobody may use one to an actor
-// that lives while its runtime is destroyed. Order: messages from one sender to one receiver arrive
-// in the order in which they were sent. Cost: a `tell` and the handler's turn some 10 to 25 ns on
-// the receiver's worker; see docs/performance.md.
+// A value of 8 bytes that keeps no actor alive. Copying is free; a reference to an ended actor
+// reaches no actor, and never a new one. `actor_ref<counter>` accepts all messages of counter's
+// protocol. `actor_ref<accepts<inc, get>>` refers to any actor that accepts these messages, and is
+// made from a reference to such an actor.
+//
+// Thread safety: any thread may call all members, also a thread that is no worker. A reference may
+// outlive its actor, its group and its runtime; but no thread may use a reference to a living actor
+// while the actor's runtime is destroyed. Order: messages from one sender to one receiver arrive in
+// the order in which they were sent. Cost: a `tell` and its handler take some 10 to 25 ns on the
+// receiver's worker; see docs/performance.md.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -49,8 +51,8 @@ struct accepts {
     static constexpr bool has = (std::is_same_v<M, Ms> || ...);
 };
 
-// The protocol of who may have a handler for anything: an open_actor, or an address of which one
-// does not know more.
+// The protocol of an actor that may have a handler for any message: an open_actor, or an address of
+// an unknown class.
 struct anything {
     using protocol = anything;
     template <class M>
@@ -60,7 +62,7 @@ using any_ref = actor_ref<anything>;
 
 namespace detail {
 
-// A message on its way, with the duty to answer if it is asked.
+// A message on its way. An asked message also carries the duty to answer.
 template <class M>
 struct told : sched::message_node {
     told(function what, M&& given) noexcept : message_node(what), message(std::move(given)) {}
@@ -74,7 +76,8 @@ struct asked : sched::message_node {
     reply_to<reply_of<M>> answer;
 };
 
-// Mail without a message has no class that says where it lies.
+// The type of the message that a node carries, whose class chooses the memory; void if there is
+// none.
 template <class Node>
 struct carried {
     using type = void;
@@ -111,7 +114,7 @@ bool nobody(Node& one, void* object) noexcept {
     return true;
 }
 
-// Where the answer to a message goes that was told: what is no question needs no place for that.
+// The answer to a told message. A message that is no question needs no place for an answer.
 struct no_answer {
     template <class R>
     operator reply_to<R>() const noexcept {
@@ -126,9 +129,9 @@ auto nobody_asked() noexcept {
         return no_answer();
 }
 
-// Small messages are moved out first, so that what the handler sends goes into the same piece of
-// memory.
-inline constexpr std::size_t moved_out = 64; // bytes, at most
+// Messages of at most this many bytes are moved out first, so that the handler's own messages reuse
+// the block of memory.
+inline constexpr std::size_t moved_out = 64;
 
 template <class A, class M>
 void handle_told(sched::message_node& raw, void* object) noexcept {
@@ -172,7 +175,7 @@ void handle_asked(sched::message_node& raw, void* object) noexcept {
     self.detail_handled();
 }
 
-// For one whose handlers come and go.
+// For an actor whose handlers come and go.
 template <class M, bool Asked>
 void handle_open(sched::message_node& raw, void* object) noexcept {
     using node_type = std::conditional_t<Asked, asked<M>, told<M>>;
@@ -202,7 +205,7 @@ inline constexpr bool is_protocol<accepts<Ms...>> = true;
 template <>
 inline constexpr bool is_protocol<anything> = true;
 
-// For a receiver whose class is not known: finds its handler when the mail is there.
+// For a receiver of unknown class: finds the handler when the message arrives.
 template <class M, bool Asked>
 void handle_found(sched::message_node& raw, void* object) noexcept {
     using node_type = std::conditional_t<Asked, asked<M>, told<M>>;
@@ -211,7 +214,7 @@ void handle_found(sched::message_node& raw, void* object) noexcept {
     auto& me = *static_cast<actor_base*>(object);
     if (!me.type_->find) return handle_open<M, Asked>(raw, object);
     if (const auto handle = me.type_->find(&message_tag<M>, Asked)) return handle(raw, object);
-    // An address that was given a wrong protocol.
+    // The reference was made with a wrong protocol.
     note_unhandled(me, {&typeid(M), one.sender, me.address(), dead_letter_reason::unhandled,
                         bytes_of(one.message)});
     destroy_message(one);
@@ -229,11 +232,11 @@ consteval sched::message_node::function handler_of() {
         return &handle_told<A, M>;
 }
 
-std::optional<send_status> deliver_waiting(sched::address to,
-                                           sched::message_node& one) noexcept; // nothing: cancelled
+// Returns nothing if the wait was cancelled.
+std::optional<send_status> deliver_waiting(sched::address to, sched::message_node& one) noexcept;
 send_status deliver(sched::address to, sched::message_node& one) noexcept;
 
-// The running handler waits for `whom` while this lives and there is no answer.
+// While this object exists and there is no answer, the running handler waits for `whom`.
 class asking {
 public:
     asking(sched::address whom, awaits& noted) noexcept;
@@ -252,10 +255,10 @@ private:
 template <class A>
 class actor_ref {
 public:
-    actor_ref() noexcept = default; // nobody
+    actor_ref() noexcept = default; // refers to no actor
     explicit actor_ref(sched::address who) noexcept : address_(who) {}
 
-    // To a reference for less.
+    // Converts to a reference with fewer messages.
     template <class... Ms>
     operator actor_ref<accepts<Ms...>>() const noexcept {
         static_assert((detail_accepts<Ms>() && ...),
@@ -263,33 +266,34 @@ public:
         return actor_ref<accepts<Ms...>>(address_);
     }
 
-    // To one that says nothing of its messages: what it has no handler for is a dead letter.
+    // Converts to a reference that knows no messages: messages without a handler are dead letters.
     operator actor_ref<anything>() const noexcept
         requires(!std::is_same_v<A, anything>)
     {
         return actor_ref<anything>(address_);
     }
 
-    // Sends and forgets. If the actor is gone, or has no room, the message is a dead letter. Throws
-    // std::bad_alloc.
+    // Sends a message, and ignores the outcome. If the actor has ended, or has no room, the message
+    // is a dead letter. Throws std::bad_alloc.
     template <class M>
     void tell(M message) const {
         (void)detail::deliver(address_, *make_told(std::move(message)));
     }
-    // The same before all that is not urgent and not yet taken by a turn.
+    // Sends a message that goes before all messages that are not urgent and that no batch has
+    // taken.
     template <class M>
     void tell_urgent(M message) const {
         auto* one = make_told(std::move(message));
         one->urgent = true;
         (void)detail::deliver(address_, *one);
     }
-    // The same, and says what became of it. `sent` does not mean handled.
+    // Sends a message, and returns the outcome. `sent` does not mean handled.
     template <class M>
     send_status try_tell(M message) const {
         return detail::deliver(address_, *make_told(std::move(message)));
     }
-    // Waits while the mailbox is full and its overflow is `suspend`. Blocks the caller, which may
-    // be a handler. Throws cancelled; then nothing was sent.
+    // Sends a message; waits while the mailbox is full and its overflow is `suspend`. Blocks the
+    // caller, which may be a handler. Throws cancelled; then the message was not sent.
     template <class M>
     send_status send(M message) const {
         detail::told<M>* const one = make_told(std::move(message));
@@ -298,7 +302,8 @@ public:
         throw cancelled();
     }
 
-    // Asks. The future holds the answer, or ask_failed (actor_down, full). Throws std::bad_alloc.
+    // Asks a question. The future holds the answer, or ask_failed (actor_down, full). Throws
+    // std::bad_alloc.
     template <class M>
     future<reply_of<M>> ask(M message) const {
         promise<reply_of<M>> answer;
@@ -306,8 +311,8 @@ public:
         deliver_question(std::move(message), reply_to<reply_of<M>>(std::move(answer)));
         return wanted;
     }
-    // Asks and waits at most `limit`. Blocks the caller, which may be a handler: its actor handles
-    // nothing meanwhile. A late answer goes to nobody.
+    // Asks a question, and waits for the answer for at most `limit`. Blocks the caller, which may
+    // be a handler: its actor handles no messages meanwhile. A late answer is dropped.
     template <class M, class Rep, class Period>
     ask_result<reply_of<M>> ask(M message, const std::chrono::duration<Rep, Period>& limit) const {
         const auto answer = detail::make_state<detail::awaited_answer<reply_of<M>>>();
@@ -331,30 +336,31 @@ public:
             return result::none(ask_error::cancelled);
         }
     }
-    // Passes a question on, with the duty to answer it. If this actor waits, perhaps by others, for
-    // the asker, the answer is ask_error::cycle.
+    // Passes a question on, with the duty to answer it. If this actor waits for the asker, perhaps
+    // through other actors, the answer is ask_error::cycle.
     template <class M>
     void forward(M message, reply_to<reply_of<M>> answer) const {
         if (!answer.passed_to(address_)) return answer.fail(detail::error_of(ask_error::cycle));
         deliver_question(std::move(message), std::move(answer));
     }
 
-    // Ends it, after what was sent before; or before that. Thread-safe, any number of times.
+    // `stop` ends the actor after all earlier messages; `kill` ends it before them. Thread-safe;
+    // may be called any number of times.
     void stop() const;
     void kill() const;
     bool alive() const noexcept { return sched::alive(address_); }
     sched::address address() const noexcept { return address_; }
-    explicit operator bool() const noexcept { return static_cast<bool>(address_); } // not nobody
+    explicit operator bool() const noexcept { return static_cast<bool>(address_); } // not null
 
     friend bool operator==(const actor_ref&, const actor_ref&) noexcept = default;
-    friend auto operator<=>(const actor_ref&,
-                            const actor_ref&) noexcept = default; // some order, for maps
+    // An unspecified order, for maps.
+    friend auto operator<=>(const actor_ref&, const actor_ref&) noexcept = default;
 
     template <class M>
     static constexpr bool detail_accepts() {
         return A::protocol::template has<M>;
     }
-    // The mail that carries it; for timers and the like.
+    // Makes the node that carries the message; for timers and other parts of the library.
     template <class M>
     static detail::told<M>* make_told(M message) {
         check<M>();
@@ -382,8 +388,8 @@ private:
 
 static_assert(sizeof(actor_ref<accepts<>>) == 8);
 
-// The same as `to.tell(message)`, for code that is no handler: as if `from` had sent it. In a
-// handler its actor did.
+// Does `to.tell(message)` as if `from` had sent it, for code outside handlers. Inside a handler the
+// sender is the handler's actor.
 template <class A, class M>
 void tell_from(any_ref from, const actor_ref<A>& to, M message) {
     auto* one = actor_ref<A>::make_told(std::move(message));

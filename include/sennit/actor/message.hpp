@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be sent to an actor, and what it answers.
+// Messages to actors, and their answers.
 //
-// A message is a value: a struct, moved from the sender to the receiver, that refers to nothing of
-// the sender's. If it is a question it says what the answer is, a value, too: `struct get { using
-// reply = int; };`
+// A message is a value: a struct that is moved from the sender to the receiver, and refers to
+// nothing of the sender's. A question names the type of its answer, which is a value, too: `struct
+// get { using reply = int; };`
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace sennit {
 
-// Says by name that a type which refers to something shared may be sent all the same:
+// Allows, by name, a type in messages although it refers to shared state:
 //     template <> inline constexpr bool sennit::allow_share<const table*> = true;
 template <class T>
 inline constexpr bool allow_share = false;
@@ -33,7 +33,7 @@ inline constexpr bool is_view<std::basic_string_view<C, Traits>> = true;
 template <class T, std::size_t N>
 inline constexpr bool is_view<std::span<T, N>> = true;
 
-// What has others of which one may refer to something.
+// True for types that are composed of other types, any of which may refer to memory.
 template <class T>
 inline constexpr bool is_composed = false;
 template <class... Ts>
@@ -49,9 +49,9 @@ inline constexpr bool is_reference_wrapper = false;
 template <class T>
 inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
 
-// What refers to memory that the sender may change or free. Looks at the fields of plain structs of
-// up to six, and at theirs, at arrays and what the standard library composes; not inside of what
-// has a base, a union or a container.
+// True if T refers to memory that the sender may change or free. Looks at the fields of plain
+// structs of up to six fields, at the fields of those fields, at arrays, and at compositions of the
+// standard library. Does not look inside a type that has a base, a union or a container.
 template <class T>
 consteval bool refers();
 
@@ -62,7 +62,7 @@ struct any_field {
     operator T&&() const&& noexcept;
 };
 template <class T>
-struct base_of { // converts to what T derives from
+struct base_of { // converts to the bases of T
     template <class B>
         requires(std::is_base_of_v<B, T> && !std::is_same_v<std::remove_cv_t<B>, T>)
     operator B() const noexcept;
@@ -72,13 +72,15 @@ struct any_union {
         requires(std::is_union_v<U>)
     operator U() const noexcept;
 };
-struct no_field {}; // what can be made of this, can be made of whatever
+struct no_field {}; // converts to nothing: a field that accepts it accepts any type
 template <class T, class... Initializers>
 concept made_of = requires { T{Initializers()...}; };
 
-// The first of several initializers, and the last: any_field so many times.
+// The type any_field, once for each index of a pack.
 template <std::size_t>
 using any_field_at = any_field;
+// True if T can be made from initializers, a nested list of initializers, and more initializers
+// behind it.
 template <class T, class Before, class Nested, class Behind>
 inline constexpr bool made_with_nested = false;
 template <class T, std::size_t... Before, std::size_t... Nested, std::size_t... Behind>
@@ -94,8 +96,8 @@ consteval bool nests() {
 }
 
 inline constexpr std::size_t most_fields = 6;
-inline constexpr std::size_t most_initializers =
-    24; // braces inside of T's may be left out, so arrays take several
+// Braces inside T's may be left out, so arrays take several initializers.
+inline constexpr std::size_t most_initializers = 24;
 
 template <class T, class... Fields>
 consteval std::size_t initializer_count() {
@@ -104,9 +106,10 @@ consteval std::size_t initializer_count() {
     else
         return sizeof...(Fields);
 }
-// Of `all` initializers the field with the first behind `before` takes so many. It is an array if
-// it takes all of a list of its own, so that one more behind that would be too many; what is made
-// of one value is also made of a list.
+// The number of initializers, of `all`, that the field after the first `before` ones takes. The
+// field is an array if it takes exactly a list of its own: then one more initializer behind the
+// list would be too many. The second test is needed because a type that is made from one value can
+// also be made from a list.
 template <class T, std::size_t before, std::size_t all, std::size_t nested = all - before>
 consteval std::size_t taken_by_field() {
     if constexpr (nested <= 1)
@@ -124,15 +127,16 @@ consteval bool union_at(std::index_sequence<before...>) {
 }
 template <class T, std::size_t all, std::size_t before = 0>
 consteval std::size_t fields_from() {
-    if constexpr (union_at<T>(std::make_index_sequence<before>())) // also one behind: g++ counts
-                                                                   // none without a name
+    // Also true for a union further behind: g++ counts no initializer for an unnamed one.
+    if constexpr (union_at<T>(std::make_index_sequence<before>()))
         return most_fields + 1;
     else if constexpr (before >= all)
         return 0;
     else
         return 1 + fields_from<T, all, before + taken_by_field<T, before, all>()>();
 }
-// 0, or more than there may be: they are not looked at.
+// The number of fields. The library does not look into a struct with 0, or with more than
+// most_fields.
 template <class T>
 consteval std::size_t field_count() {
     constexpr std::size_t all = initializer_count<T>();
@@ -183,8 +187,8 @@ auto fields_of(T& value) {
 template <class T>
 concept plain_struct = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_empty_v<T>;
 
-inline constexpr std::size_t most_elements =
-    16; // what has more is an array, whose elements are alike
+// A type with more elements is an array, whose elements all have one type.
+inline constexpr std::size_t most_elements = 16;
 template <class T, std::size_t... i>
 consteval bool element_refers(std::index_sequence<i...>) {
     return (refers<std::tuple_element_t<i, T>>() || ...);
@@ -194,7 +198,7 @@ consteval bool part_refers(const Composed<Ts...>*) {
     return (refers<Ts>() || ...);
 }
 
-// A struct, or what has parts.
+// For a struct, or a type that has parts.
 template <class M>
 consteval bool struct_refers() {
     if constexpr (allow_share<M>)
@@ -205,9 +209,8 @@ consteval bool struct_refers() {
         return part_refers(static_cast<const M*>(nullptr));
     else if constexpr (!plain_struct<M>)
         return false;
-    else if constexpr (requires {
-                           std::tuple_size<M>::value;
-                       }) // as an array, which names take apart in its own way
+    // A tuple-like type, such as std::array: structured bindings use its tuple protocol.
+    else if constexpr (requires { std::tuple_size<M>::value; })
         return element_refers<M>(
             std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, most_elements)>());
     else
@@ -262,20 +265,21 @@ consteval void check_sendable() {
 
 } // namespace detail
 
-// What a question's answer is; void for `using reply = void`, too.
+// The type of the answer to a question; void for a message without `reply`, and for
+// `using reply = void`.
 template <class M>
 using reply_of = typename detail::reply_type<M>::type;
 
 template <class M>
 concept question = detail::has_reply<M>;
 
-// A message for those who watch another actor: that one has ended.
+// The reason of an actor's end, which `down` tells its watchers.
 enum class exit_reason : unsigned char {
-    normal,   // it called stop, or was asked to
+    normal,   // the actor called stop, or was asked to stop
     error,    // an exception left a handler
-    linked,   // one that it was linked to ended with an error
-    shutdown, // its group ended
-    unknown,  // it had ended when it was asked about; a link takes that for an error
+    linked,   // a linked actor ended with an error
+    shutdown, // the actor's group ended
+    unknown,  // the actor had ended before the watch began; a link takes that for an error
 };
 
 } // namespace sennit

@@ -12,16 +12,19 @@
 //     d.tell(knocked{});
 //
 // Use it where the set of messages is not known when the class is written, or changes: plug-ins,
-// adapters, programs that come from Theron. Prefer `actor`: there the compiler finds the message
-// that nobody handles, here a run does (a dead letter, see dead_letter.hpp). Handlers. Any number
-// for one type of messages: all run, in the order of registration, one that was registered twice
-// twice. A handler takes the message M as `const M&`, `M` or `M&&` (the last one gets the message
-// itself, the others a copy) and, if it wants, one more: `any_ref`, who sent it, or
-// `reply_to<M::reply>`. What it returns is the answer; the first answer counts, and if there is
-// none the asker learns `actor_down`. Types match exactly, not by base classes. Changes may be made
-// in the constructor and in handlers, and take effect before the next message. Guarantees, thread
-// safety: as `actor`; its members are for its own handlers only. Cost: a handler's registration is
-// an allocation, a message looks at all registrations.
+// adapters, programs that come from Theron. Prefer `actor`: there the compiler finds a message
+// without a handler; here only a run does (a dead letter, see dead_letter.hpp).
+//
+// Handlers. A type of messages may have any number of handlers. All of them run, in the order of
+// registration; a handler that was registered twice runs twice. A handler takes the message M as
+// `const M&`, `M` or `M&&`. The last handler gets the message itself, the other handlers get a
+// copy. A handler may take one more parameter: `any_ref`, which refers to the sender, or
+// `reply_to<M::reply>`. The result of a handler is the answer. The first answer counts; if there is
+// none the asker learns `actor_down`. Types match exactly, not by base classes. The constructor and
+// handlers may change the handlers; changes take effect before the next message.
+//
+// Guarantees and thread safety: see `actor`; only the actor's own handlers may call its members.
+// Cost: a registration allocates; a message looks at all registrations.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -38,7 +41,7 @@ namespace sennit {
 
 namespace detail {
 
-// What a handler's first parameter says: its message. Void: it does not say.
+// Deduces the message of a handler from its first parameter. Void: the parameter does not tell.
 template <class M>
 struct handler_of_message {
     using message = M;
@@ -65,7 +68,7 @@ struct message_said<F> {
     using type = typename decltype(handler_form(std::declval<F&>()))::message;
 };
 
-// Runs `call` with the message as M&&, const M& or a copy, and with what else it wants.
+// Runs `call` with the message as M&&, const M& or a copy, and with its second parameter, if any.
 template <class M, class Call, class Given>
 decltype(auto) call_handler(Call& call, Given&& message, reply_to<reply_of<M>>& answer,
                             any_ref from) {
@@ -93,7 +96,7 @@ void answer_with(Call& call, Given&& message, reply_to<reply_of<M>>& answer, any
     } else if constexpr (std::is_void_v<result>) {
         call_handler<M>(call, std::forward<Given>(message), answer, from);
         if constexpr (std::is_void_v<reply_of<M>>)
-            answer.set(); // to nobody, if the handler has taken the duty
+            answer.set(); // does nothing if the handler has taken the duty
     } else {
         static_assert(std::is_convertible_v<result, reply_of<M>>,
                       "sennit: the handler's answer is not the message's `reply`");
@@ -175,14 +178,15 @@ public:
     actor_ref<Self> self() const noexcept { return actor_ref<Self>(address()); }
 
 protected:
-    // `f`: a member function of Self, a lambda, a function. M is to be written only where f does
-    // not say it (`auto` parameters, std::function). Throws std::bad_alloc, and std::logic_error
-    // where two handlers want a message that can only be moved, and one of them takes it.
+    // Registers `f`: a member function of Self, a lambda, or a function. M must be written only
+    // where the type of `f` does not tell it (`auto` parameters, std::function). Throws
+    // std::bad_alloc. Throws std::logic_error if two handlers want a message that can only be
+    // moved, and one of them takes it.
     template <class M = void, class F>
     handler_id add_handler(F&& f) {
         return register_handler(detail::make_handler<Self, M>(std::forward<F>(f)));
     }
-    // One registration of it, the oldest. False: there is none.
+    // Removes one registration of the handler, the oldest. False: there is none.
     bool remove_handler(handler_id which) noexcept { return remove_registered(which); }
     template <class F>
         requires std::is_member_function_pointer_v<F> || std::is_pointer_v<F>
@@ -200,8 +204,8 @@ protected:
         return has_handler_for(&detail::message_tag<M>);
     }
 
-    // What gets the messages for which there is no handler: `void f(const dead_letter&)`, or a
-    // member function. Without one (null) they are dead letters.
+    // Sets the function that gets messages without a handler: `void f(const dead_letter&)`, or a
+    // member function. Null: such messages are dead letters.
     void set_default_handler(std::nullptr_t) noexcept { replace_default(nullptr); }
     template <class F>
         requires(!std::is_member_function_pointer_v<std::decay_t<F>>)
@@ -215,7 +219,8 @@ protected:
             [this, f](const dead_letter& what) { (static_cast<Self&>(*this).*f)(what); });
     }
 
-    // A `down` comes once `whom` has ended, also if it has already. Throws std::bad_alloc.
+    // Watches `whom`: a `down` comes once `whom` has ended, even if it has ended already. Throws
+    // std::bad_alloc.
     void watch(any_ref whom) { watch_end(whom.address()); }
 
 private:

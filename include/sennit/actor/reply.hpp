@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers: the duty to give one, and what the asker gets.
+// Answers: the duty to answer a question, and the asker's result.
 //
-// reply_to<R> is that duty, a value that can be kept, moved into another message and passed on. If
-// it dies without an answer, the asker learns that at once. Thread safety: as a value. set() never
-// blocks.
+// reply_to<R> is the duty: a value that can be kept, moved into another message and passed on. If
+// it is destroyed without an answer, the asker learns that immediately. Thread safety: that of a
+// value. set() never blocks.
 #pragma once
 
 #include "sennit/detail/core/message_node.hpp"
@@ -19,15 +19,15 @@
 namespace sennit {
 
 enum class ask_error : unsigned char {
-    timed_out,  // the answer did not come in time; if it comes later it goes to nobody
-    actor_down, // the actor had ended, ended before it answered, or let go of the duty to answer
-    cancelled,  // the asker was
-    cycle,      // the one asked waits, perhaps by others, for the asker
+    timed_out,  // the answer did not come in time; a later answer is dropped
+    actor_down, // the actor had ended, ended before it answered, or dropped the duty to answer
+    cancelled,  // the asker was cancelled
+    cycle,      // the asked actor waits, perhaps through other actors, for the asker
     full,       // the actor's mailbox had no room for the question
 };
 const char* describe(ask_error what) noexcept;
 
-// The limit of an ask that has none.
+// The time limit of an ask without a limit.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
 class ask_failed : public std::runtime_error {
@@ -41,19 +41,19 @@ private:
 
 namespace detail {
 
-std::exception_ptr error_of(ask_error why) noexcept; // an ask_failed
+std::exception_ptr error_of(ask_error why) noexcept; // holds an ask_failed
 
-// What an answer knows of the actor that waits for it: from the answer on, not only when it runs
-// again, that waits for nobody.
+// The link from an answer to the actor that waits for it. From the answer on, and not only when it
+// runs again, that actor waits for no actor.
 struct awaits {
-    std::uint32_t slot = 0; // set before the question is sent; 0: it is no actor that waits
-    bool still = false;     // guarded by the lock of that slot
+    std::uint32_t slot = 0; // set before the question is sent; 0 if the asker is no actor
+    bool still = false;     // true while the asker waits; guarded by the lock of that slot
     void answered() noexcept;
-    // It waits for `whom` now. False: that waits, perhaps by others, for it; then nothing has
-    // changed.
+    // The asker waits for `whom` from now on. False: `whom` waits, perhaps through other actors,
+    // for the asker; then nothing has changed.
     bool passed_to(sched::address whom) noexcept;
-    // The handler of `who` has returned, and may have left the duty to whomever: it waits for
-    // nobody that is known.
+    // The handler of `who` has returned, and may have given the duty away: the asker waits for no
+    // known actor.
     void left_by(sched::address who) noexcept;
 };
 template <class R>
@@ -69,7 +69,7 @@ struct awaited_answer final : future_value<R> {
 template <class R>
 class [[nodiscard]] reply_to {
 public:
-    reply_to() noexcept {} // nobody asked: the answer goes to nobody
+    reply_to() noexcept {} // no asker: the answer is dropped
     explicit reply_to(promise<R> whom) noexcept : promise_(std::move(whom)), owed_(true) {}
     explicit reply_to(detail::state_ref<detail::awaited_answer<R>> whom) noexcept // for the library
         : promise_(std::move(whom)), owed_(true), awaited_(true) {}
@@ -91,7 +91,7 @@ public:
         std::swap(awaited_, other.awaited_);
     }
 
-    // Once; later calls go to nobody.
+    // Answers, once; later calls have no effect.
     template <class... V>
     void set(V&&... value) {
         if (!owed_) return;
@@ -107,14 +107,14 @@ public:
     }
     explicit operator bool() const noexcept { return owed_; }
 
-    // For the library: who has the duty from now on. False: a circle.
+    // For the library: `whom` has the duty from now on. False: the asks would form a circle.
     bool passed_to(sched::address whom) noexcept {
         return !owed_ || !awaited_ || asker().passed_to(whom);
     }
 
 private:
     friend class detail::kept_duty<R>;
-    struct maybe_promise : promise<R> { // one without a state is no promise
+    struct maybe_promise : promise<R> { // may have no state; then it is no promise
         using state_ptr = detail::state_ref<detail::future_value<R>>;
         explicit maybe_promise(state_ptr made = {}) noexcept : promise<R>(std::move(made)) {}
         maybe_promise(promise<R> from) noexcept : promise<R>(std::move(from)) {}
@@ -128,13 +128,13 @@ private:
     }
     maybe_promise promise_;
     bool owed_ = false;
-    bool awaited_ = false; // its state is an awaited_answer
+    bool awaited_ = false; // true if the promise's state is an awaited_answer
 };
 
 namespace detail {
 
-// Round a handler that is given the duty and may keep it, or leave it to others: until it returns,
-// its actor is whom the asker waits for.
+// Surrounds a handler that gets the duty and may keep it, or give it away. Until the handler
+// returns, the asker waits for the handler's actor.
 template <class R>
 class kept_duty {
 public:
@@ -153,25 +153,26 @@ private:
 
 } // namespace detail
 
-// What an ask with a time limit returns: the answer or the reason why there is none.
+// The result of an ask with a time limit: the answer, or the reason why there is none.
 template <class R>
 class [[nodiscard]] ask_result {
     using stored = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
 
 public:
     ask_result(stored value) : value_(std::in_place_index<0>, std::move(value)) {}
-    // There is no answer.
+    // Makes a result without an answer.
     static ask_result none(ask_error why) { return ask_result(std::in_place_index<1>, why); }
 
     explicit operator bool() const noexcept { return has_value(); }
     bool has_value() const noexcept { return value_.index() == 0; }
-    // Throws ask_failed.
+    // Returns the answer. Throws ask_failed if there is none.
     stored& value() {
         if (!has_value()) throw ask_failed(error());
         return std::get<0>(value_);
     }
     stored& operator*() { return value(); }
-    ask_error error() const noexcept { return *std::get_if<1>(&value_); } // only without a value
+    // The reason why there is no answer. Call it only on a result without a value.
+    ask_error error() const noexcept { return *std::get_if<1>(&value_); }
 
 private:
     ask_result(std::in_place_index_t<1> place, ask_error why) : value_(place, why) {}

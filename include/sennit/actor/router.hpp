@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// router: several actors that do the same, behind one name.
+// router: several actors with one task, behind one name.
 //
 //     sennit::router<worker> pool(sennit::routing::least_full);
 //     for (int i = 0; i < 4; ++i) pool.add(actors.spawn<worker>());
 //     pool.tell(job{7});                          // to one of them
-//     pool.tell_for(customer, order{3});          // always to the same one
+//     pool.tell_for(customer, order{3});          // always to the same member
 //     pool.broadcast(flush{});                    // to all
 //
-// Use it for pools of workers and for state that is divided among several. It is no actor: who
-// sends chooses, so it is no bottleneck and a message makes no detour. Guarantees. A member that
-// has ended is dropped. A `child` stays: while it is restarted others get what is not bound to a
-// key, and its keys' messages are dead letters. When a member comes or goes only its own keys move
-// (rendezvous hashing: Thaler and Ravishankar, 1998); routers to which as many were added in the
-// same order agree. Thread safety: all members; who shares a router keeps it alive as long as it is
-// used. Blocking: for a moment, where others are inside. Cost: a lock, and time that grows with the
-// members for least_full, keys and broadcast.
+// Use it for pools of workers, and for state that is divided among several actors. A router is no
+// actor: the sender chooses the member, so the router is no bottleneck and a message makes no
+// detour.
+//
+// Guarantees. A router drops members that have ended. A `child` stays: while it restarts, other
+// members get the messages that are not bound to a key, and the messages of its keys are dead
+// letters. When a member comes or goes only its own keys move (rendezvous hashing: Thaler and
+// Ravishankar, 1998). Routers to which as many members were added in the same order agree.
+//
+// Thread safety: any thread may call all members; the users of a router keep it alive. Blocking:
+// for a moment, while another thread is inside. Cost: a lock, and time that grows with the number
+// of members for least_full, keys and broadcast.
 #pragma once
 
 #include "sennit/actor/actor_metrics.hpp"
@@ -35,17 +39,18 @@
 
 namespace sennit {
 
-// Who gets a message that is bound to no key.
+// The choice of a member for a message that is bound to no key.
 enum class routing : unsigned char {
-    round_robin, // one after the other
+    round_robin, // the members take turns
     random,
-    least_full, // where the fewest messages wait; mailboxes without a bound count as empty (see
-                // actor_metrics)
+    // The member with the fewest waiting messages. A mailbox without a bound counts as empty (see
+    // actor_metrics).
+    least_full,
 };
 
 namespace detail {
 
-// The members, whatever their class.
+// The members of a router, independent of their class.
 class member_list {
 public:
     explicit member_list(routing how) noexcept : how_(how) {}
@@ -60,12 +65,12 @@ private:
     struct member {
         std::uint64_t number;
         sched::address who;
-        std::shared_ptr<child_cell> of; // null: that one actor
+        std::shared_ptr<child_cell> of; // null: the member is the actor `who`
         sched::address now() const noexcept { return of ? of->current() : who; }
     };
     void clear();
 
-    mutex lock_; // guards all below
+    mutex lock_; // guards all members below
     const routing how_;
     std::vector<member> members_;
     std::uint64_t numbers_ = 0;
@@ -84,20 +89,21 @@ public:
     // Throws std::bad_alloc.
     void add(const actor_ref<A>& whom) { members_.add(whom.address(), nullptr); }
     void add(const child<A>& whom) { members_.add({}, whom.cell()); }
-    // True: it was a member.
+    // True: the actor or child was a member.
     bool remove(const actor_ref<A>& whom) { return members_.remove(whom.address(), nullptr); }
     bool remove(const child<A>& whom) { return members_.remove({}, whom.cell().get()); }
     std::size_t size() { return members_.size(); }
 
-    // The one whose turn it is; null: there is none.
+    // Returns the next member by the routing rule; null: there is no member.
     actor_ref<A> pick() { return actor_ref<A>(members_.pick()); }
-    // The one to which this key belongs: any type that std::hash knows.
+    // Returns the member of this key, whose type may be any that std::hash knows.
     template <class Key>
     actor_ref<A> pick_for(const Key& key) {
         return actor_ref<A>(members_.pick_for(std::hash<Key>()(key)));
     }
 
-    // As those of actor_ref. Where there is no member, the message is a dead letter.
+    // Each calls the member of actor_ref with that name. Without members the message is a dead
+    // letter.
     template <class M>
     void tell(M message) {
         pick().tell(std::move(message));
@@ -118,8 +124,8 @@ public:
     future<reply_of<M>> ask_for(const Key& key, M message) {
         return pick_for(key).ask(std::move(message));
     }
-    // A copy to each; returns to how many. Throws std::bad_alloc, and what a copy throws: some have
-    // it then.
+    // Tells each member a copy, and returns the number of members. Throws std::bad_alloc, and the
+    // exceptions of a copy; then some members have the message.
     template <class M>
     std::size_t broadcast(const M& message) {
         static_assert(std::copy_constructible<M>,

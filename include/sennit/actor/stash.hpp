@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// stashing_actor: one that may put a message aside and get it back later. state_machine: one whose
-// handlers depend on its state, and that puts aside what the present state does not want.
+// stashing_actor: an actor that may put a message aside and get it back later. state_machine: an
+// actor whose handlers depend on its state, and that puts aside messages that its present state
+// does not want.
 //
 //     struct closed {};
-//     struct open { int line; using postpones = sennit::accepts<connect>; };       // `connect`
-//     waits for another state class phone : public sennit::state_machine<phone,
-//     sennit::states<closed, open>, connect, hang_up> { public:
+//     struct open {
+//         int line;
+//         using postpones = sennit::accepts<connect>;      // `connect` waits for another state
+//     };
+//     class phone : public sennit::state_machine<phone, sennit::states<closed, open>,
+//                                                connect, hang_up> {
+//     public:
 //         void on(closed&, connect m) { become(open{m.line}); }
 //         void on(closed&, hang_up) {}
-//         void on(open&, hang_up) { become(closed{}); }                            // the next
-//         `connect` comes now
+//         void on(open&, hang_up) { become(closed{}); }    // the next `connect` comes now
 //     };
 //
-// Use them where an answer of somebody else, or an event, must come before the next message can be
-// handled. Where the handler can wait for it in place, `ask(…).get()` is simpler; then nothing is
-// handled meanwhile. Guarantees. What was put aside comes back in the order in which it came,
-// before all that came after it. Where the stash is full, `stash` throws stash_full: the actor
-// ends, unless it catches that. When the actor ends, what it holds are dead letters, and who asked
-// learns that. Thread safety: inside handlers only. Cost: the memory of a message, and of what
-// brings it back.
+// Use them where an answer of another actor, or an event, must come before the next message can be
+// handled. If the handler can wait in place, `ask(…).get()` is simpler; the actor then handles no
+// messages meanwhile.
+//
+// Guarantees. Stashed messages come back in the order in which they came, before all messages that
+// came after them. If the stash is full, `stash` throws stash_full: the actor ends, unless it
+// catches the exception. When the actor ends, its stashed messages become dead letters, and their
+// askers learn of the end. Thread safety: only handlers may call the members. Cost: the memory of a
+// message, and of the node that brings it back.
 #pragma once
 
 #include "sennit/actor.hpp"
@@ -48,17 +54,18 @@ namespace detail {
 
 inline constexpr std::size_t stash_size = 1000;
 
-// Of a stashing actor.
+// The stashed messages of an actor.
 struct stashed_messages {
     explicit stashed_messages(std::size_t at_most) noexcept : most(at_most) {}
     ~stashed_messages();
-    void keep(sched::message_node& one, sched::address mine); // throws stash_full; destroys it then
+    // Throws stash_full, and destroys the message then.
+    void keep(sched::message_node& one, sched::address mine);
     void handle(actor_base& me) noexcept;
 
     const std::size_t most;
     message_list kept;
     message_list due;
-    sched::address whose; // of what is kept
+    sched::address whose; // the actor that stashed the messages
     bool* gone = nullptr; // while `due` is handled: set when the actor ends meanwhile
 };
 
@@ -67,9 +74,9 @@ struct stashed_messages {
 template <class Self, class... Ms>
 class stashing_actor : public actor<Self, Ms...> {
 public:
-    // For the library, behind each handler.
+    // For the library; runs after each handler.
     void detail_handled() noexcept {
-        if (stash_.gone) return; // whoever handles what comes back looks after that
+        if (stash_.gone) return; // stashed_messages::handle checks for the end itself
         if (stash_.due.size() != 0) [[unlikely]]
             stash_.handle(*this);
         else
@@ -77,10 +84,10 @@ public:
     }
 
 protected:
-    // `most`: messages that it holds at a time.
+    // `most`: the number of messages that the stash may hold.
     explicit stashing_actor(std::size_t most = detail::stash_size) noexcept : stash_(most) {}
 
-    // Puts the message in hand aside; a question with the duty to answer it. Throws stash_full,
+    // Puts the present message aside; a question, with the duty to answer it. Throws stash_full and
     // std::bad_alloc; the message is lost then.
     template <class M>
     void stash(M message) {
@@ -97,11 +104,11 @@ protected:
             keep(detail::make_message<detail::asked<M>>(&detail::handle_asked<Self, M>,
                                                         std::move(message), std::move(answer)));
         else
-            keep(actor_ref<Self>::make_told(std::move(message))); // it was told, not asked
+            keep(actor_ref<Self>::make_told(std::move(message))); // the message was told, not asked
     }
-    // Gets all back that was put aside: they are handled next, when this handler has returned.
+    // Returns all stashed messages: the actor handles them next, when this handler has returned.
     void unstash_all() noexcept { stash_.due.put_before(stash_.kept); }
-    // How many are put aside.
+    // The number of messages in the stash.
     std::size_t stashed() const noexcept { return stash_.kept.size(); }
 
 private:
@@ -134,18 +141,17 @@ consteval bool postpones() {
 template <class Self, class States, class... Ms>
 class state_machine;
 
-// For each message and each state one of
-//     R on(State&, M)          void on(State&, M, reply_to<M::reply>)          M in
-//     State::postpones
+// Each message has, for each state, one of
+//     R on(State&, M)    void on(State&, M, reply_to<M::reply>)    M in State::postpones
 // or, for all states that have none of these, a handler without a state, as in `actor`. A state is
-// a movable struct; the first one, made without arguments, is what it begins with.
+// a movable struct. The machine begins in the first state, made without arguments.
 template <class Self, class... Ss, class... Ms>
 class state_machine<Self, states<Ss...>, Ms...> : public stashing_actor<Self, Ms...> {
 public:
     // For the library.
     template <class M>
     static void detail_invoke(Self& me, M&& message, reply_to<reply_of<M>> answer) {
-        me.enter_next(); // which the constructor may have set
+        me.enter_next(); // the constructor may have called `become`
         std::visit(
             [&](auto& state) { me.dispatch(me, state, std::move(message), std::move(answer)); },
             me.state_);
@@ -156,7 +162,7 @@ protected:
     explicit state_machine(std::size_t most = detail::stash_size)
         : stashing_actor<Self, Ms...>(most) {}
 
-    // The state from the end of this handler on; then all that was put aside comes back.
+    // Changes the state when this handler returns; then all stashed messages come back.
     template <class State>
     void become(State next) {
         static_assert((std::same_as<State, Ss> || ...),

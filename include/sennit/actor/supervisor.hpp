@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// supervisor: an actor that starts others, and starts them again when they fail.
+// supervisor: an actor that starts other actors, and restarts them when they fail.
 //
 //     sennit::child<store> db({}, "file");
 //     sennit::child<server> web({.restart = sennit::restart::transient}, db);
-//     auto top = sennit::supervise(actors, {.strategy = sennit::strategy::rest_for_one, .restarts =
-//     3, .within = 5s}, db, web);
+//     auto top = sennit::supervise(
+//         actors, {.strategy = sennit::strategy::rest_for_one, .restarts = 3, .within = 5s},
+//         db, web);
 //
-// Use it where a part shall go on after an error with a state of which it is known that it is good:
-// the one it begins with. Supervisors may be children of supervisors:
-// sennit::child<sennit::supervisor>({}, options, children…). Guarantees. Children are started in
-// the order in which they are named, and ended in the opposite order, each after the one before has
-// ended: no two actors of one child live at a time, unless a supervisor is killed. An end is never
-// missed, however early. A child that ends because its group ends is not restarted. What a
-// constructor throws at a restart counts as a failure; at the first start it reaches who starts the
-// supervisor. Too many restarts. When a restart would be more than `restarts` within `within`, the
-// supervisor ends all its children, then itself, with the error `restarts_exceeded`: who watches
-// it, is linked to it or joins its group learns that. Ends. With the message `end_supervision` in
-// order; when its last child has ended for good, unless `stays`; with `stop` and `kill` at once:
-// its children are killed, too, but nobody waits for them. Cost: a message when a child ends, and
-// time that grows with the number of children: for some tens or hundreds.
+// Use it where a part of a program must continue after an error, with a state that is known to be
+// good: its initial state. Supervisors may be children of supervisors:
+// sennit::child<sennit::supervisor>({}, options, children…).
+//
+// Guarantees. A supervisor starts its children in the order in which they are named. It ends them
+// in the opposite order, each after the one before has ended. So no two actors of one child are
+// alive at a time, unless a supervisor is killed. No end is missed, however early. A child that
+// ends because its group ends is not restarted. An exception of a constructor at a restart counts
+// as a failure; at the first start, the exception reaches the caller that starts the supervisor.
+//
+// Too many restarts. If one more restart would exceed `restarts` within `within`, the supervisor
+// ends all its children, then itself, with the error `restarts_exceeded`. The watchers and links of
+// the supervisor, and the caller that joins its group, get that error.
+//
+// Ends. The message `end_supervision` ends a supervisor in order. The end of its last child ends
+// it, unless `stays`. `stop` and `kill` end it immediately: its children are killed, too, but the
+// supervisor does not wait for them.
+//
+// Cost: a message when a child ends, and time that grows with the number of children: for some tens
+// or hundreds of children.
 #pragma once
 
 #include "sennit/actor.hpp"
@@ -38,68 +46,67 @@
 
 namespace sennit {
 
-// Who is restarted with a child that has failed.
+// The children that restart together with a failed child.
 enum class strategy : unsigned char {
-    one_for_one,  // nobody
+    one_for_one,  // no other child
     one_for_all,  // all children of that supervisor
-    rest_for_one, // those that were named after it
+    rest_for_one, // the children that were named after it
 };
 
-// How long a restart waits: `first`, after the next failure twice that, and so on, but no longer
-// than `most`. A child that has lived for supervision::within begins with `first` again. Of each
-// wait a random part, up to the fraction `jitter` of it, is left out, so that what failed together
-// does not come back together.
+// The delay of a restart: `first`, after the next failure twice that, and so on, but at most
+// `most`. A child that has lived for supervision::within begins with `first` again. Each delay
+// leaves out a random part, up to the fraction `jitter`, so that children that failed together do
+// not restart together.
 struct backoff {
     std::chrono::nanoseconds first{0};
     std::chrono::nanoseconds most = std::chrono::seconds(30);
     double jitter = 0; // 0 to 1
 
-    // Before restart number `nth` (from 1) in a row; `luck`: from 0 to 1.
+    // The delay before restart number `nth` (from 1) in a row; `luck`: from 0 to 1.
     std::chrono::nanoseconds delay(unsigned nth, double luck) const noexcept;
 };
 
 struct supervision {
     enum strategy strategy = strategy::one_for_one;
-    unsigned restarts = 3; // at most, in any span of this length:
+    unsigned restarts = 3; // the most restarts in any span of the length `within`
     std::chrono::nanoseconds within = std::chrono::seconds(5);
     struct backoff backoff{};
-    bool stays = false; // also when no child is left
-    // The clock of `within`.
+    bool stays = false; // true: the supervisor stays when no child is left
+    // The clock that measures `within`.
     std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
 };
 
-// The end of a supervisor whose children failed too often.
+// The error of a supervisor whose children failed too often.
 class restarts_exceeded : public std::runtime_error {
 public:
     restarts_exceeded(const std::string& child, unsigned restarts, std::exception_ptr cause);
-    // What ended the child at last; null where that was no error.
+    // The error that ended the child last; null if the child ended without an error.
     const std::exception_ptr& cause() const noexcept { return cause_; }
 
 private:
     std::exception_ptr cause_;
 };
 
-// A child of whatever class.
+// A child of any class.
 class any_child {
 public:
     template <class A>
     any_child(const child<A>& of) noexcept : cell_(of.cell()) {}
-    const std::shared_ptr<detail::child_cell>& cell() const noexcept {
-        return cell_;
-    } // for the library
+    // For the library.
+    const std::shared_ptr<detail::child_cell>& cell() const noexcept { return cell_; }
 
 private:
     std::shared_ptr<detail::child_cell> cell_;
 };
 
-// To a supervisor: starts one more child, as the last one. The answer comes when it has been made,
-// or the error that its constructor threw, which then is no failure.
+// Asks a supervisor to start one more child, as the last one. The answer comes when the child has
+// been made. It is an error if the constructor threw one, which does not count as a failure.
 struct add_child {
     using reply = void;
     any_child which;
 };
-// To a supervisor: ends the children, the last one first, then the supervisor. The answer comes
-// then.
+// Asks a supervisor to end its children, the last one first, then itself. The answer comes after
+// that.
 struct end_supervision {
     using reply = void;
 };
@@ -109,14 +116,14 @@ struct start_children {
     using reply = void;
 };
 struct restart_due {
-    std::uint64_t which; // 0: all that wait
+    std::uint64_t which; // the child's number; 0: all waiting children
 };
 } // namespace detail
 
 class supervisor : public actor<supervisor, add_child, end_supervision, detail::start_children,
                                 detail::restart_due, down> {
 public:
-    // For `supervise`, and as a child. Throws std::invalid_argument for options out of range.
+    // For `supervise`, and as a child. Throws std::invalid_argument if an option is out of range.
     template <class... As>
     explicit supervisor(const supervision& how, const child<As>&... children)
         : supervisor(how, std::vector<any_child>{any_child(children)...}) {}
@@ -140,9 +147,9 @@ private:
         std::uint64_t number = 0;
         std::shared_ptr<detail::child_cell> cell;
         enum state state = state::down;
-        bool must_end = false; // is to be ended
+        bool must_end = false; // true: the supervisor must end this child
         sched::address who{};
-        unsigned failures = 0; // in a row
+        unsigned failures = 0; // failures in a row
         std::chrono::steady_clock::time_point started{};
         actor_timer timer{};
     };
@@ -158,21 +165,22 @@ private:
     const supervision how_;
     entries children_;
     std::uint64_t numbers_ = 0;
-    std::deque<std::chrono::steady_clock::time_point> restarts_; // within the span
-    bool restarting_ = false; // together; children end, or a delay passes
+    std::deque<std::chrono::steady_clock::time_point> restarts_; // the restarts within the span
+    // True while several children restart together: children end, or a delay passes.
+    bool restarting_ = false;
     std::chrono::nanoseconds delay_{0};
     actor_timer timer_;
     bool ends_ = false;
     std::exception_ptr error_;
-    std::vector<reply_to<void>> waiting_; // for the end
+    std::vector<reply_to<void>> waiting_; // the askers that wait for the end
     reply_to<void> starter_;
     std::exception_ptr start_error_;
 };
 
-// Makes a supervisor in the group, and starts the children. Throws what a child's constructor
-// throws (those that were started have ended then), std::logic_error where a child has a supervisor
-// already or is there twice, std::bad_alloc. Blocks the caller until all are made: a fiber or a
-// handler leaves its worker to others.
+// Makes a supervisor in the group, and starts the children. Throws the exceptions of a child's
+// constructor; the children that were started have ended then. Throws std::logic_error if a child
+// has a supervisor already or is given twice, and std::bad_alloc. Blocks the caller until all
+// children are made; a blocked fiber or handler leaves its worker to other tasks.
 template <class... As>
 actor_ref<supervisor> supervise(actor_group& where, const supervision& how,
                                 const child<As>&... children) {

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// topic: one message for all that want it.
+// topic: one message for all subscribers.
 //
 //     sennit::topic<price> prices;
 //     prices.subscribe(self());                   // price is in the protocol
 //     prices.publish(price{42});
 //
-// Use it where who sends shall not know who receives. For one receiver, or receivers that take
-// turns, use a reference or a router. A large message is best published as std::shared_ptr<const
-// T>: everyone gets a copy. Guarantees. All subscribers get the messages of a topic in one and the
-// same order. One that has ended is dropped, and gets no dead letters; one that subscribes in its
-// constructor gets what is published once `spawn` has returned. A full mailbox does with the
-// message what it does with any. Thread safety: all members; who shares a topic keeps it alive as
-// long as it is used. Blocking: for a moment, where others are inside. A dead-letter handler must
-// not use a topic. Cost: a `tell` for each subscriber.
+// Use it where the sender must not know the receivers. For one receiver, or for receivers that take
+// turns, use a reference or a router. Publish a large message as std::shared_ptr<const T>, because
+// each subscriber gets a copy.
+//
+// Guarantees. All subscribers get the messages of a topic in one and the same order. A topic drops
+// ended subscribers, and they get no dead letters. An actor that subscribes in its constructor gets
+// the messages that are published after `spawn` has returned. A full mailbox treats a published
+// message like any other.
+//
+// Thread safety: any thread may call all members; the users of a topic keep it alive. Blocking: for
+// a moment, while another thread is inside. A dead-letter handler must not use a topic. Cost: a
+// `tell` for each subscriber.
 #pragma once
 
 #include "sennit/actor/actor_metrics.hpp"
@@ -37,8 +41,8 @@ public:
     topic(const topic&) = delete;
     topic& operator=(const topic&) = delete;
 
-    // From here on it is told what is published; once, however often it subscribes. Throws
-    // std::bad_alloc.
+    // Tells `whom` all messages that are published from now on; each message once, however often
+    // the actor subscribes. Throws std::bad_alloc.
     template <class A>
     void subscribe(const actor_ref<A>& whom) {
         const subscriber next{whom.address(),
@@ -46,7 +50,7 @@ public:
         std::lock_guard guard(lock_);
         if (find(next.who) == all_.end()) all_.push_back(next);
     }
-    // True: it was subscribed. What was published before still comes.
+    // True: the actor was subscribed. Messages that were published before still arrive.
     template <class A>
     bool unsubscribe(const actor_ref<A>& whom) {
         std::lock_guard guard(lock_);
@@ -56,8 +60,8 @@ public:
         return true;
     }
 
-    // Tells all; returns how many. Throws std::bad_alloc, and what the message's copy throws: some
-    // have it then.
+    // Tells all subscribers, and returns their number. Throws std::bad_alloc, and the exceptions of
+    // a copy; then some subscribers have the message.
     std::size_t publish(const M& message) {
         std::lock_guard guard(lock_);
         std::size_t told = 0;
@@ -69,7 +73,7 @@ public:
         }
         return told;
     }
-    // Of those that have not ended.
+    // The number of subscribers that have not ended.
     std::size_t size() {
         std::lock_guard guard(lock_);
         clear();
@@ -89,7 +93,7 @@ private:
         std::erase_if(all_, [](const subscriber& one) { return detail::ended(one.who); });
     }
 
-    mutex lock_; // guards all below
+    mutex lock_; // guards all members below
     std::vector<subscriber> all_;
 };
 
