@@ -89,7 +89,7 @@ void stop_actor(sched::address whom, exit_reason why, bool at_once) {
 // entries. The actor that answers clears the asker's entry before the answer can be seen, and so
 // before the asker's next ask. An actor that forwards the question writes the new receiver into the
 // asker's entry, and follows the chain from there. An actor that keeps the duty to answer beyond
-// its handler's end, or gives the duty away in a message, clears the entry: only the asker's time
+// its handler's end, or gives the duty away in a message, clears the entry. Only the asker's time
 // limit ends such circles.
 //
 // Why each circle is found. The entries are sequentially consistent: of the asks that close a

@@ -19,9 +19,9 @@
 // Why a cancelled timer is never handled. Step 2 is a single operation; in step 3 the last look
 // sees every earlier cancel.
 //
-// Why no timer is left over. After a cancel there are three cases: the cancel disarms the timer; or
-// the timer expires; or a batch arms the timer later (3), and then its last look finds `cancelled`,
-// and disarms it.
+// Why no timer is left over. After a cancel there are three cases. The cancel disarms the timer. Or
+// the timer expires, and step 1 ends the trip. Or a batch arms the timer later (3); then its last
+// look finds `cancelled`, and disarms it.
 //
 // The lock of the cold state guards the list of a receiver's timers, as it guards the watches
 // (cold_state.hpp). Code that takes a node off the list holds a reference until it has left that

@@ -112,10 +112,12 @@ protected:
 
     // For actor::watch.
     void watch_end(sched::address whom);
+    // Ends a watch. A `down` that is under way already still arrives.
     void unwatch(sched::address whom) noexcept;
     // Links two actors: each ends when the other ends with an error. If `down` is in its protocol,
     // the actor gets that message instead. Throws std::bad_alloc.
     void link(sched::address whom);
+    // Ends a link in both directions.
     void unlink(sched::address whom) noexcept;
 
 private:

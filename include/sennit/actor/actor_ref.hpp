@@ -7,10 +7,10 @@
 // made from a reference to such an actor.
 //
 // Thread safety: any thread may call all members, also a thread that is no worker. A reference may
-// outlive its actor, its group and its runtime; but no thread may use a reference to a living actor
-// while the actor's runtime is destroyed. Order: messages from one sender to one receiver arrive in
-// the order in which they were sent. Cost: a `tell` and its handler take some 10 to 25 ns on the
-// receiver's worker; see docs/performance.md.
+// outlive its actor, its group and its runtime. But no thread may use a reference to a living actor
+// while the actor's runtime is being destroyed. Order: messages from one sender to one receiver
+// arrive in the order in which they were sent. Cost: a `tell` and its handler take some 10 to 25 ns
+// on the receiver's worker; see docs/performance.md.
 #pragma once
 
 #include "sennit/actor/actor_base.hpp"
@@ -348,6 +348,7 @@ public:
     // may be called any number of times.
     void stop() const;
     void kill() const;
+    // True if the actor has not ended. May be outdated when it returns.
     bool alive() const noexcept { return sched::alive(address_); }
     sched::address address() const noexcept { return address_; }
     explicit operator bool() const noexcept { return static_cast<bool>(address_); } // not null

@@ -3,9 +3,10 @@
 // had no room, or has no handler for them.
 //
 // The library always counts dead letters. A `fallback_handler` gets those of one runtime or group.
-// The first few dead letters of a process that no fallback handler takes are written to standard
-// error, one line each, with the sender; set_dead_letter_handler replaces that. A program that
-// wants no dead letters asserts that the count is zero.
+// If no fallback handler takes a dead letter, the handler of the process gets it. The initial
+// handler writes the first few to standard error, one line each, with the sender;
+// set_dead_letter_handler replaces it. A program that wants no dead letters asserts that the count
+// is zero.
 #pragma once
 
 #include "sennit/detail/core/message_node.hpp"
@@ -64,14 +65,15 @@ void write_dead_letter(const dead_letter& which) noexcept;
 inline constexpr std::uint64_t dead_letters_written = 10;
 
 // While it exists, this object gets the dead letters of a runtime or of a group, instead of the
-// process's handler:
+// process's handler.
 //     sennit::fallback_handler shown(runtime, [](const sennit::dead_letter& m) { … });
-// The dead letters of a runtime are the messages to its actors, and the messages that its actors
-// sent to a null address. The dead letters of a group are the messages that its living actors have
-// no handler for; for a message to an ended actor, the group is not known any more. If both objects
-// exist, the group's handler gets the message; of several for one runtime or group, the youngest
-// gets it. `what` runs on the thread that noticed the dead letter, and may run on several threads
-// at a time. It must not throw and must not block.
+//
+// The dead letters of a runtime are the messages to its actors, and the messages that its
+// actors sent to a null address. The dead letters of a group are the messages that its living
+// actors have no handler for. For a message to an ended actor, the library no longer knows the
+// group. If both objects exist, the group's handler gets the message; of several for one runtime or
+// group, the youngest gets it. `what` runs on the thread that noticed the dead letter, and may run
+// on several threads at a time. It must not throw and must not block.
 //
 // Thread safety: any thread may make and destroy it, before the runtime or group is destroyed.
 // Blocking: the destructor waits until no call is under way; so `what` must not destroy the object.

@@ -99,12 +99,14 @@ public:
         promise_.set_value(std::forward<V>(value)...);
         owed_ = false;
     }
+    // Answers with an error instead of a value, once; later calls have no effect.
     void fail(std::exception_ptr error) {
         if (!owed_) return;
         before_answer();
         promise_.set_exception(std::move(error));
         owed_ = false;
     }
+    // True while this object owes an answer.
     explicit operator bool() const noexcept { return owed_; }
 
     // For the library: `whom` has the duty from now on. False: the asks would form a circle.

@@ -11,10 +11,11 @@
 // actor: the sender chooses the member, so the router is no bottleneck and a message makes no
 // detour.
 //
-// Guarantees. A router drops members that have ended. A `child` stays: while it restarts, other
-// members get the messages that are not bound to a key, and the messages of its keys are dead
-// letters. When a member comes or goes only its own keys move (rendezvous hashing: Thaler and
-// Ravishankar, 1998). Routers to which as many members were added in the same order agree.
+// Guarantees. A router drops members that have ended. A `child` stays a member while it restarts.
+// Meanwhile other members get the messages that are not bound to a key, and the messages of its
+// keys are dead letters. When a member comes or goes only its own keys move (rendezvous hashing:
+// Thaler and Ravishankar, 1998). Routers to which as many members were added in the same order
+// agree.
 //
 // Thread safety: any thread may call all members; the users of a router keep it alive. Blocking:
 // for a moment, while another thread is inside. Cost: a lock, and time that grows with the number
@@ -92,6 +93,7 @@ public:
     // True: the actor or child was a member.
     bool remove(const actor_ref<A>& whom) { return members_.remove(whom.address(), nullptr); }
     bool remove(const child<A>& whom) { return members_.remove({}, whom.cell().get()); }
+    // The number of members. An actor that has ended does not count; a child always counts.
     std::size_t size() { return members_.size(); }
 
     // Returns the next member by the routing rule; null: there is no member.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stashing_actor: an actor that may put a message aside and get it back later. state_machine: an
-// actor whose handlers depend on its state, and that puts aside messages that its present state
-// does not want.
+// stashing_actor: an actor that may put a message aside and get it back later.
+// state_machine: an actor whose handlers depend on its state. It stashes the messages that its
+// present state postpones.
 //
 //     struct closed {};
 //     struct open {
@@ -172,6 +172,7 @@ protected:
                       "sennit: a state must be movable without exceptions");
         next_.emplace(std::move(next));
     }
+    // True if the machine is in that state; `become` changes the state only after the handler.
     template <class State>
     bool is() const noexcept {
         return std::holds_alternative<State>(state_);

@@ -474,8 +474,8 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
 }
 
 // Where messages are slow, the last one of several waits for its next batch if other tasks are
-// ready. Otherwise messages on one route would catch up with each other and travel as one heap:
-// each mailbox would get all of them in one batch, and one worker would do all the work. While a
+// ready. Otherwise messages on one route would catch up with each other and travel as one heap.
+// Each mailbox would get all of them in one batch, and one worker would do all the work. While a
 // message costs less than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
     unsigned left = me->max_messages_per_batch();

@@ -58,9 +58,9 @@
 //    and begins a batch, as if the mailbox had lain in a queue.
 //
 // Why at most one batch runs. Only the thread that changes idle to busy, under the owner's lock,
-// starts a batch or queues the mailbox so that the queue starts it; and busy ends with the batch.
-// Only the owner's thread and the batch touch `local_messages_`. While a batch runs in another
-// thread than the owner's, the owner's thread does not touch the list.
+// starts a batch, or queues the mailbox so that the queue starts it. The mailbox stays busy until
+// the batch ends. Only the owner's thread and the batch touch `local_messages_`. While a batch runs
+// in another thread than the owner's, the owner's thread does not touch the list.
 //
 // Why no message is lost. A sender pushes on `remote_` before it looks at `wakeup_pending_`. If
 // that look finds 1, the wakeup has yet to clear the flag, and looks at `remote_` and `busy_` after
@@ -74,16 +74,17 @@
 // are in `local_messages_`, or taken, before a local delivery appends behind them. A batch takes
 // `local_messages_` first, in the only thread that adds to it.
 //
-// Why (6) is no exception. The owner's half of its lock needs no barrier from other threads, so a
-// step that the owner runs inside the lock is as good as a step of a thread that revoked the lock.
-// Only the batch changes `owner_` of a mailbox that is busy and in no queue, so the owner that was
-// asked is still the owner when it runs the request. After the owner's null, all messages come by
-// `remote_` and no sender sends a wakeup. The batch that waited finds null, because the owner's
-// completion signal carries that store. The batch makes itself the owner, and takes `remote_` after
-// that, or looks at it at its end: the case of null in the proof that no message is lost. A wakeup
-// that is sent back is one more send of that wakeup; where a sender has sent another wakeup
-// meanwhile, that wakeup looks. The owner answers as soon as it makes progress, as it does for any
-// message. A spare worker that was released is woken (spare_worker.cpp).
+// Why (6) is no exception. The owner's half of its lock needs no barrier from other threads. So a
+// step that the owner runs inside the lock is as good as a step of a thread that entered the lock
+// remotely. Only the batch changes `owner_` of a mailbox that is busy and in no queue, so the owner
+// that was asked is still the owner when it runs the request. After the owner's null, all messages
+// come by `remote_` and no sender sends a wakeup. The batch that waited finds null, because the
+// owner's completion signal carries that store. The batch makes its worker the owner, and takes
+// `remote_` after that, or looks at it at its end. This is the case of null in the proof that no
+// message is lost. A wakeup that goes back to the owner is posted once more, as by a sender. If a
+// sender has posted the wakeup meanwhile, that posting looks instead. The owner answers as soon as
+// it makes progress, as it does for any message. A spare worker that was released is woken
+// (spare_worker.cpp).
 //
 // Tried and rejected: one word with an exchange for each delivery and a compare-and-swap for each
 // end of a batch (as in Pony). That costs two locked instructions a hop, about 10 ns of the 10 ns

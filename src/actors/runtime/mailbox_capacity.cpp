@@ -11,7 +11,7 @@
 // Why no sender waits for ever. S1, the look of S2, B1 and B2 are sequentially consistent: the
 // sender sees the room, or the batch sees the sender. A sender looks again after it has been woken,
 // so a list may also hold waiters of other mailboxes. The end of an incarnation need not wake
-// senders: a waiting sender has seen a full mailbox, and batches after the end count the messages
+// senders. A waiting sender has seen a full mailbox, and batches after the end count the messages
 // in it out, as dead.
 #include "actors/runtime/mailbox.hpp"
 #include "actors/runtime/mailbox_table.hpp"

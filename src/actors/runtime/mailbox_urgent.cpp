@@ -3,8 +3,8 @@
 //
 // The owner's list holds the urgent messages first, then the usual ones. `last_urgent_` points to
 // the last urgent message. So one more urgent message, or all that have come on `remote_`, cost the
-// same however many wait. The pointer is valid only where the list begins with an urgent message:
-// code that takes the list, or its urgent messages, leaves the pointer as it is, and usual messages
+// same however many wait. The pointer is valid only where the list begins with an urgent message.
+// Code that takes the list, or its urgent messages, leaves the pointer as it is, and usual messages
 // never touch it.
 //
 // A batch takes the list and remembers the pointer, because messages that are sent to the mailbox
