@@ -17,8 +17,9 @@
 //
 // Handlers. A type of messages may have any number of handlers. All of them run, in the order of
 // registration; a handler that was registered twice runs twice. A handler takes the message M as
-// `const M&`, `M` or `M&&`. The last handler gets the message itself, the other handlers get a
-// copy. A handler may take one more parameter: `any_ref`, which refers to the sender, or
+// `const M&`, `M` or `M&&`. A handler that takes `const M&` sees the message itself. Of the other
+// handlers, the last one to run may take the message itself, and all earlier ones get a copy. A
+// handler may take one more parameter: `any_ref`, which refers to the sender, or
 // `reply_to<M::reply>`. The result of a handler is the answer. The first answer counts; if there is
 // none the asker learns `actor_down`. Types match exactly, not by base classes. The constructor and
 // handlers may change the handlers; changes take effect before the next message.

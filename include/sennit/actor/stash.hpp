@@ -106,7 +106,7 @@ protected:
         else
             keep(actor_ref<Self>::make_told(std::move(message))); // the message was told, not asked
     }
-    // Returns all stashed messages: the actor handles them next, when this handler has returned.
+    // Brings all stashed messages back: the actor handles them next, after this handler.
     void unstash_all() noexcept { stash_.due.put_before(stash_.kept); }
     // The number of messages in the stash.
     std::size_t stashed() const noexcept { return stash_.kept.size(); }

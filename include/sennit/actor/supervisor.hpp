@@ -100,7 +100,8 @@ private:
 };
 
 // Asks a supervisor to start one more child, as the last one. The answer comes when the child has
-// been made. It is an error if the constructor threw one, which does not count as a failure.
+// been made. If the constructor throws, the answer is that error, which does not count as a
+// failure.
 struct add_child {
     using reply = void;
     any_child which;

@@ -111,7 +111,7 @@ void mailbox::take_remote(list& into) noexcept {
     list usual, urgent;
     prefetch_links links;
     for (message_node* newest = remote_.exchange(nullptr); newest;) {
-        // The links of a shorter chain lead to messages that an earlier batch took.
+        // The links of a shorter chain lead to messages that were taken before and are reused.
         if (links.is_long()) prefetch_links::prefetch_ahead(*newest);
         message_node* const older = newest->next;
         (newest->urgent ? urgent : usual).prepend(*newest);
@@ -537,7 +537,7 @@ inline bool mailbox::end_batch_locked(list rest, bool& retire) noexcept {
 }
 
 // Ends the batch, and returns the mailbox of the next batch, if the worker's loop would take that
-// mailbox; null: the loop decides. `given`: the message in that mailbox's LIFO slot.
+// mailbox; null: the loop decides. `given`: the LIFO slot's message for that mailbox.
 inline mailbox* mailbox::end_batch(list rest, worker& me, bool more,
                                    message_node*& given) noexcept {
     bool retire = false;

@@ -55,7 +55,8 @@ public:
     // The number of chunks in the process; no chunk is ever freed.
     static std::uint32_t chunks() noexcept;
 
-    // The binary logarithm of the slots in a chunk: 3 MiB, touched as the slots are used.
+    // The binary logarithm of the slots in a chunk. A chunk takes 3 MiB, which are touched as its
+    // slots are used.
     static constexpr std::uint32_t chunk_bits = 14;
     static constexpr std::uint32_t chunk_size = 1u << chunk_bits;
     // The slots that a worker keeps; with more, half of them go to the table.
