@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// async: runs a function in a new fiber and returns a future of its result. spawn: the same, by its
-// shorter name.
+// async: runs a function in a new fiber and returns a future of its result. spawn is a shorter name
+// for async.
 //
 //     sennit::future<int> sum = sennit::async(add, 1, 2);
 //
-// Unlike std's, the future's destructor does not wait: who drops the future lets the fiber go on by
-// itself. The fiber runs in the runtime that the caller runs in, in the default runtime when the
-// caller is no worker; that must live until the fiber has ended. For a fiber that is joined at the
-// end of a block use `fiber`; for a family, `nursery`.
+// Unlike in std, the future's destructor does not wait: without its future the fiber runs on by
+// itself. The fiber runs in the caller's runtime, or in the default runtime when the caller is no
+// worker. That runtime must live until the fiber has ended. For a fiber that is joined at the end
+// of a block use `fiber`; for a group use `nursery`.
 //
-// The function and its arguments are copied, and are gone before the future is ready. An exception
-// goes into the future. Never blocks; `launch::now` runs the function at once and lets the caller
-// go on later. Thread safety: may be called from anywhere. Throws std::bad_alloc and what copying
-// throws. Cost: that of a detached fiber; state, closure and fiber are one piece of small memory.
+// The function and its arguments are copied, and are destroyed before the future is ready. An
+// exception goes into the future. The call never blocks. With `launch::now` the function runs
+// immediately, and the caller becomes ready. Thread safety: any thread or fiber may call it. Throws
+// std::bad_alloc and the exceptions of the copies. Cost: that of a detached fiber. State, closure
+// and fiber are one block of small memory.
 #pragma once
 
 #include "sennit/detail/core/here.hpp"
@@ -42,7 +43,7 @@ struct call_once_with {
     }
 };
 
-// `made_at`: see detail/core/here.hpp.
+// `made_at` is explained in detail/core/here.hpp.
 template <class F, class... A>
 auto async_from(const void* made_at, launch policy, F&& function, A&&... arguments) {
     using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;

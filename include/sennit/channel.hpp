@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel: a queue between fibers, forked children and OS threads; any number of them on both
-// sides.
+// channel: a queue of values between fibers, forked children and OS threads, with any number of
+// senders and receivers.
 //
 //     sennit::channel<int> numbers(16);
-//     sennit::fiber producer([&] { for (int i = 0; i < 100; ++i) numbers.push(i); numbers.close();
-//     }); for (int i : numbers) use(i);
+//     sennit::fiber producer([&] {
+//         for (int i = 0; i < 100; ++i) numbers.push(i);
+//         numbers.close();
+//     });
+//     for (int i : numbers) use(i);
 //
-// Capacity: 0 makes a rendezvous, push returns when the value has been taken; `unbounded` never
-// blocks a push. Values arrive in the order of their pushes. Who waits is served in the order of
-// coming. Closing: pushes fail from then on, those that wait as well (they keep their values); pops
-// get what is left, then learn of the end. An exception given to `close` is thrown by pops at the
-// end. Points of cancellation: push and pop throw `cancelled` when they would wait in a cancelled
-// nursery or with_timeout; the value then is not in the channel. The channel may be destroyed when
-// no call is under way any more. Cost: one spin lock, held for some ten instructions.
+// Use it to hand values from one task to another. Do not use it for a single result (`future`), or
+// for one-time signals (`event`, `latch`).
+//
+// Capacity. A channel of capacity 0 is a rendezvous: push returns when the value has been taken. On
+// an `unbounded` channel a push never blocks. Values arrive in the order of their pushes. Blocked
+// callers are served in the order of their arrival.
+// Closing. From then on pushes fail; a blocked push fails, too, and keeps its value. Pops return
+// the remaining values, then report the end. If `close` was given an exception, pops throw it at
+// the end.
+// Cancellation. push and pop throw `cancelled` when they would block in a cancelled nursery or
+// with_timeout. The value is then not in the channel.
+// Thread safety: all members may be called concurrently. The channel may be destroyed when no call
+// is in progress.
+// Cost: one spin lock, held for about ten instructions.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -39,15 +49,16 @@ namespace sennit {
 
 enum class channel_status : std::uint8_t {
     success,
-    empty,   // try_pop: nothing there
-    full,    // try_push: no room, and nobody waits for a value
+    empty,   // try_pop: the channel holds no value
+    full,    // try_push: there is no room, and no receiver waits
     timeout, // the deadline came first
-    closed,  // push: the value was not taken; pop: nothing will come any more
+    closed,  // push: the value was not taken; pop: no value will come any more
 };
 
 namespace detail {
 
-// What of a channel does not know its values: who waits, and how. In src/channel/channel.cpp.
+// The type-independent part of a channel: its lock, the closed flag, and the lists of blocked
+// senders and receivers. Implemented in src/channel/channel.cpp.
 class channel_core {
 public:
     channel_core(const channel_core&) = delete;
@@ -56,26 +67,28 @@ public:
 protected:
     channel_core() noexcept = default;
     ~channel_core() = default;
-    // What the other side finds in a waiter's entry.
+    // The data that a waiter's entry offers to the other side.
     struct send_request {
         void* value;
         bool closed = false;
     };
     struct receive_request {
-        void* to; // an empty optional
+        void* to; // points to an empty optional
         bool given = false;
     };
 
-    // Block, with the lock held, which is free then. `value` and `to` as above; for `never`, or
-    // until a deadline.
+    // Block the caller. The caller holds the lock; these functions release it. `value` and `to` are
+    // the pointers of a send_request and a receive_request. A deadline of `never` waits without
+    // limit.
     channel_status wait_to_push(void* value, std::int64_t deadline_ns);
     channel_status wait_to_pop(void* to, std::int64_t deadline_ns);
-    // Written before `closed_` is, and not changed any more.
+    // Needs no lock after the close: `error_` is written before `closed_` and does not change any
+    // more.
     void throw_error() const {
         if (error_) std::rethrow_exception(error_);
     }
 
-    mutable base::spin_lock lock_; // guards all below
+    mutable base::spin_lock lock_; // guards all members below
     bool closed_ = false;
     std::exception_ptr error_;
     sched::wait_list senders_;
@@ -87,7 +100,7 @@ private:
 };
 
 template <class T>
-class ring_buffer; // below
+class ring_buffer; // defined below
 template <class T>
 class receive_case;
 template <class T>
@@ -106,14 +119,18 @@ public:
     using value_type = T;
     static constexpr std::size_t unbounded = SIZE_MAX;
 
-    // Throws std::bad_alloc.
+    // Creates an open, empty channel. Throws std::bad_alloc.
     explicit channel(std::size_t capacity = 0) : capacity_(capacity) {
         if (capacity != unbounded) values_.reserve(capacity);
     }
 
-    // success or closed. An unbounded channel's may throw std::bad_alloc; the value is lost then.
+    // Blocks until the channel has room for the value or a receiver takes it. Returns success or
+    // closed. Throws `cancelled`. A push to an unbounded channel may throw std::bad_alloc; the
+    // value is lost then.
     channel_status push(T value) { return push_before(value, sched::never); }
-    // The value is moved from on success only; so it is in the timed forms.
+    // try_push does not block: it returns success, full or closed. push_for and push_until block
+    // until the deadline at most, and may also return timeout. All forms move from the value on
+    // success only. They throw like push.
     channel_status try_push(T&& value) {
         sched::claimed receiver;
         lock_with_room();
@@ -144,14 +161,16 @@ public:
         return push_until(T(value), when);
     }
 
-    // Nothing: closed and drained.
+    // Blocks until a value arrives, and returns it. Returns nothing when the channel is closed and
+    // drained. Throws `cancelled`, or the exception that was given to close.
     std::optional<T> pop() {
         std::optional<T> value;
         (void)pop_before(value, sched::never);
         return value;
     }
-    // `to` is written on success only. An optional is for a T that cannot be assigned, or made
-    // beforehand.
+    // These write `to` on success only. try_pop does not block: it returns success, empty or
+    // closed. The timed forms block until the deadline at most, and may return timeout. All throw
+    // like pop. Pass an optional for a T that cannot be assigned or default-constructed.
     channel_status try_pop(T& to) { return assigned_now(to); }
     channel_status try_pop(std::optional<T>& to) { return assigned_now(to); }
     channel_status pop(T& to) { return assigned(to, sched::never); }
@@ -176,7 +195,8 @@ public:
                                  [&](std::int64_t until) { return assigned(to, until); });
     }
 
-    // Any number of times; the first one counts.
+    // Closes the channel. Does not block. May be called any number of times; only the first call
+    // has an effect.
     void close() noexcept { close(nullptr); }
     void close(std::exception_ptr error) noexcept {
         sched::wake_ups woken;
@@ -188,20 +208,20 @@ public:
             static_cast<send_request*>(one.entry->data)->closed = true;
             woken.add(one);
         }
-        woken.take_all(receivers_); // they find nothing
+        woken.take_all(receivers_); // receivers are blocked only while the channel holds no value
     }
     bool is_closed() const noexcept {
         std::lock_guard guard(lock_);
         return closed_;
     }
-    // Values that lie in the channel.
+    // Returns the number of values in the channel.
     std::size_t size() const noexcept {
         std::lock_guard guard(lock_);
         return values_.size();
     }
     std::size_t capacity() const noexcept { return capacity_; }
 
-    // For `for (T& value : channel)`: pops until the end.
+    // The iterator of `for (T& value : channel)`, which pops until the end.
     class iterator {
     public:
         using iterator_concept = std::input_iterator_tag;
@@ -236,8 +256,8 @@ private:
     friend class detail::receive_case<T>;
     friend class detail::send_case<T>;
 
-    // ---- with the lock held. False: nothing was done. The caller wakes whom it finds in `other`
-    // then.
+    // ---- The caller holds the lock. A result of false means that the call changed nothing. The
+    // caller then wakes the waiter that it finds in `other`.
     [[gnu::always_inline]] bool offer(T& value, sched::claimed& other) noexcept {
         if (const sched::claimed one = sched::claim_first(receivers_)) {
             auto& its = *static_cast<receive_request*>(one.entry->data);
@@ -256,7 +276,8 @@ private:
             if ((other = sched::claim_first(senders_))) values_.push(std::move(*sent_by(other)));
             return true;
         }
-        other = sched::claim_first(senders_); // a rendezvous
+        // The channel is a rendezvous: take the value from a blocked sender.
+        other = sched::claim_first(senders_);
         if (other) to.emplace(std::move(*sent_by(other)));
         return static_cast<bool>(other);
     }
@@ -267,8 +288,8 @@ private:
     channel_status push_before(T& value, std::int64_t deadline_ns) {
         if (!lock_.lock_now()) [[unlikely]]
             return push_contended(value, deadline_ns);
-        if (values_.size() + promised_ < values_.room() && receivers_.empty() &&
-            !closed_) { // nearly always
+        // The usual case: there is room, and no receiver waits.
+        if (values_.size() + promised_ < values_.room() && receivers_.empty() && !closed_) {
             values_.push(std::move(value));
             lock_.unlock();
             return channel_status::success;
@@ -277,14 +298,14 @@ private:
         lock_.unlock();
         return push_contended(value, deadline_ns);
     }
-    // So that nothing is saved over a call that is hardly ever made.
+    // A separate function, so that push_before saves no registers for a call that is very rare.
     [[gnu::noinline]] channel_status push_contended(T& value, std::int64_t deadline_ns) {
         lock_with_room();
         sched::note_contended(this, values_.popped());
         return push_or_wait(value, deadline_ns);
     }
-    // As those below: with the lock held, which is free then; out of the way of what needs no other
-    // side.
+    // Called with the lock held, and returns with it free, like the functions below. They are
+    // separate functions, to keep the paths that need no other side short.
     [[gnu::noinline]] channel_status push_or_wait(T& value, std::int64_t deadline_ns) {
         sched::claimed receiver;
         if (!closed_ && offer(value, receiver)) {
@@ -298,7 +319,8 @@ private:
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
         if (!lock_.lock_now()) [[unlikely]]
             return pop_contended(to, deadline_ns);
-        if (values_.size() > 0 && senders_.empty()) { // nearly always, where values lie
+        // The usual case: a value lies in the channel, and no sender waits.
+        if (values_.size() > 0 && senders_.empty()) {
             to.emplace(values_.pop());
             lock_.unlock();
             return channel_status::success;
@@ -320,7 +342,7 @@ private:
         return wait_to_pop(&to, deadline_ns);
     }
 
-    // Outside the lock: what was there before ends here.
+    // Called without the lock, because the assignment destroys the previous value of `to`.
     static void assign(T& to, std::optional<T>& from) { to = std::move(*from); }
     static void assign(std::optional<T>& to, std::optional<T>& from) {
         to.emplace(std::move(*from));
@@ -349,7 +371,8 @@ private:
         return channel_status::success;
     }
 
-    // Unbounded channels have room for whoever pushes, and grow outside the lock.
+    // Takes the lock, and makes room for one more value if the channel is unbounded. The buffer
+    // grows without the lock held.
     void lock_with_room() {
         lock_.lock();
         while (capacity_ == unbounded && values_.size() + promised_ >= values_.room()) {
@@ -360,12 +383,14 @@ private:
         }
     }
     [[gnu::noinline]] void grow(std::size_t room) {
-        detail::ring_buffer<T> larger; // freed, or the old one, outside the lock
+        // the larger or the old buffer is freed without the lock held
+        detail::ring_buffer<T> larger;
         larger.reserve(room == 0 ? 16 : 2 * room);
         std::lock_guard guard(lock_);
         if (values_.room() == room) values_.move_to(larger);
     }
-    // For a select, which cannot grow it: room for one more value, until the promise is taken back.
+    // Reserves room for one more value until take_promise_back. A select needs it, because it
+    // cannot grow the buffer.
     void promise_room() {
         if (capacity_ != unbounded) return;
         lock_with_room();
@@ -381,12 +406,12 @@ private:
     const std::size_t capacity_;
     // Guarded by the lock:
     detail::ring_buffer<T> values_;
-    std::size_t promised_ = 0; // places kept for selects
+    std::size_t promised_ = 0; // places reserved for selects
 };
 
 namespace detail {
 
-// A queue in one piece of memory that is asked for once. Not thread-safe.
+// A bounded queue in one block of memory, which is allocated once. Not thread-safe.
 template <class T>
 class ring_buffer {
 public:
@@ -397,7 +422,7 @@ public:
         if (slots_) release(slots_, room_);
     }
 
-    // While empty and without memory. Throws std::bad_alloc.
+    // Allocates the memory. The buffer must be empty and have none. Throws std::bad_alloc.
     void reserve(std::size_t room) {
         if (room == 0) return;
         if (room > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
@@ -406,7 +431,8 @@ public:
     }
     std::size_t size() const noexcept { return size_; }
     std::size_t room() const noexcept { return room_; }
-    std::uint64_t popped() const noexcept { return popped_; } // ever; moves included
+    // Returns how many values were ever popped; moves to a larger buffer count, too.
+    std::uint64_t popped() const noexcept { return popped_; }
 
     void push(T&& value) noexcept {
         std::construct_at(slots_ + wrapped(first_ + size_), std::move(value));
@@ -423,7 +449,8 @@ public:
         ++popped_;
         return value;
     }
-    // `other` becomes this one's memory, and this one `other`'s with all values.
+    // Moves all values into `other` and swaps the memory: this buffer continues in the memory of
+    // `other`.
     void move_to(ring_buffer& other) noexcept {
         while (size_ > 0) other.push(pop());
         std::swap(slots_, other.slots_);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// condition_variable, condition_variable_any: as in std, for fibers, forked children and OS threads
-// at once.
+// condition_variable, condition_variable_any: as in std, for fibers, forked children and OS
+// threads.
 //
-// A wait that is not notified ends only by its deadline, its stop token or a cancelled scope; there
-// are no spurious wake-ups, but another may have changed the condition before the waiter has the
-// lock again, so wait with a predicate. Points of cancellation: in a cancelled nursery or
-// with_timeout a wait takes the lock again and throws `cancelled`. The object may be destroyed as
-// soon as all waiters have been notified. Cost of a notification when nobody waits: one load.
+// Use condition_variable with std::unique_lock<sennit::mutex>, and condition_variable_any with any
+// other lock. For a single signal use `event`; for values use `channel`.
+//
+//     std::unique_lock lock(mutex);
+//     ready.wait(lock, [&] { return !queue.empty(); });
+//
+// A wait ends by a notification, by its deadline, by its stop token or by a cancelled scope. There
+// are no spurious wake-ups. But another task may have changed the condition before the waiter holds
+// the lock again, so wait with a predicate. Cancellation: in a cancelled nursery or with_timeout a
+// wait takes the lock again and throws `cancelled`. Destruction: the object may be destroyed as
+// soon as all waiters have been notified. Cost of a notification without waiters: one load.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -48,7 +54,8 @@ public:
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when) {
         const cv_status ended = wait_until_ns(lock, sched::deadline_of(when));
-        // Not a second wait where its own clock is late: who notified in between would be missed.
+        // The function does not wait a second time if the clock of `when` is late: it would miss a
+        // notification that came in between.
         return ended == cv_status::timeout && !sched::has_come(when) ? cv_status::no_timeout
                                                                      : ended;
     }
@@ -68,7 +75,8 @@ public:
         return wait_with(lock, std::stop_token(), sched::deadline_in(duration), done);
     }
 
-    // The stop token ends the wait, too; the predicate's last answer is returned.
+    // Waits until `done()` returns true, the stop token is triggered, or the deadline has come.
+    // Returns the last result of `done()`.
     template <class Lock, class Predicate>
     bool wait(Lock& lock, std::stop_token stop, Predicate done) {
         return wait_with(lock, std::move(stop), sched::never, done);
@@ -88,7 +96,7 @@ public:
     }
 
 private:
-    // The user's lock, given back during a wait and taken again at its end, however it ends.
+    // Releases the user's lock during a wait. The destructor takes it again, however the wait ends.
     template <class Lock>
     struct released {
         explicit released(Lock& held) : lock(held) { lock.unlock(); }
@@ -100,9 +108,10 @@ private:
     void remove(sched::wait_entry& entry) noexcept;
     sched::claimed claim_next() noexcept;
 
-    // The same, and in the list meanwhile: from before the lock is given back, so that whoever
-    // notifies after that finds it, until before it is there again, since who has it may notify all
-    // and destroy the condition variable.
+    // Releases the user's lock during a wait and keeps the waiter in the list meanwhile. The waiter
+    // enters the list before the lock is released, so that every later notification finds it. It
+    // leaves the list before it takes the lock again, because the holder of the lock may notify all
+    // waiters and destroy the condition variable.
     template <class Lock>
     struct listed_and_released {
         listed_and_released(condition_variable_any& where, sched::wait_entry& what, Lock& held)
@@ -124,19 +133,21 @@ private:
         Lock& lock;
     };
 
-    // The wait that only a notification ends. The list stays locked until the waiter is saved, so
-    // no claim decides; that is why the user's lock is one of ours, whose unlock neither blocks nor
-    // notifies.
+    // The wait that only a notification can end. The list stays locked until the waiter is saved,
+    // so no claim is needed. That is why the user's lock must be a sennit::mutex, whose unlock
+    // neither blocks nor notifies.
     [[gnu::always_inline]] sched::wake_reason
     wait_for_notification(std::unique_lock<mutex>& lock, const sched::wait_options& options) {
         std::unique_lock list(lock_);
-        any_.store_rlx(1); // as in add: orders nothing
+        // Orders nothing, as in add.
+        any_.store_rlx(1);
         released<std::unique_lock<mutex>> outside(lock);
         return sched::block(waiters_, *list.release(), options);
     }
 
-    // This and the next are inline, since each function that was entered before the switch is
-    // returned from by a misprediction: 0.91 of a hand-over with clang.
+    // This function and the next are inline. The processor mispredicts the return from each
+    // function that was entered before the switch: inlining takes 0.91 of the time of a hand-over
+    // with clang.
     template <class Lock>
     [[gnu::always_inline]] sched::wake_reason wait_once(Lock& lock, std::int64_t deadline_ns,
                                                         const std::stop_token& stop) {
@@ -180,15 +191,17 @@ private:
         return true;
     }
 
-    base::atomic<std::uint32_t> any_{0}; // whether the list has entries; written under the lock
-    base::spin_lock lock_;               // guards all below
-    bool ending_ = false;                // the destructor waits until nobody comes to `remove`
-    std::uint32_t to_leave_ =
-        0; // who will, unless it is notified: those that wait for something else, too
+    // Nonzero if the list has entries. Written under the lock.
+    base::atomic<std::uint32_t> any_{0};
+    base::spin_lock lock_; // guards all members below
+    bool ending_ = false;  // the destructor waits until no waiter needs to call `remove`
+    // Number of waiters that will call `remove` unless a notification ends their wait: those that
+    // also wait for a deadline, a stop token or a cancellation.
+    std::uint32_t to_leave_ = 0;
     sched::wait_list waiters_;
 };
 
-// The same for std::unique_lock<sennit::mutex> only, as in std.
+// A condition variable for std::unique_lock<sennit::mutex> only, as in std.
 class condition_variable : private condition_variable_any {
 public:
     using condition_variable_any::notify_all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// coroutine: a function with a stack of its own that can be left in the middle, from any depth of
-// calls, and be gone on with later; values go in and out at each turn.
+// coroutine: a function with a stack of its own that can suspend in the middle, from any depth of
+// calls, and be resumed later. Each resume passes a value in, and each suspend passes a value out.
 //
 //     sennit::coroutine<int, int> sum([](auto& self, int value) {   // the first value
 //         for (int total = 0;;) value = self.suspend(total += value);
@@ -9,22 +9,26 @@
 //     sum.resume(4);   // 7
 //
 // Use it for control flow that would otherwise be a state machine: parsers, tree walks, protocols,
-// simulations. Not for things that happen at once (`fiber`), nor where a step is a few instructions
-// and suspends at the top level of one function only (`generator`, sennit/generator.hpp: no stack,
-// some ns less).
+// simulations. Do not use it for things that happen concurrently (`fiber`). If a step is a few
+// instructions, and only one function suspends, at its top level, `generator` is some ns faster and
+// needs no stack.
 //
-// Guarantees. It takes a stack (of 1 MiB of address space, cached, or as coroutine_attributes say)
-// at its first turn. What the body throws travels to the resumer, and `raise` the other way.
-// Destroying a suspended one unwinds its stack by an exception: handlers of
-// `...` must let it pass. It may be resumed by another fiber or thread than the last time, one at a
-// time. Its body is part of whoever resumes it: blocking blocks the resumer, a mutex it locks is
-// the resumer's. So it must not suspend while it holds such a lock if another will resume it; nor,
-// which is checked, inside a fork or a with_timeout that it began. A nursery that it made may stay
-// open, but no longer than the fiber's or with_timeout's life in which it was made (checked, too).
-// Errors that end the program: resuming one that has ended or that runs; suspending one that does
-// not run; destroying one that runs. Cost: a turn and back about 4 ns; made and destroyed 2 to 10
-// ns, with a whole life about 27; see docs/performance.md. After Conway 1963; Moura and
-// Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009: asymmetric, with transfer.
+// Guarantees. The first resume takes a stack: 1 MiB of address space, cached, or as
+// coroutine_attributes say. An exception of the body travels to the resumer, and `raise` sends one
+// the other way. Destroying a suspended coroutine unwinds its stack by an exception: handlers of
+// `...` must let that exception pass.
+// A coroutine may be resumed by another fiber or thread than the last time, by one at a time. Its
+// body is part of the resumer: if the body blocks, the resumer blocks, and a mutex that the body
+// locks belongs to the resumer. The body must therefore not suspend while it holds such a lock if
+// another resumer will continue it. The body must not suspend inside a fork or a with_timeout that
+// it began; this is checked. A nursery of the body may stay open, but not longer than the fiber or
+// with_timeout lives in which the body created it; this is checked, too.
+// Errors that end the program: resuming a coroutine that has ended or is running; suspending a
+// coroutine that is not running; destroying a coroutine that is running.
+// Cost: a resume and a suspend together take about 4 ns. Construction and destruction take 2 to 10
+// ns, with a whole life about 27 ns; see docs/performance.md.
+// After Conway 1963; Moura and Ierusalimschy, Revisiting Coroutines, TOPLAS 31(2), 2009:
+// asymmetric, with transfer.
 #pragma once
 
 #include "sennit/coroutine/frame.hpp"
@@ -48,9 +52,10 @@ template <class In, class Out>
 class coroutine;
 
 struct coroutine_attributes {
-    std::string_view name{}; // for reports and debuggers; cut to 23 characters
-    // Bytes of stack that it needs, at most 1 GiB; it gets the next power of two from 16 KiB. 0: 1
-    // MiB, which is cached by the worker; others take a lock at their first turn and end.
+    std::string_view name{}; // shown in reports and debuggers; cut to 23 characters
+    // The stack size in bytes that the coroutine needs, at most 1 GiB; the coroutine gets the next
+    // power of two from 16 KiB. 0 selects 1 MiB, a size that the worker caches. Other sizes take a
+    // lock at the first resume and at the end.
     std::size_t stack_size = 0;
 };
 
@@ -61,14 +66,15 @@ using passed_t = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
 } // namespace detail
 
-// What a coroutine's body sees of it. Lives as long as the body runs.
+// The view that a coroutine's body has of its coroutine. It lives as long as the body runs.
 template <class In, class Out>
 class suspender {
 public:
     suspender(const suspender&) = delete;
     suspender& operator=(const suspender&) = delete;
 
-    // Gives `value` to the resumer, and returns what the next one brings. Throws what that raises.
+    // Passes `value` to the resumer and suspends until the next resume. Returns the value of that
+    // resume, or throws the exception of that raise.
     [[gnu::always_inline]] In suspend(detail::passed_t<Out> value)
         requires(!std::is_void_v<Out>)
     {
@@ -87,9 +93,9 @@ public:
         return take();
     }
 
-    // Goes on with `to`, whose next value, or end, or exception is what our resumer gets; returns,
-    // like suspend, when somebody resumes or transfers to this one. So coroutines may hand control
-    // to each other in a circle.
+    // Suspends this coroutine and continues `to` in its place. The next value, end or exception of
+    // `to` goes to this coroutine's resumer. The call returns, like suspend, when this coroutine is
+    // resumed or transferred to. Coroutines can thus hand control to each other in a circle.
     template <class Other>
     In transfer(coroutine<Other, Out>& to, detail::passed_t<Other> value)
         requires(!std::is_void_v<Other>)
@@ -105,7 +111,7 @@ private:
         : frame_(frame), stack_(frame.stack()), outside_(stack_.other_side()) {}
     template <class Other>
     In transfer_to(coroutine<Other, Out>& to) {
-        to.inside_ = nullptr; // it will be left without its resumer being told where it stands
+        to.inside_ = nullptr; // its stack position will change without its resumer learning of it
         frame_.transfer(*to.frame_, outside_);
         return take();
     }
@@ -114,10 +120,10 @@ private:
     }
     detail::coroutine_frame& frame_;
     sched::coroutine_stack& stack_;
-    void* outside_; // where the resumer stands
+    void* outside_; // the stack position of the resumer
 };
 
-// `In` and `Out` are objects that can be moved, or void.
+// `In` and `Out` are void, or types of objects that can be moved.
 template <class In = void, class Out = void>
 class coroutine {
     static_assert((std::is_void_v<In> || (std::is_object_v<In> && !std::is_const_v<In>)) &&
@@ -128,12 +134,14 @@ class coroutine {
 public:
     using suspender_type = suspender<In, Out>;
 
-    // `body(self, first value)`, or `body(self)` without values; what it returns is the answer to
-    // the last turn. It does not run before the first turn. Throws std::bad_alloc.
+    // Creates a coroutine that calls `body(self, first value)`, or `body(self)` if In is void. The
+    // value that the body returns is the answer to the last resume. The body does not run before
+    // the first resume. Throws std::bad_alloc.
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, coroutine>)
     explicit coroutine(F&& body) : frame_(make<block<F, no_settings>>(std::forward<F>(body))) {}
-    // The same; throws std::invalid_argument for too large a stack, too.
+    // Creates a coroutine with attributes. Throws std::bad_alloc, and std::invalid_argument for a
+    // stack size that is too large.
     template <class F>
     coroutine(const coroutine_attributes& how, F&& body)
         : frame_(make<block<F, detail::coroutine_settings>>(std::forward<F>(body), how.name,
@@ -152,8 +160,9 @@ public:
     }
     ~coroutine() { detail::coroutine_frame::drop(frame_); }
 
-    // One turn. Throws what leaves the body, and, at the first turn, std::bad_alloc; it may then be
-    // tried again.
+    // Runs the body until it suspends or ends, and returns the value that it passes out. Blocks
+    // while the body blocks. Throws the exception that leaves the body. The first resume may throw
+    // std::bad_alloc; the call may then be repeated.
     [[gnu::always_inline]] Out resume(detail::passed_t<In> value)
         requires(!std::is_void_v<In>)
     {
@@ -168,14 +177,15 @@ public:
                                    always_inline)) { frame_->resume(visit, inside_); });
     }
 
-    // A turn that begins with `what` being thrown inside. One that has not begun ends by that.
+    // Resumes the body by throwing `what` at its point of suspension. A coroutine that has not
+    // started ends by that exception. Returns and throws like resume.
     Out raise(std::exception_ptr what) {
         return resume_and_take([&](detail::coroutine_visit& visit) {
             frame_->raise(visit, inside_, std::move(what));
         });
     }
 
-    // Whether it has ended: by returning, or by an exception.
+    // Returns true once the body has ended, by a return or by an exception.
     bool done() const noexcept { return frame_->ended(); }
 
 private:
@@ -210,8 +220,11 @@ private:
             if constexpr (std::is_void_v<Out>) {
                 (void)result();
             } else {
-                Out last = result(); // may suspend: only then is it known who gets it
-                // Who is destroyed, and has let that pass, has nobody to answer.
+                // the body may suspend, so the receiver of the value is known only after it has
+                // ended
+                Out last = result();
+                // A coroutine that is being destroyed has no resumer to answer, if its body
+                // swallowed the unwinding exception.
                 if (void* answer = frame.out())
                     static_cast<std::optional<Out>*>(answer)->emplace(std::move(last));
             }
@@ -251,7 +264,7 @@ private:
     }
 
     detail::coroutine_frame* frame_; // null: moved from
-    void* inside_ = nullptr;         // where the body stands, if that is known
+    void* inside_ = nullptr;         // the stack position of the body, if it is known
 };
 
 } // namespace sennit

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber: a strand of execution that costs little more than a function call until it blocks; used
-// like std::jthread.
+// fiber: a thread of execution that costs little more than a function call until it blocks. It is
+// used like std::jthread.
 //
-//     sennit::fiber reader([&](std::stop_token stop) { while (!stop.stop_requested())
-//     handle(requests.pop()); }); …
+//     sennit::fiber reader([&](std::stop_token stop) {
+//         while (!stop.stop_requested()) handle(requests.pop());
+//     });
+//     …
 //     // ~fiber requests stop and joins
 //
-// A fiber runs on a worker of the runtime that its maker runs on, of the default runtime when the
-// maker is no worker. It may block in any of the library's calls: its worker then goes on with
-// other work; it may go on in another thread. Everything here may be called from fibers, from
-// forked children and from any OS thread.
+// Use it for a task that may block, that needs a name of its own, or that outlives the function
+// that starts it. Do not use it for a parallel computation whose results the caller needs right
+// away (`fork_join`, `par`), or for a group of tasks that must end together (`nursery`).
 //
-// Cost: making and joining one that does not block, about 20 ns. One that blocks takes a stack: see
-// runtime_options::stack_size.
+// A fiber runs on a worker of the runtime that its creator runs on, or of the default runtime when
+// the creator is not on a worker. A fiber may block in any call of the library. Its worker then
+// runs other tasks, and the fiber may continue in another thread. Fibers, forked children and OS
+// threads may call everything in this header.
+//
+// Cost: creating and joining a fiber that does not block takes about 20 ns. A fiber that blocks
+// needs a stack: see runtime_options::stack_size.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -41,39 +47,43 @@
 
 namespace sennit {
 
-// How a new fiber begins.
+// How a new fiber starts.
 enum class launch {
-    enqueue, // it becomes ready; its maker goes on
-    now, // it runs at once and its maker becomes ready; on a thread that is no worker: as enqueue
+    enqueue, // the fiber becomes ready, and its creator continues
+    // The fiber runs immediately, and its creator becomes ready. On a thread that is no worker this
+    // is the same as `enqueue`.
+    now,
 };
 
 struct fiber_attributes {
-    std::string_view name{}; // for reports; cut to 23 characters
+    std::string_view name{}; // shown in reports; cut to 23 characters
     sennit::launch policy = launch::enqueue;
-    sennit::runtime* runtime =
-        nullptr; // null: the one that the maker runs on, else the default runtime
+    // The runtime that the fiber runs on. Null selects the creator's runtime, or the default
+    // runtime.
+    sennit::runtime* runtime = nullptr;
 
-    // What a runtime with an order of its own goes by (runtime_options::order); others do not ask.
-    // `properties` may be of a class of one's own, and are this fiber's alone; without them it has
-    // some with this priority.
+    // Read only by a runtime that has a scheduling order (runtime_options::order). `properties` may
+    // point to a class that derives from fiber_properties, and belongs to this fiber alone. Without
+    // `properties` such a runtime creates a set that holds `priority`.
     int priority = 0;
     std::shared_ptr<fiber_properties> properties = {};
 
-    // Bytes of stack that it needs, at most 1 GiB; for those that need more than
-    // runtime_options::stack_size, and 0 for all others. Such a fiber begins on a stack of its own,
-    // at the cost of a switch.
+    // The stack size in bytes that the fiber needs, at most 1 GiB. Set it only for a fiber that
+    // needs more than runtime_options::stack_size; 0 means the size of the runtime. A fiber that
+    // sets it starts on a stack of its own, at the cost of one stack switch.
     std::size_t stack_size = 0;
 
-    // It shall run on one worker only, for the sake of what belongs to that thread: this one, or
-    // with `pinned` alone the one its maker runs on; one in turn, if its maker is none of the
-    // runtime's first workers. What it forks may be stolen.
+    // Binds the fiber to one worker, for code that depends on one thread. `worker` names the
+    // worker. `pinned` alone selects the creator's worker; if the creator does not run on one of
+    // the runtime's first workers, the runtime picks one in turn. Children that the fiber forks may
+    // be stolen.
     std::optional<unsigned> worker = {};
     bool pinned = false;
 
-    // It may go on in another runtime for good: this_fiber::migrate_to. Its body has a stack of its
-    // own from the beginning on, of `stack_size` bytes if that is given, else 1 MiB of address
-    // space; it never runs on its joiner's. It always has properties. Not together with `worker` or
-    // `pinned`.
+    // Lets the fiber move to another runtime for good with this_fiber::migrate_to. The body then
+    // has a stack of its own from the start: of `stack_size` bytes if that is given, else of 1 MiB
+    // of address space. The body never runs on its joiner's stack. Such a fiber always has
+    // properties. `migratable` cannot be combined with `worker` or `pinned`.
     bool migratable = false;
 
     bool plain() const noexcept {
@@ -84,10 +94,10 @@ struct fiber_attributes {
 
 namespace detail {
 
-// Null here and below: none were given.
+// `how` is null when the caller gave no attributes, here and below.
 sched::runtime_core& runtime_for(const fiber_attributes* how);
-// Throws std::invalid_argument for a worker that is not there, too large a stack, or what does not
-// go together; std::bad_alloc.
+// Throws std::invalid_argument if the worker does not exist, the stack size is too large, or the
+// attributes exclude each other. Throws std::bad_alloc.
 void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how);
 using sched::deadline_in;
 using sched::deadline_of;
@@ -132,7 +142,7 @@ struct fiber_with_closure final
     ~fiber_with_closure() {}
 
     union {
-        closure call; // until the body has run
+        closure call; // alive until the body has run
     };
 
     static void body(sched::fiber_block& block) noexcept {
@@ -161,7 +171,7 @@ struct fiber_with_closure final
                                             &typeid(outcome<result_type>)};
 };
 
-// Throws std::bad_alloc, what apply_to throws, and what copying the closure throws.
+// Throws std::bad_alloc, the exceptions of apply_to, and the exceptions of copying the closure.
 template <class F, class... A>
 [[gnu::always_inline]] inline auto* make_fiber(const fiber_attributes* how, const void* made_at,
                                                F&& function, A&&... arguments) {
@@ -201,8 +211,8 @@ inline void set_priority(sched::fiber_block* block, int priority) {
 
 class fiber {
 public:
-    // Identifies an activity: a fiber, the body of a runtime::run, a stolen child, or a thread.
-    // Default: none.
+    // Identifies a logical thread: a fiber, the body of a runtime::run, a stolen child, or an OS
+    // thread. A default-constructed id identifies none.
     class id {
     public:
         id() noexcept = default;
@@ -220,8 +230,10 @@ public:
 
     fiber() noexcept = default;
 
-    // Calls `function(arguments...)` in a new fiber, with copies; with a std::stop_token before the
-    // arguments if the function takes one. Throws std::bad_alloc, and what copying throws.
+    // Calls `function(arguments...)` in a new fiber, with copies of both. If the function takes a
+    // std::stop_token first, the fiber passes its own. Does not block with launch::enqueue. Throws
+    // std::bad_alloc and the exceptions of the copies; the second form also throws
+    // std::invalid_argument for attributes that are out of range or exclude each other.
     template <class F, class... A>
         requires(!std::same_as<std::remove_cvref_t<F>, fiber> &&
                  !std::same_as<std::remove_cvref_t<F>, fiber_attributes> &&
@@ -237,7 +249,8 @@ public:
 
     template <class F, class... A>
     fiber(detail::code_address made_at, const fiber_attributes* how, F&& function,
-          A&&... arguments) { // for reports
+          // For internal use: `made_at` is the address of the creating code, which reports print.
+          A&&... arguments) {
         static_assert(
             std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
                 std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
@@ -252,7 +265,8 @@ public:
     fiber(fiber&& other) noexcept
         : block_(std::exchange(other.block_, nullptr)), stop_(std::move(other.stop_)),
           past_(std::exchange(other.past_, past::none)) {}
-    // As std::jthread: an assigned-to fiber that is joinable is asked to stop and joined first.
+    // Moves a fiber in, as std::jthread does: if this object is joinable, the assignment first asks
+    // its fiber to stop and joins it.
     fiber& operator=(fiber&& other) noexcept {
         if (this != &other) {
             stop_and_join();
@@ -263,8 +277,9 @@ public:
         return *this;
     }
 
-    // Asks a joinable fiber to stop, and joins it. An exception that left its function then ends
-    // the program, with a message: nobody could learn of it any more.
+    // Asks a joinable fiber to stop, and joins it; blocks until it has ended. If an exception left
+    // its function, the program ends with a message, because no caller could receive the exception
+    // any more.
     ~fiber() { stop_and_join(); }
 
     void swap(fiber& other) noexcept {
@@ -278,13 +293,14 @@ public:
     id get_id() const noexcept { return block_ ? id(block_->id()) : id(); }
     std::string_view name() const noexcept { return block_ ? block_->name() : ""; }
 
-    // Blocks until the function has returned; throws what left it. Not a point of cancellation.
-    // Throws std::system_error: invalid_argument when not joinable, resource_deadlock_would_occur
-    // from the fiber itself.
+    // Blocks until the function has returned. Rethrows the exception that left the function. Throws
+    // std::system_error: invalid_argument when the object is not joinable,
+    // resource_deadlock_would_occur when a fiber joins itself. A join is not a point of
+    // cancellation.
     void join();
 
-    // The same, and returns the function's result. Throws std::bad_cast, and leaves the fiber
-    // joinable, when it is not of type R.
+    // Joins like join(), and returns the function's result. Throws std::bad_cast, and leaves the
+    // fiber joinable, when the result is not of type R.
     template <class R>
     R join() {
         check_joinable();
@@ -294,7 +310,8 @@ public:
         return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
     }
 
-    // False when the fiber has not ended in time; it stays joinable.
+    // Blocks until the fiber has ended, but at most until the deadline. Returns false when the
+    // fiber has not ended in time; it stays joinable. Throws like join().
     template <class Rep, class Period>
     bool join_for(const std::chrono::duration<Rep, Period>& duration) {
         return join_before(detail::deadline_in(duration));
@@ -305,31 +322,35 @@ public:
                                  [this](std::int64_t until) { return join_before(until); });
     }
 
-    // The fiber goes on by itself. An exception that leaves it ends the program, with its name.
-    // Throws std::system_error(invalid_argument) when not joinable; std::bad_alloc, and it stays
-    // joinable, when there is no memory for the stop state that is left here. A fiber that is a
-    // temporary object leaves none. Its runtime must live until it has ended.
+    // Lets the fiber run on without this object. An exception that leaves its function then ends
+    // the program, with the fiber's name in the message. Throws std::system_error(invalid_argument)
+    // when the object is not joinable. The object keeps the fiber's stop state; when there is no
+    // memory for it, detach throws std::bad_alloc and the fiber stays joinable. A temporary object
+    // keeps no stop state. The fiber's runtime must live until the fiber has ended.
     void detach() &;
     void detach() &&;
 
-    // Its priority (0 if it was given none), and another one. Takes effect at once where it is
-    // ready and waits its turn. Throws std::bad_cast as change_properties does: where nobody asks
-    // for priorities, and none was given.
+    // Returns the fiber's priority, 0 if it was given none; or sets another priority. A new
+    // priority takes effect immediately, also for a fiber that is already in the ready queue.
+    // set_priority throws std::bad_cast, as change_properties does, when the fiber has no
+    // properties: it was given none, and its runtime has no scheduling order.
     int priority() const noexcept { return block_ ? detail::priority_of(*block_) : 0; }
     void set_priority(int priority) { detail::set_priority(block_, priority); }
-    // Calls `change(P&)`, which may change what the runtime's order goes by, under that order's
-    // lock. Throws std::bad_cast when the fiber's properties are no P: it was given none, and its
-    // runtime has no order; and what `change` throws. Not for a fiber that is not joinable.
+    // Calls `change(P&)` under the lock of the runtime's scheduling order. `change` may modify
+    // every field that the order compares. Throws std::bad_cast when the fiber's properties are not
+    // of class P, which includes a fiber without properties: it was given none, and its runtime has
+    // no order. Rethrows the exceptions of `change`. The fiber must be joinable.
     template <class P, class F>
         requires std::derived_from<P, fiber_properties> && std::invocable<F&, P&>
     void change_properties(F&& change) {
         detail::change_properties<P>(block_, change);
     }
 
-    // As std::jthread, also once it is joined or detached; without a stop state where there is, and
-    // was, no fiber. The first of them may throw std::bad_alloc when the function takes no token.
-    // Stop callbacks run in the caller of `request_stop` and must not block there:
-    // std::stop_callback knows threads, not fibers.
+    // Access the stop state as in std::jthread, also after the fiber was joined or detached. An
+    // object that has never held a fiber has no stop state. When the function takes no stop token,
+    // the first of these calls may throw std::bad_alloc. Stop callbacks run in the caller of
+    // `request_stop` and must not block there, because std::stop_callback knows threads, not
+    // fibers.
     std::stop_source get_stop_source();
     std::stop_token get_stop_token() { return get_stop_source().get_token(); }
     bool request_stop() {
@@ -339,12 +360,16 @@ public:
 
 private:
     enum class past : std::uint8_t {
-        none,    // no fiber was joined or detached here
-        ended,   // one was; its stop state is in `stop_`, if anybody has asked for it
-        stopped, // the same; it was asked to stop, when nobody had asked for the state
+        none, // this object has not joined or detached a fiber
+        // This object joined or detached a fiber. The fiber's stop state is in `stop_`, if it was
+        // ever requested.
+        ended,
+        // This object joined or detached a fiber that was asked to stop before its stop state was
+        // requested.
+        stopped,
     };
-    // Takes the block of one that has ended, and frees it at last. What is known of its stop state
-    // stays.
+    // Takes the block of a fiber that has ended, and frees it on destruction. The object keeps the
+    // stop state of the fiber.
     struct ending {
         explicit ending(fiber& joined) noexcept : block(std::exchange(joined.block_, nullptr)) {
             joined.past_ = block->stop_wanted() ? past::stopped : past::ended;

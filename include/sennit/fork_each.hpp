@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork_each: the same callable for each of n indices, or for each element of a range, in parallel,
-// with results.
+// fork_each: calls one callable for each of n indices, or for each element of a range, in parallel,
+// and returns the results.
 //
-// Use it for a handful to some thousands of children that are worth a call each; a node of a search
-// tree with its branches is the typical case. For long loops over cheap elements use
+// Use it for a handful to some thousands of children that are worth a call each. The typical case
+// is a node of a search tree with its branches. For long loops over cheap elements use
 // `par::for_each_n`, which works in chunks.
 //
-//     std::array<long, 8> parts = sennit::fork_each<8>([&](std::size_t i) { return
-//     count(branch[i]); }); std::vector<long> parts = sennit::fork_each(n, [&](std::size_t i) {
-//     return count(branch[i]); }); sennit::fork_each(n, [&](std::size_t i) { … }, out);   //
-//     results to out[0], …, out[n-1] std::vector<long> sizes = sennit::fork_each(names, [](const
-//     std::string& s) { return measure(s); });
+//     auto count_branch = [&](std::size_t i) { return count(branch[i]); };
+//     std::array<long, 8> eight = sennit::fork_each<8>(count_branch);
+//     std::vector<long> parts = sennit::fork_each(n, count_branch);
+//     sennit::fork_each(n, count_branch, out);  // results go to out[0], …, out[n-1]
+//     std::vector<long> sizes =
+//         sennit::fork_each(names, [](const std::string& s) { return measure(s); });
 //
-// Guarantees as for fork_join: index 0 runs at once on the caller, which then goes on with 1, 2, …;
-// a free worker takes the rest of the indices, and halves what it took for the next one. All calls
-// have ended at return. After an exception indices that have not been started are dropped; of
-// several exceptions that of the lowest range wins. Memory: one 64-byte slot for all children. Cost
-// of a child that nobody takes: about 1 ns; no allocation but for the vector of results.
+// Guarantees as for fork_join. Index 0 runs on the caller immediately, and the caller continues
+// with 1, 2, …. A free worker takes all remaining indices, and offers half of them to the next free
+// worker. All calls have ended when fork_each returns or throws. After an exception, indices that
+// have not started are dropped. If several calls throw, the exception of the lowest range wins.
+//
+// Memory: one 64-byte slot for all children. Cost of a child that is not stolen: about 1 ns. The
+// only allocation is the vector of results.
 #pragma once
 
 #include "sennit/fork_join.hpp"
@@ -35,8 +38,8 @@ namespace sennit {
 
 namespace detail {
 
-// Calls `body(i)` for first <= i < last. The slot stands for "all that come after the index that
-// runs": one slot, pushed anew for each index, so that what a thief takes is the whole rest.
+// Calls `body(i)` for first <= i < last. One slot stands for all indices after the running one. It
+// is pushed again for each index, so that a thief takes the whole rest.
 template <class Body>
 void fork_indices(Body& body, std::size_t first, std::size_t last);
 
@@ -49,12 +52,15 @@ struct index_range {
 template <class Body>
 bool run_stolen_indices(sched::fork_slot* slot) noexcept {
     const index_range mine = slot->as<index_range>();
-    Body& body = *static_cast<Body*>(mine.body); // SAFETY: the owner waits for us
+    // SAFETY: the owner of the body waits for this task.
+    Body& body = *static_cast<Body*>(mine.body);
     try {
         const std::size_t half = mine.first + (mine.last - mine.first + 1) / 2;
         if (half == mine.last) {
             fork_indices(body, mine.first, mine.last);
-        } else { // the victim will be hungry soon: offer it the upper half as one piece
+        } else {
+            // The victim will soon be out of work, so this thief offers it the upper half as one
+            // task.
             auto lower = [&] { fork_indices(body, mine.first, half); };
             auto upper = [&] { fork_indices(body, half, mine.last); };
             fork_two(lower, upper);
@@ -69,17 +75,18 @@ bool run_stolen_indices(sched::fork_slot* slot) noexcept {
 template <class Body>
 [[gnu::always_inline]] inline void fork_indices_here(Body& shared, std::size_t first,
                                                      std::size_t last) {
-    own_copy<Body> body =
-        shared; // thieves see the body through its address; our copy can live in registers
+    // Thieves see the body through its address. The copy of this function can live in registers.
+    own_copy<Body> body = shared;
     sched::fork_slot* slot = sched::free_slot();
     slot->run = &run_stolen_indices<Body>;
     auto* rest = ::new (static_cast<void*>(slot->data)) index_range{&shared, first, last};
-    // One call site for all indices: two would cost one more saved register, and leaves their short
-    // way out.
+    // The loop has one call site for all indices. A second call site would cost one more saved
+    // register, and the last index needs no push and pop.
     for (std::size_t i = first;; ++i) {
         const bool more = i + 1 < last;
         if (more) {
-            rest->first = i + 1; // what the body forks lies behind the slot: the other words stay
+            // Only this word of the slot changes: forks of the body use memory behind the slot.
+            rest->first = i + 1;
             sched::push_fork(slot);
         }
         auto one = [&] { body(i); };
@@ -102,9 +109,9 @@ template <class Body>
     default_runtime().run([&] { fork_indices(body, 0, count); });
 }
 
-// Not inlined: the caller's own path for a leaf then needs no saved registers, and one call more is
-// little against the children's (skynet(8), one worker, g++ 12: 1.2 instead of 2.1 times the plain
-// function).
+// Not inlined. The caller's own path for a leaf then needs no saved registers, and one more call is
+// cheap compared with the children. (skynet(8), one worker, g++ 12: 1.2 times the time of the plain
+// function instead of 2.1 times.)
 template <class Body>
 [[gnu::noinline]] void fork_count(Body& body, std::size_t count) {
     if (count == 0) return;
@@ -114,7 +121,7 @@ template <class Body>
         fork_count_outside(body, count);
 }
 
-// Calls `function(i)` and keeps the result where `out` says.
+// Calls `function(i)` and stores the result in `out[i]`.
 template <class F, class Out>
 struct keep_result {
     own_copy<F> function;
@@ -130,7 +137,7 @@ struct keep_optional {
     void operator()(std::size_t i) { out[i].emplace(function(i)); }
 };
 
-// What a call for an index returns, as a vector or an array can hold it.
+// The result type of a call for one index, in the form that a vector or an array can hold.
 template <class F>
 struct kept_result {
     using type = std::remove_cv_t<std::invoke_result_t<F&, std::size_t>>;
@@ -138,14 +145,14 @@ struct kept_result {
                   "fork_each cannot keep references; return pointers or std::reference_wrapper");
 };
 
-// A result that may be left unwritten when an exception cuts the loop short.
+// True for a result that may stay unwritten when an exception cuts the loop short.
 template <class R>
 inline constexpr bool plain_result =
     std::is_trivially_default_constructible_v<R> && std::is_trivially_copyable_v<R> &&
     std::is_move_assignable_v<R>;
 
-// Separate functions: a result that is declared in a nested block would be copied on return (GCC
-// before 14).
+// Separate functions, because GCC before 14 copies a result on return when it is declared in a
+// nested block.
 template <class R, std::size_t Count, class F>
 [[gnu::always_inline]] inline std::array<R, Count> fork_array(F& function) {
     std::array<R, Count> results;
@@ -181,8 +188,8 @@ std::vector<R> fork_vector(std::size_t count, F& function) {
 
 } // namespace detail
 
-// Calls `function(i)` for 0 <= i < count and writes the result to `out[i]`. Returns when all calls
-// have ended.
+// Calls `function(i)` for 0 <= i < count and writes the result to `out[i]`. Blocks until all calls
+// have ended. Throws the exception of the lowest range that threw.
 template <class F, std::random_access_iterator Out>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline void fork_each(std::size_t count, F&& function, Out out) {
@@ -192,7 +199,9 @@ template <class F, std::random_access_iterator Out>
     detail::fork_count(body, count);
 }
 
-// Calls `function(i)` for 0 <= i < count; the results, if any, as a vector in order.
+// Calls `function(i)` for 0 <= i < count. Returns the results as a vector in the order of the
+// indices, or nothing if `function` returns void. Blocks until all calls have ended. Throws the
+// exception of the lowest range that threw, and std::bad_alloc for the vector.
 template <class F>
     requires std::invocable<F&, std::size_t>
 auto fork_each(std::size_t count, F&& function) {
@@ -203,7 +212,9 @@ auto fork_each(std::size_t count, F&& function) {
         return detail::fork_vector<R>(count, function);
 }
 
-// The same for a number known at compile time: no allocation.
+// Calls `function(i)` for 0 <= i < Count, a number known at compile time, and returns the results
+// as a std::array. Needs no allocation. Blocks until all calls have ended. Throws the exception of
+// the lowest range that threw.
 template <std::size_t Count, class F>
     requires std::invocable<F&, std::size_t>
 [[gnu::always_inline]] inline auto fork_each(F&& function) {
@@ -217,8 +228,9 @@ template <std::size_t Count, class F>
         return detail::fork_array_of_optionals<R, Count>(function);
 }
 
-// Calls `function(element)` for each element of a random-access range; the results, if any, as a
-// vector in order.
+// Calls `function(element)` for each element of a random-access range. Returns the results as a
+// vector in the order of the elements, or nothing if `function` returns void. Blocks and throws
+// like the form for indices.
 template <std::ranges::random_access_range Range, class F>
     requires std::ranges::sized_range<Range> &&
              std::invocable<F&, std::ranges::range_reference_t<Range>>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork_join: run callables in parallel, get all their results.
+// fork_join: runs callables in parallel and returns all their results.
 //
-// Use it wherever two or more independent computations are known at once: divide and conquer is
-// written as the plain recursion it is. Do not use it for a number of children known only at run
-// time (`fork_each`, `scope`) or for loops over ranges (`par::for_each`).
+// Use it wherever the code has two or more independent computations: divide and conquer is written
+// as the plain recursion it is. Do not use it for a number of children known only at run time
+// (`fork_each`, `scope`) or for loops over ranges (`par::for_each`).
 //
 //     long fib(int n) {
 //         if (n < 2) return n;
@@ -11,24 +11,25 @@
 //         return a + b;
 //     }
 //
-// Guarantees. The first callable runs on the caller at once, the others there too in order, except
-// for those that a free worker takes. All have ended when fork_join returns or throws. A wait for a
-// taken one suspends the calling context and leaves its worker free; it never runs unrelated work
-// on top of the caller. So a child may wait in any call of Sennit; a system call in a child blocks
-// its worker (`sennit::blocking` does not). The caller may continue in another thread: do not hold
-// a std::mutex over the call, or read a thread_local on both sides.
+// Guarantees. The first callable starts on the caller immediately. The caller also runs the other
+// callables in order, except those that a free worker steals. All callables have ended when
+// fork_join returns or throws. A wait for a stolen child suspends the calling context and leaves
+// its worker free; the worker never runs unrelated tasks on top of the caller. A child may
+// therefore block in any call of Sennit. A system call in a child blocks its worker, unless it is
+// wrapped in `sennit::blocking`. The caller may continue in another thread: do not hold a
+// std::mutex over the call, and do not read the same thread_local before and after it.
 //
-// Exceptions. The first callable's exception wins; callables that have not started are then
-// dropped, those that run are waited for, their exceptions are dropped. Otherwise the exception of
-// the next one in order is thrown.
+// Exceptions. If the first callable throws, its exception wins: callables that have not started are
+// dropped, running callables are awaited, and their exceptions are dropped. Otherwise fork_join
+// throws the exception of the first callable in order that threw.
 //
-// Called from a thread that is no worker, the whole call runs on the default runtime and blocks the
-// thread.
+// When a thread that is no worker calls it, the whole call runs on the default runtime and blocks
+// the thread.
 //
-// Cost of a fork that nobody takes: about 1 ns, no allocation, no locked instruction. A taken one:
-// below 1 us. Small closures that are trivially copyable are copied: up to 48 bytes, but for the
-// first one; up to 64, and that one, too, where the call comes from a thread that is no worker.
-// Others are called where they are.
+// Cost. A fork that is not stolen takes about 1 ns, with no allocation and no locked instruction. A
+// stolen fork takes less than 1 µs. Small closures that are trivially copyable are copied. The
+// limit is 48 bytes, and excludes the first closure; on a thread that is no worker the limit is 64
+// bytes and includes it. Larger closures are called where they are.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -45,11 +46,12 @@ namespace sennit {
 
 namespace detail {
 
-// In src/fork_join/fork_join.cpp. `catch_pending` keeps the exception that is being handled;
-// `abandon` waits until nobody uses `slot` any more (null: there is none), drops what is in it, and
-// throws that exception; `rethrow_from` throws the one that a thief left. Neither is marked
-// noreturn, on purpose: a path that seems to come back to the function's normal exit lets clang
-// keep leaf calls free of saved registers (fib(39): 0.315 instead of 0.334 s).
+// Implemented in src/fork_join/fork_join.cpp. `catch_pending` keeps the exception that is being
+// handled. `abandon` waits until no thread uses `slot` any more (null: there is no slot), drops the
+// content of the slot, and throws the kept exception. `rethrow_from` throws the exception that a
+// thief left in the slot. Neither `abandon` nor `rethrow_from` is marked noreturn, on purpose: a
+// path that seems to come back to the function's normal exit lets clang keep leaf calls free of
+// saved registers (fib(39): 0.315 s instead of 0.334 s).
 [[gnu::cold, gnu::noinline]] void catch_pending() noexcept;
 [[gnu::cold, gnu::noinline]] void
 abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) noexcept, void* room);
@@ -57,14 +59,15 @@ abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void*) no
 
 struct nothing {};
 
-// Trivially copyable says nothing of copies that are deleted, as with a member that is atomic, or
-// explicit.
+// True if T can be copied as bytes. std::is_trivially_copyable is not enough: it is also true for
+// types whose copy constructor is deleted (a type with an atomic member) or explicit.
 template <class T>
 inline constexpr bool trivially_copied =
     std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
     std::is_convertible_v<T&, T>;
 
-// Whether a callable is rather copied than referred to: it is an object, no function, and small.
+// True if a callable is copied into the slot instead of referred to: it is an object, not a
+// function, and it is small.
 template <class G>
 consteval bool copied_within(std::size_t bytes) {
     if constexpr (std::is_object_v<G>)
@@ -73,8 +76,8 @@ consteval bool copied_within(std::size_t bytes) {
         return false;
 }
 
-// What a slot holds of a child with closure G and result R before it runs; after that, the result
-// or the exception.
+// The content of a slot for a child with closure G and result R: first the closure, after the child
+// has run the result or the exception.
 template <class G, class R>
 struct child {
     using stored = stored_t<R>;
@@ -114,8 +117,8 @@ struct child {
         }
     }
 
-    // Destroys a result that nobody wants; `elsewhere` is where it lies if it is too large for the
-    // slot.
+    // Destroys a result that is not needed. `elsewhere` is the address of a result that is too
+    // large for the slot.
     static void drop(sched::fork_slot* slot, [[maybe_unused]] void* elsewhere) noexcept {
         if constexpr (result_in_slot)
             std::destroy_at(std::addressof(slot->as<stored>()));
@@ -135,8 +138,9 @@ struct spare_room<Stored, true> {
     alignas(Stored) std::byte bytes[sizeof(Stored)];
     void* memory() noexcept { return bytes; }
     Stored* address() noexcept {
+        // SAFETY: the child has constructed the result there.
         return reinterpret_cast<Stored*>(bytes);
-    } // SAFETY: constructed by the child
+    }
 };
 
 template <class R>
@@ -145,7 +149,7 @@ struct destroy_after {
     ~destroy_after() { std::destroy_at(std::addressof(value)); }
 };
 
-// Calls `first`; if it throws, gives the slot up first.
+// Calls `first`. If `first` throws, it gives the slot up before the exception continues.
 template <class R, class F>
 [[gnu::always_inline]] inline result_t<R> run_first(F& first, sched::fork_slot* slot,
                                                     [[maybe_unused]] void (*drop)(sched::fork_slot*,
@@ -164,13 +168,14 @@ template <class R, class F>
             return {}; // never reached; see abandon
         else if constexpr (trivially_copied<result_t<R>> && !std::is_reference_v<R> &&
                            sizeof(result_t<R>) <= sched::fork_slot::capacity)
-            return sched::free_slot()->as<result_t<R>>(); // as above
+            return sched::free_slot()->as<result_t<R>>(); // never reached; see abandon
         else
             __builtin_unreachable();
     }
 }
 
-// A copy where that is free to the compiler's view, the object itself elsewhere.
+// True for a small trivially copyable object: the code then uses a copy, which the compiler can
+// keep in registers. Every other callable is used in place.
 template <class T>
 consteval bool has_own_copy() {
     if constexpr (std::is_object_v<T>)
@@ -187,7 +192,8 @@ using both_t = std::tuple<result_t<std::invoke_result_t<F&>>, result_t<std::invo
 template <class F, class G>
 [[gnu::noinline, gnu::cold]] both_t<F, G> fork_outside(F& first, G& second);
 
-// Both callables, results as a tuple. The heart of everything that forks.
+// Runs two callables in parallel and returns their results as a tuple. All other forms of fork are
+// built on this function.
 template <class F, class G>
 [[gnu::always_inline]] inline both_t<F, G> fork_two(F& first, G& second) {
     using R1 = std::invoke_result_t<F&>;
@@ -197,7 +203,8 @@ template <class F, class G>
 
     sched::fork_slot* slot = sched::free_slot();
     if (!slot) [[unlikely]] {
-        // Copies, so that the originals' addresses do not escape and they can live in registers.
+        // The call works on copies, so that the addresses of the originals do not escape and the
+        // originals can live in registers.
         own_copy<F> outside_first = first;
         own_copy<G> outside_second = second;
         return fork_outside(outside_first, outside_second);
@@ -237,7 +244,8 @@ both_t<F, G> fork_outside(F& first, G& second) {
     return default_runtime().run([&] { return fork_two(first, second); });
 }
 
-// N callables as nested pairs: what a thief takes is all the rest, the largest piece there is.
+// Runs N callables as nested pairs. A thief therefore takes the rest of the callables at once, the
+// largest possible task.
 template <class F>
 [[gnu::always_inline]] inline auto fork_all(F& only) {
     using R = std::invoke_result_t<F&>;
@@ -260,7 +268,9 @@ template <class F, class G, class H, class... Rest>
 } // namespace detail
 
 // Runs all callables, in parallel where workers are free, and returns their results as a std::tuple
-// in order. A result of type void appears as std::monostate; if all are void, so is fork_join's.
+// in the order of the arguments. Blocks the calling context until all callables have ended. Throws
+// as the head of this file says. A result of type void appears as std::monostate; if all results
+// are void, fork_join returns void.
 template <class... F>
     requires(sizeof...(F) >= 2 && (std::is_invocable_v<F&> && ...))
 [[gnu::always_inline]] inline auto fork_join(F&&... functions) {

@@ -1,33 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// future, shared_future: as in std, a value that comes later, for fibers and OS threads at once;
-// and what goes on from it. promise, packaged_task and async, in headers of their own, make them;
-// so do make_ready_future and `then`.
+// future, shared_future: as in std, a value that becomes available later, for fibers and OS
+// threads. `then` attaches a continuation. promise, packaged_task and async, in headers of their
+// own, create futures; so do make_ready_future and `then`.
 //
 //     sennit::future<page> wanted = sennit::async(load, address);
-//     sennit::future<std::size_t> size = wanted.then([](sennit::future<page> p) { return
-//     p.get().size(); }); … use(size.get());
+//     sennit::future<std::size_t> size =
+//         wanted.then([](sennit::future<page> p) { return p.get().size(); });
+//     …
+//     use(size.get());
 //
-// Use them for a result that one activity hands to another. For many values use a channel, for
-// children that are joined where they were made fork_join or scope: both are cheaper.
+// Use them for a result that one task hands to another. For many values use a channel. For children
+// that are joined where they were created use fork_join or scope, which are cheaper.
 //
-// Other than in std: no destructor blocks, not even that of a future that `async` returned; there
-// are no deferred functions; `then` and get_exception_ptr are here; every member of a future
-// without a state throws future_error (no_state) except valid, assignment and destruction; a
-// promise may be destroyed as soon as its future is ready.
+// Differences from std:
+// * No destructor blocks, not even that of a future that `async` returned. There are no deferred
+//   functions.
+// * `then` and get_exception_ptr exist.
+// * Every member of a future without a state throws future_error (no_state), except valid,
+//   assignment and destruction.
+// * A promise may be destroyed as soon as its future is ready.
 //
-// Blocking. get, wait, wait_for, wait_until and get_exception_ptr block the calling fiber while its
-// worker goes on, or the calling OS thread. They are points of cancellation: in a cancelled nursery
-// or with_timeout they throw `cancelled` instead of blocking, and the future stays as it was.
-// Thread safety. As std: one future object is used by one thread at a time, copies of a
-// shared_future by any; whatever happens before the value is set, happens before the return of a
-// wait for it. Continuations run in a fiber of their own, in the runtime that `then` was called in
-// (the default runtime if that was no worker), which must live that long. `then` of a function that
-// returns a future<U> returns a future<U>, which is ready when that one is; if the function returns
-// a future without a state, it is a broken_promise. Chains of any length, even those that are made
-// recursively, hold no stack while they wait. Errors. std::future_error with the codes of std;
-// std::bad_alloc from what makes a state, and instead of a broken promise when there is no memory
-// to tell of that. Cost: a state is one piece of small memory, for `async` and `then` the fiber
-// included; get of a ready future is a load.
+// Blocking. get, wait, wait_for, wait_until and get_exception_ptr block the calling fiber, while
+// its worker runs other tasks, or the calling OS thread. They are points of cancellation: in a
+// cancelled nursery or with_timeout they throw `cancelled` instead of blocking, and the future
+// stays as it was.
+// Thread safety. As in std, one thread at a time may use a future object, and any threads may use
+// copies of a shared_future. Everything that happens before the value is set happens before the
+// return of a wait for it.
+// Continuations run in a fiber of their own, in the runtime in which `then` was called (the default
+// runtime if the caller was no worker). That runtime must live until the continuation has ended.
+// `then` of a function that returns a future<U> returns a future<U>, which becomes ready together
+// with the inner future. If the function returns a future without a state, the result is a
+// broken_promise. Chains of any length, even recursive ones, hold no stack while they wait.
+// Exceptions. std::future_error with the codes of std. Functions that create a state throw
+// std::bad_alloc. std::bad_alloc also replaces a broken promise when there is no memory to report
+// one.
+// Cost: a state is one block of small memory, which for `async` and `then` includes the fiber. get
+// of a ready future is one load.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -52,7 +61,7 @@ using std::future_status;
 
 namespace detail {
 
-// What both kinds of future can do.
+// The members that both kinds of future have.
 template <class T>
 class basic_future {
 public:
@@ -60,7 +69,9 @@ public:
 
     void wait() const { state().wait_ready("future::wait"); }
 
-    // With nothing left to wait for they only look, and are no point of cancellation.
+    // Block until the future is ready, at most until the deadline. Return ready or timeout. If the
+    // deadline has passed they only look, and are no point of cancellation; otherwise they throw
+    // `cancelled`.
     template <class Rep, class Period>
     future_status wait_for(const std::chrono::duration<Rep, Period>& duration) const {
         if (duration <= duration.zero()) return look();
@@ -69,13 +80,15 @@ public:
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration>& when) const {
         while (!sched::has_come(
-            when)) // another clock than the scheduler's may have been set back meanwhile
+            // A clock other than the scheduler's may have been set back during the wait.
+            when))
             if (wait_before(sched::deadline_of(when)) == future_status::ready)
                 return future_status::ready;
         return look();
     }
 
-    // Blocks as get; returns what get would throw, null if it would not. The future stays valid.
+    // Blocks like get. Returns the exception that get would throw, or null if get would return a
+    // value. The future stays valid.
     std::exception_ptr get_exception_ptr() const {
         state().wait_ready("future::get_exception_ptr");
         return state().error();
@@ -98,7 +111,7 @@ protected:
     static auto continued(const void* made_at, Self& self, F&& function) {
         using closure = continue_with<std::decay_t<F>, Self>;
         using result = typename unwrapped<std::invoke_result_t<std::decay_t<F>, Self>>::type;
-        state_type& source = self.state(); // lives on in the closure
+        state_type& source = self.state(); // the closure keeps it alive
         auto task = make_task<result, closure>(made_at, std::forward<F>(function), std::move(self));
         task->start_after(source);
         return future_access::make<result>(std::move(task));
@@ -132,19 +145,20 @@ public:
     future(future&&) noexcept = default;
     future& operator=(future&&) noexcept = default;
 
-    // A future of what the inner one will hold.
+    // Converts a future of a future to a future of the inner value.
     [[gnu::always_inline]] explicit future(future<future<T>>&& nested)
         : future(nested.then([](future<future<T>> ready) { return ready.get(); })) {}
 
-    // Blocks until it is ready; returns the value or throws the error. There is no state any more
-    // then.
+    // Blocks until the future is ready. Returns the value or throws the error, and leaves the
+    // object without a state. Throws `cancelled`.
     T get() {
         this->state().wait_ready("future::get");
         return detail::future_access::take_state(*this)->take();
     }
 
-    // Calls `function(std::move(*this))` once this is ready, and returns a future of the result.
-    // There is no state here any more then, unless it throws.
+    // Calls `function(std::move(*this))` in a fiber of its own once this future is ready, and
+    // returns a future of the result. Does not block. Leaves this object without a state, unless
+    // `then` throws. Throws std::bad_alloc and the exceptions of copying the function.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>, future>
     [[gnu::always_inline]] auto then(F&& function) {
@@ -168,9 +182,10 @@ class shared_future : public detail::basic_future<T> {
 public:
     shared_future() noexcept = default;
     shared_future(future<T>&& sole) noexcept
-        : base(detail::future_access::take_state(sole)) {} // NOLINT: as std
+        : base(detail::future_access::take_state(sole)) {} // NOLINT: implicit, as in std
 
-    // Blocks until it is ready; returns a reference to the value, or throws the error.
+    // Blocks until the future is ready. Returns a reference to the value, or throws the error.
+    // Throws `cancelled`.
     shared_result get() const {
         this->state().wait_ready("shared_future::get");
         auto& stored = this->state().value();
@@ -180,7 +195,9 @@ public:
             return stored;
     }
 
-    // Calls `function(copy of *this)` once this is ready, and returns a future of the result.
+    // Calls `function(copy of *this)` in a fiber of its own once this future is ready, and returns
+    // a future of the result. Does not block. Throws std::bad_alloc and the exceptions of copying
+    // the function.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>, shared_future>
     [[gnu::always_inline]] auto then(F&& function) const {

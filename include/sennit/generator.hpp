@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// generator: an input range of what a function yields by `co_yield`; std::generator of C++23, for
-// C++20.
+// generator: an input range of the values that a function passes to `co_yield`; std::generator of
+// C++23, for C++20.
 //
 //     sennit::generator<int> counting(int n) { for (int i = 0; i < n; ++i) co_yield i; }
 //
 // Use it where the values come out of one function: it has no stack, and a step costs one indirect
-// call. Values out of a recursion: `co_yield elements_of(…)` costs no more a step, however deep; or
-// a `stackful_generator`, whose inner functions are plain ones. `co_await` is not for generators:
-// it does not compile.
+// call. For values out of a recursion, `co_yield elements_of(…)` keeps that cost at any depth. A
+// `stackful_generator` allows plain inner functions instead. `co_await` does not compile in a
+// generator.
 //
-// Names and meaning are those of std::generator: `Ref` alone: values of `Ref` without its reference
-// are yielded as `Ref&&`; what is thrown comes out of `begin` and `++`; begin once. Frames come
-// from the worker's small memory; there is no allocator parameter. One that is between two steps
-// may be gone on with by another fiber or thread. After Baker and Brindle, std::generator, P2502R2.
+// Names and meaning are those of std::generator. With `Ref` alone, values of `Ref` without its
+// reference are yielded as `Ref&&`. An exception of the function comes out of `begin` and `++`.
+// `begin` may be called once. Frames come from the worker's small memory; there is no allocator
+// parameter. Between two steps, another fiber or thread may continue with the generator. After
+// Baker and Brindle, std::generator, P2502R2.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -34,7 +35,7 @@ namespace sennit {
 template <class Ref, class V = void>
 class generator;
 
-// Says that a range's elements are to be yielded, not the range.
+// Tells co_yield to yield the elements of a range instead of the range itself.
 template <class Range>
 struct elements_of {
     Range range;
@@ -44,7 +45,8 @@ elements_of(Range&&) -> elements_of<Range&&>;
 
 namespace detail {
 
-// Frames of generators and nothing else: what is yielded is pointed to.
+// The promise type: it holds only pointers to the yielded values, because its coroutine is always a
+// generator.
 template <class Yielded>
 class generator_promise {
 public:
@@ -61,11 +63,11 @@ public:
     void return_void() const noexcept {}
     void await_transform() = delete;
     void unhandled_exception() {
-        if (!outer_) throw; // out of the step, to whoever asked for it
+        if (!outer_) throw; // the exception leaves the step, to the caller of the step
         error_ = std::current_exception();
     }
 
-    // The innermost one hands back to the one that yields its elements.
+    // Suspends a generator that has ended, and continues the generator that yields its elements.
     struct hand_back {
         bool await_ready() const noexcept { return false; }
         std::coroutine_handle<> await_suspend(handle ended) const noexcept {
@@ -82,7 +84,7 @@ public:
         root_->value_ = std::addressof(value);
         return {};
     }
-    // An lvalue where rvalues are yielded: a copy, which lives until the next step.
+    // An lvalue yielded where rvalues are expected: a copy of it, which lives until the next step.
     struct copied {
         std::remove_cvref_t<Yielded> value;
         bool await_ready() const noexcept { return false; }
@@ -100,7 +102,8 @@ public:
         return copied{value};
     }
 
-    // Another generator's elements: it becomes the newest, and is stepped directly.
+    // The elements of another generator: that generator becomes the newest, and steps resume it
+    // directly.
     template <class Inner>
     struct nested {
         Inner inner;
@@ -134,7 +137,7 @@ public:
     }
     template <std::ranges::input_range Range>
         requires(std::convertible_to<std::ranges::range_reference_t<Range>, Yielded> ||
-                 (std::is_rvalue_reference_v<Yielded> && // lvalues are copied, as above
+                 (std::is_rvalue_reference_v<Yielded> && // lvalues are copied, as in yield_value
                   std::convertible_to<std::ranges::range_reference_t<Range>,
                                       std::remove_reference_t<Yielded>>))
     auto yield_value(elements_of<Range> of) {
@@ -150,11 +153,11 @@ public:
     pointer value() const noexcept { return value_; }
 
 private:
-    generator_promise* root_ = this;     // the one that is iterated
-    generator_promise* newest_ = this;   // of a root: the one to step
+    generator_promise* root_ = this;     // the generator that is iterated
+    generator_promise* newest_ = this;   // of a root: the generator to step
     generator_promise* outer_ = nullptr; // null: this is a root
-    pointer value_ = nullptr;            // of a root
-    std::exception_ptr error_;           // of an inner one
+    pointer value_ = nullptr;            // of a root: the present value
+    std::exception_ptr error_;           // of an inner generator: its exception
 };
 
 } // namespace detail
@@ -178,7 +181,7 @@ public:
     using handle = typename promise_type::handle;
 
     generator(handle begun_by_compiler) noexcept
-        : handle_(begun_by_compiler) {} // what calling the function makes
+        : handle_(begun_by_compiler) {} // the result of calling the function
     generator(generator&& other) noexcept
         : handle_(std::exchange(other.handle_, nullptr)), begun_(other.begun_) {}
     generator& operator=(generator other) noexcept {
@@ -215,7 +218,8 @@ public:
         handle handle_;
     };
 
-    // Runs up to the first value. Once: a second time ends the program.
+    // Runs the function up to its first value. May be called once: a second call ends the program.
+    // Throws the exceptions of the function.
     iterator begin() {
         SENNIT_CHECK(handle_ && !begun_,
                      "[SNT-314] begin() was called twice on a generator, or after it was moved "

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutex, timed_mutex: mutual exclusion for fibers, forked children and OS threads at once, with the
-// meaning of std::mutex.
+// mutex, timed_mutex, recursive_mutex, recursive_timed_mutex: mutual exclusion for fibers, forked
+// children and OS threads, with the meaning of their std counterparts.
 //
-// Who waits blocks only itself: a fiber leaves its worker, a thread sleeps. Use them with
+// A blocked fiber leaves its worker; a blocked thread sleeps. Use the classes with
 // std::unique_lock, std::scoped_lock and std::lock. A lock belongs to the fiber (or forked child,
-// or thread) that took it, wherever that runs. Waiting for a lock is not a point of cancellation.
+// or thread) that took it, on whichever thread that fiber runs.
 //
-// Fairness. Who comes first while the lock is free gets it, also before those that wait: handing it
-// to a sleeper would leave it idle for as long as a wake-up takes. But a waiter that has lost for a
-// millisecond is handed the lock (as in Go's sync.Mutex). Errors: lock by the owner throws
-// std::system_error(resource_deadlock_would_occur), unlock by somebody else
-// (operation_not_permitted).
-// Cost: one compare-and-swap to lock, one to unlock, when nobody else wants it.
+//     sennit::mutex guard;
+//     {
+//         std::scoped_lock lock(guard);
+//         ++shared_count;
+//     }
 //
-// State of the word: the owner's identity (0: free), and in its low bits `waiting`: somebody is in
-// the list; `woken`: one who was is on the way to try again, so unlock need not wake another. The
-// bits change, and the list, under `lock_`. An owner leaves a word with bits under `lock_`, too,
-// but while `woken` by a compare-and-swap that keeps them: who is on the way looks under `lock_`
-// before it sleeps again, and takes `woken` back then, so one of the two fails.
+// Cancellation: waiting for a lock is not a point of cancellation.
+// Fairness: while the lock is free, the first caller takes it, even before callers that wait.
+// Handing it to a sleeping waiter would leave it idle for the length of a wake-up. A waiter that
+// has lost for a millisecond is handed the lock (as in Go's sync.Mutex).
+// Exceptions: lock by the owner throws std::system_error(resource_deadlock_would_occur). unlock by
+// a caller that is not the owner throws std::system_error(operation_not_permitted).
+// Cost: without contention, one compare-and-swap to lock and one to unlock.
+//
+// State of the word: the owner's identity (0: free), and two flags in its low bits. `waiting` says
+// that the list holds a waiter. `woken` says that a woken waiter is on its way to try again, so
+// that unlock need not wake another. The flags and the list change under `lock_`. An owner that
+// leaves a word with flags does so under `lock_`, too; but while `woken` is set, it uses a
+// compare-and-swap that keeps the flags. The woken waiter checks the word under `lock_` before it
+// sleeps again, and takes `woken` back then. One of the two fails in that case, so no wake-up is
+// lost.
 #pragma once
 
 #include "sennit/detail/core/strand.hpp"
@@ -43,7 +52,8 @@ public:
     void lock() {
         std::uintptr_t seen = 0;
         const std::uintptr_t me = self();
-        if (!base::elidable(word_).cas_acq(seen, me)) [[unlikely]] // pairs with unlock
+        // pairs with unlock
+        if (!base::elidable(word_).cas_acq(seen, me)) [[unlikely]]
             (void)lock_slowly(me, sched::never);
     }
     bool try_lock() noexcept {
@@ -53,7 +63,8 @@ public:
     }
     void unlock() {
         std::uintptr_t seen = self();
-        if (!base::elidable(word_).cas_rel(seen, 0)) [[unlikely]] // pairs with lock
+        // pairs with lock
+        if (!base::elidable(word_).cas_rel(seen, 0)) [[unlikely]]
             unlock_slowly();
     }
 
@@ -65,17 +76,18 @@ protected:
                lock_slowly(me, deadline_ns); // pairs with unlock
     }
     bool owned() const noexcept {
+        // Orders nothing: the result is true only if this owner wrote the word.
         return (word_.load_rlx() & ~bits) == self();
-    } // true only if we wrote it
+    }
 
 private:
     friend class detail::lock_case;
     static constexpr std::uintptr_t waiting = 1, woken = 2, bits = 3;
-    // What unlock finds in the entry of one who waits.
+    // The data that unlock finds in the entry of a waiter.
     struct attempt {
         std::uintptr_t who;
-        bool starving; // hand it over
-        bool handed;   // the word says already that it is ours
+        bool starving; // unlock must hand the lock to this waiter
+        bool handed;   // the word already names this waiter as the owner
     };
 
     static std::uintptr_t self() noexcept {
@@ -93,7 +105,7 @@ private:
 
 class timed_mutex : public sched::timed_lock<mutex> {};
 
-// The owner may lock again, and unlocks as often.
+// A mutex that its owner may lock again. The owner must unlock it as often as it has locked it.
 class recursive_mutex : private mutex {
 public:
     void lock() {
@@ -101,7 +113,8 @@ public:
         ++depth_;
     }
     bool try_lock() noexcept { return count(owned() || mutex::try_lock()); }
-    // Throws std::system_error(operation_not_permitted) for anybody but the owner.
+    // Releases one level of the lock. Throws std::system_error(operation_not_permitted) unless the
+    // caller is the owner.
     void unlock() {
         if (!owned() || --depth_ == 0) mutex::unlock();
     }
@@ -113,10 +126,11 @@ protected:
 
 private:
     bool count(bool locked) noexcept {
-        if (locked) ++depth_; // who has not got it must not touch what is the owner's
+        // Only the owner may touch `depth_`.
+        if (locked) ++depth_;
         return locked;
     }
-    std::uint64_t depth_ = 0; // the owner's
+    std::uint64_t depth_ = 0; // written only by the owner
 };
 
 class recursive_timed_mutex : public sched::timed_lock<recursive_mutex> {};

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// nursery: fibers that end before the block that made them; the first error cancels the others.
+// nursery: a group of fibers that end before the block that created them. The first error cancels
+// the other fibers.
 //
 //     sennit::nursery pages;
 //     for (const url& u : urls) pages.start([&, u] { store(fetch(u)); });
 //     pages.join();                         // rethrows the first error, when all have ended
 //
+// Use it for tasks that must not outlive a block. For one fiber use `fiber`; for children that
+// compute and rarely block use `fork_join` or `scope`, which are cheaper.
+//
 // Guarantees. All children have ended when `join` returns or throws, and when the nursery is
-// destroyed, however the block is left. The first exception of a child cancels the rest. Cancelling
-// wakes every blocked call of every child, and of what children have in nurseries of their own: it
-// throws `cancelled`, which ends the child and is no error of the nursery. Children that have not
-// started yet do not start. Locks are not interrupted; their owners are, and free them. A child
-// that computes sees it by its stop token or this_fiber::checkpoint(); stop callbacks run in the
-// canceller and must not block (std::stop_callback knows threads, not fibers). Nesting: a nursery
-// made by a child belongs to it; a nursery made inside with_timeout or another nursery's child is
-// cancelled with it. Destruction without join cancels, waits, and drops errors if the block is left
-// by an exception, else throws the first. Thread safety: `start`, `cancel`, `cancelled` from
-// anywhere while the nursery lives and is not yet joined; children may start siblings. The rest
-// from the fiber that made it. Cost of a child: that of a fiber, and an entry in the nursery's list
-// of scopes, about 40 ns together.
+// destroyed, however the block is left. The first exception of a child cancels the other children.
+// Cancelling wakes every blocked call of every child, and of the nurseries that the children own:
+// the call throws `cancelled`, which ends the child and is no error of the nursery. Children that
+// have not started yet do not start. A wait for a lock is not interrupted; the lock's owner is, and
+// releases the lock. A child that computes learns of the cancellation by its stop token or
+// this_fiber::checkpoint(). Stop callbacks run in the canceller and must not block, because
+// std::stop_callback knows threads, not fibers.
+// Nesting: a nursery that a child creates belongs to that child. A nursery created inside
+// with_timeout, or in a child of another nursery, is cancelled with it.
+// Destruction without join cancels the children and waits for them. The destructor then throws the
+// first error; it drops errors if the block is left by an exception.
+// Thread safety: any thread may call `start`, `cancel` and `cancelled` while the nursery lives and
+// is not yet joined; children may start siblings. Only the fiber that created the nursery may call
+// the other members.
+// Cost of a child: a fiber and an entry in the nursery's list of scopes, about 40 ns together.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -47,8 +54,9 @@ public:
     nursery(const nursery&) = delete;
     nursery& operator=(const nursery&) = delete;
 
-    // Calls `function()` in a new fiber, with a std::stop_token if it takes one. Throws
-    // std::bad_alloc, and what copying the function throws. Ignored once the nursery is cancelled.
+    // Calls `function()` in a new fiber, with a std::stop_token if the function takes one. Does not
+    // block. Does nothing once the nursery is cancelled. Throws std::bad_alloc and the exceptions
+    // of copying the function.
     template <class F>
         requires std::invocable<std::decay_t<F>&> ||
                  std::invocable<std::decay_t<F>&, std::stop_token>
@@ -62,34 +70,33 @@ public:
         start_from(sched::here(), &how, std::forward<F>(function));
     }
 
-    // Waits until all children have ended, then reports how they ended:
-    //   * A child threw: `join` throws the first such exception, whether or not `cancel` was called
+    // Blocks until all children have ended, then reports how they ended:
+    // * A child threw: `join` throws the first such exception, whether or not `cancel` was called
     //   too.
-    //   * `cancel` was called and no child threw: `join` returns normally, although children were
-    //   cut short or never
-    //     started. `cancelled()` tells this end from one in which every child has finished its
-    //     work.
-    //   * Only an enclosing nursery or with_timeout cancelled this nursery: `join` throws
-    //   sennit::cancelled if a child
-    //     was cut short or did not start, or if the cancellation interrupted `join` itself.
+    // * `cancel` was called and no child threw: `join` returns normally, although children were cut
+    //   short or never started. `cancelled()` distinguishes this end from one in which every child
+    //   has finished its work.
+    // * Only an enclosing nursery or with_timeout cancelled this nursery: `join` throws
+    //   sennit::cancelled if a child was cut short or did not start, or if the cancellation
+    //   interrupted `join` itself.
     // The nursery may be used again when it was not cancelled.
     void join();
 
-    // Cancels the children (see "Guarantees" above). A later `join` does not report this: it
-    // returns normally unless a child threw an exception of its own. May be called any number of
-    // times.
+    // Cancels the children (see "Guarantees" in the head of this file). Does not block. A later
+    // `join` does not report this: it returns normally unless a child threw an exception of its
+    // own. May be called any number of times.
     void cancel() noexcept;
     // True after a call of `cancel`, after an exception of a child, and after an enclosing scope
     // was cancelled.
     bool cancelled() const noexcept { return scope_.cancelled(); }
 
-    // Tells children that compute. Asked for by one that was thrown `cancelled`, it tells of a
-    // stop; one that was asked for before may do so a moment later. May throw std::bad_alloc at the
-    // first call.
+    // Returns a token for children that compute. If a child that was thrown `cancelled` asks for
+    // the token, the token reports the stop. A token that was requested earlier may report it a
+    // moment later. The first call may throw std::bad_alloc.
     std::stop_token get_stop_token();
 
 private:
-    // A child's cancel scope lives in its block: the block outlives what runs in it.
+    // A child's cancel scope lives in its block, and the block outlives the code that runs in it.
     template <class F>
     struct child final : sched::fiber_block {
         template <class G>
@@ -113,9 +120,11 @@ private:
                     me.function(me.owner.get_stop_token());
             });
             std::destroy_at(
-                std::addressof(me.function)); // as the child: it may use its fiber_locals
+                // The destructor runs as the child, because it may use the child's fiber_locals.
+                std::addressof(me.function));
         }
-        // The nursery may be gone as soon as it has been told.
+        // The nursery may be destroyed as soon as child_ended has told it of the end. The block is
+        // therefore freed first.
         static void destroy(sched::fiber_block* block) noexcept {
             auto* me = static_cast<child*>(block);
             nursery& family = me->owner;
@@ -127,13 +136,13 @@ private:
         nursery& owner;
         sched::cancel_scope scope;
         union {
-            F function; // until the body has run
+            F function; // alive until the body has run
         };
     };
 
     template <class F>
     void start_from(const void* made_at, const fiber_attributes* how, F&& function) {
-        if (cancelled()) return cut_short(); // or join would not tell
+        if (cancelled()) return cut_short(); // otherwise join would not report it
         auto* one = make_child(how, made_at, std::forward<F>(function));
         begin(*one, how ? how->policy : launch::enqueue);
     }
@@ -159,7 +168,8 @@ private:
             body();
         } catch (const sennit::cancelled&) {
             if (cancelled()) return cut_short();
-            record(std::current_exception()); // thrown by hand: an error like others
+            // user code threw `cancelled` itself: an error like any other
+            record(std::current_exception());
         } catch (...) {
             record(std::current_exception());
         }
@@ -167,18 +177,18 @@ private:
     void begin(sched::fiber_block& fresh, launch policy) noexcept;
     void child_ended() noexcept;
     void record(std::exception_ptr error) noexcept;
-    void cut_short() noexcept; // a child did not start, or did not end by itself
+    void cut_short() noexcept; // notes that a child did not start, or did not finish
     void cancel_children() noexcept;
     void wait_for_children() noexcept;
 
     sched::cancel_scope scope_;
     const int uncaught_at_start_;
-    base::spin_lock lock_; // guards all below
+    base::spin_lock lock_; // guards all members below
     std::size_t children_ = 0;
     sched::wait_list joiner_;
     std::exception_ptr error_;
-    bool cut_short_ = false;    // some child was
-    bool by_ourselves_ = false; // because of an error, or of a call of cancel
+    bool cut_short_ = false;    // a child did not start, or did not finish
+    bool by_ourselves_ = false; // cancelled because of an error or a call of cancel
     std::unique_ptr<std::stop_source> stop_source_;
 };
 

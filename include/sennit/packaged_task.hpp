@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// packaged_task: as in std, a function whose result or exception goes into a future when it is
-// called, by whomever.
+// packaged_task: as in std, a function whose call stores its result or exception in a future.
 //
 //     sennit::packaged_task<int(int)> square([](int x) { return x * x; });
 //     sennit::future<int> result = square.get_future();
 //     sennit::fiber(std::move(square), 7).detach();
 //     use(result.get());
 //
-// For a function that shall run in a new fiber at once, `async` is shorter and cheaper.
-// Thread safety: as std; a call may race with the use of the future. Left out:
-// make_ready_at_thread_exit.
+// Use it when another task calls the function. For a function that runs in a new fiber immediately,
+// `async` is shorter and cheaper. Thread safety: as in std; a call may race with the use of the
+// future. Not provided: make_ready_at_thread_exit.
 #pragma once
 
 #include "sennit/promise.hpp"
@@ -23,14 +22,15 @@
 namespace sennit {
 
 template <class Signature>
-class packaged_task; // of functions only
+class packaged_task; // for function types only
 
 template <class R, class... Args>
 class packaged_task<R(Args...)> {
 public:
     packaged_task() noexcept : result_(nullptr) {}
 
-    // Throws std::bad_alloc, and what copying the function throws.
+    // Stores a copy of the function. Throws std::bad_alloc and the exceptions of copying the
+    // function.
     template <class F>
         requires(!std::is_same_v<std::remove_cvref_t<F>, packaged_task> &&
                  std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
@@ -39,7 +39,7 @@ public:
 
     packaged_task(packaged_task&&) noexcept = default;
     packaged_task& operator=(packaged_task&&) noexcept = default;
-    // The destructor leaves a broken_promise behind, unless the function was called.
+    // The destructor stores a broken_promise error unless the function was called.
 
     void swap(packaged_task& other) noexcept {
         std::swap(function_, other.function_);
@@ -49,17 +49,18 @@ public:
 
     bool valid() const noexcept { return function_ != nullptr; }
 
-    // Once for each state. Throws future_error: no_state, future_already_retrieved.
+    // Returns the future; may be called once for each state. Throws future_error: no_state,
+    // future_already_retrieved.
     future<R> get_future() { return result_.get_future(); }
 
-    // Calls the function; the future is ready when this returns. Throws future_error, and calls
-    // nothing then: no_state, promise_already_satisfied.
+    // Calls the function; the future is ready when the call returns. Throws future_error without
+    // calling the function: no_state, promise_already_satisfied.
     void operator()(Args... arguments) {
         result_.fulfil([&]() -> R { return function_->call(std::forward<Args>(arguments)...); });
     }
 
-    // As new, with the same function and a state of its own; the old one's future has a
-    // broken_promise if the function was not called. Throws future_error (no_state) and
+    // Gives the task a new state with the same function. If the function was not called, the future
+    // of the old state holds a broken_promise error. Throws future_error (no_state) and
     // std::bad_alloc.
     void reset() {
         if (!valid()) detail::throw_future_error(future_errc::no_state);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// promise: as in std, the end of a future at which the value is put in; and futures that are ready
-// from the beginning.
+// promise: as in std, the end of a future that sets its value or exception. make_ready_future and
+// make_exceptional_future create futures that are ready from the beginning.
 //
 //     sennit::promise<int> answer;
 //     sennit::fiber asker([wanted = answer.get_future()]() mutable { use(wanted.get()); });
 //     answer.set_value(42);
 //
-// Thread safety: as std; set_value and set_exception may race, and all but one throw future_error
-// (promise_already_satisfied), also while the winner still copies its value. If that copy throws,
-// nothing is set. No member blocks. set_value wakes who waits and starts continuations; the promise
-// may be destroyed as soon as its future is ready, even before set_value has returned. Left out:
-// allocators, set_value_at_thread_exit.
+// Use it when the code that produces the value is not one function call. For the result of a
+// function use `async` or `packaged_task`.
+//
+// Thread safety: as in std. set_value and set_exception may race: one call wins, and the others
+// throw future_error (promise_already_satisfied), even while the winner still copies its value. If
+// that copy throws, nothing is set. No member blocks. set_value wakes the waiters and starts the
+// continuations. The promise may be destroyed as soon as its future is ready, even before set_value
+// has returned. Not provided: allocators, set_value_at_thread_exit.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -26,7 +29,7 @@ namespace sennit {
 
 namespace detail {
 
-// All of a promise but set_value.
+// The members of a promise except set_value.
 template <class T>
 class basic_promise {
 public:
@@ -36,7 +39,7 @@ public:
         basic_promise(std::move(other)).swap(*this);
         return *this;
     }
-    // Leaves a broken_promise behind, unless a value or an exception was set.
+    // Stores a broken_promise error unless a value or an exception was set.
     ~basic_promise() {
         if (state_) state_->abandon();
     }
@@ -46,7 +49,8 @@ public:
         std::swap(retrieved_, other.retrieved_);
     }
 
-    // Once. Throws future_error: no_state, future_already_retrieved.
+    // Returns the future; may be called once. Throws future_error: no_state,
+    // future_already_retrieved.
     future<T> get_future() {
         const auto shared = state();
         if (std::exchange(retrieved_, true))
@@ -54,7 +58,8 @@ public:
         return future_access::make<T>(shared);
     }
 
-    // Throws future_error: no_state, promise_already_satisfied.
+    // Makes the future ready with an exception. Throws future_error: no_state,
+    // promise_already_satisfied.
     void set_exception(std::exception_ptr error) {
         SENNIT_CHECK(error != nullptr, "[SNT-224] promise::set_exception was given a null "
                                        "exception_ptr; pass std::current_exception() inside a "
@@ -66,9 +71,10 @@ public:
 
 protected:
     explicit basic_promise(state_ref<future_value<T>> made) noexcept
-        : state_(std::move(made)) {} // or none
+        : state_(std::move(made)) {} // or null
 
-    // A reference that outlives the promise, should that be destroyed by whoever sees the value.
+    // Returns a reference that keeps the state alive. A waiter that sees the value may destroy the
+    // promise while its member still runs.
     state_ref<future_value<T>> state() const {
         if (!state_) throw_future_error(future_errc::no_state);
         return state_;
@@ -87,8 +93,8 @@ class promise : public detail::basic_promise<T> {
 
 public:
     promise() = default;
-    // Throw future_error: no_state, promise_already_satisfied; and what copying or moving the value
-    // throws.
+    // Makes the future ready with a value. Throws future_error: no_state,
+    // promise_already_satisfied. Rethrows the exceptions of copying or moving the value.
     void set_value(const T& value) { this->state()->set_value(value); }
     void set_value(T&& value) { this->state()->set_value(std::move(value)); }
 };
@@ -116,7 +122,8 @@ void swap(promise<T>& a, promise<T>& b) noexcept {
     a.swap(b);
 }
 
-// A future of a copy of `value`; of a T& for a std::reference_wrapper<T>.
+// Returns a ready future of a copy of `value`, or a future of T& if `value` is a
+// std::reference_wrapper<T>. Throws std::bad_alloc and the exceptions of the copy.
 template <class T>
 auto make_ready_future(T&& value) {
     promise<std::unwrap_ref_decay_t<T>> made;

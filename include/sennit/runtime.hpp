@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime: a set of workers, and the way into it for threads that are no workers.
+// runtime: a set of workers, and the way into it for threads that are no workers.
 //
-// Use `sennit::run(f)` for the common case: it runs `f` on the default runtime, which starts at
-// first use with one worker for each usable processor and ends with the program. Make a `runtime`
-// of your own for another number of workers, another stack size, or to end the threads at a known
-// point. Several runtimes may exist at once: each is a group of workers with a ready queue, a name
-// and counts of its own, which runs its own fibers and no others. (A fiber may go from one to
-// another: this_fiber::migrate_to.)
+// Use `sennit::run(f)` for the common case. It runs `f` on the default runtime, which starts at
+// first use with one worker for each usable processor and ends with the program. Create a `runtime`
+// for another number of workers, another stack size, or to end the threads at a known point.
+// Several runtimes may exist at the same time. Each is a group of workers with its own ready queue,
+// name and counters, and runs only its own fibers. A migratable fiber may move from one runtime to
+// another: this_fiber::migrate_to.
 //
-// Thread safety: all members may be called from any thread; construction and destruction as usual.
-// fork(): a child of fork() has none of the workers. There, `run` on a runtime from before throws
-// std::system_error (operation_not_permitted); a runtime made in the child, the default one
-// included, works.
+//     sennit::runtime two({.workers = 2});
+//     long answer = two.run([] { return fib(30); });
+//
+// Thread safety: all members may be called from any thread; construction and destruction follow the
+// usual rules. fork(): the child process has none of the workers. In the child, `run` on a runtime
+// of the parent throws std::system_error (operation_not_permitted). A runtime that the child
+// creates works; so does the child's default runtime.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -35,26 +38,28 @@ class runtime_core;
 
 class runtime {
 public:
-    // Starts the workers. Throws std::invalid_argument for options or environment variables out of
-    // range, std::system_error when a thread is refused, std::bad_alloc when memory is; nothing is
-    // left behind then. Cost: about 50 us a worker.
+    // Starts the workers. Throws std::invalid_argument for options or environment variables that
+    // are out of range, std::system_error when the system refuses a thread, and std::bad_alloc when
+    // it refuses memory; nothing is left behind then. Cost: about 50 µs per worker.
     explicit runtime(const runtime_options& options = {});
 
-    // Ends and joins the workers, after the work that is ready. No `run` may be under way. Fibers
-    // that still wait or sleep, or whose `blocking` call is under way, never go on: their
-    // destructors do not run, and what they wait in must not be used afterwards. Join them before.
-    // End actors before, too: a group does when it is destroyed. To send to an actor that lives
-    // while its runtime is destroyed is not allowed; to one that has ended it is, always. Blocks
-    // until `blocking` calls that are under way have returned; the default runtime alone does not
-    // wait for them at the end of the process.
+    // Runs the ready tasks, then ends and joins the workers. No `run` may be in progress. Fibers
+    // that still wait, sleep or execute a `blocking` call never continue: their destructors do not
+    // run, and the objects in which they wait must not be used afterwards. Join these fibers first.
+    // End actors first, too; the destructor of an actor group does so. A message to an actor that
+    // lives while its runtime is destroyed is not allowed. A message to an actor that has ended is
+    // always allowed.
+    // Blocks until all `blocking` calls in progress have returned. Only the default runtime does
+    // not wait for them at the end of the process.
     ~runtime();
 
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
 
-    // Runs `function()` on a worker and returns its result, or throws what it threw. Blocks the
-    // calling thread; on a worker of another runtime only the calling context waits; on a worker of
-    // this one it is a plain call. Cost: a few microseconds, the wake-up of a sleeping worker.
+    // Runs `function()` on a worker and returns its result, or rethrows its exception. Blocks the
+    // calling thread. On a worker of another runtime only the calling context waits. On a worker of
+    // this runtime it is a plain call. Throws std::system_error in a child of fork(). Cost: a few
+    // microseconds, the wake-up of a sleeping worker.
     template <class F>
     std::invoke_result_t<F&> run(F&& function) {
         if (inside()) return std::invoke(function);
@@ -64,25 +69,27 @@ public:
         return work.result.take();
     }
 
-    // As asked for last.
+    // Returns the number of workers that the constructor or the last resize asked for.
     unsigned workers() const noexcept;
-    // Grows or shrinks it, from runtime_options::workers up to max_workers; from any thread, also
-    // from its own fibers. What a worker that goes has in its queue, others run; what it is in the
-    // middle of, it ends or leaves first, at the next point where that blocks: resize does not wait
-    // for that. Fibers bound to a worker, and `worker` in fiber_attributes, are of the first ones,
-    // which stay. Throws std::invalid_argument for another number; std::system_error when a thread
-    // is refused, std::bad_alloc: those that came before stay then. Cost: that of a thread for each
-    // worker that was not there before, a few microseconds for others.
+    // Changes the number of workers, from runtime_options::workers up to max_workers. Any thread
+    // may call it, also a fiber of this runtime. Other workers run the tasks in the queue of a
+    // worker that leaves. A leaving worker finishes its running task, or leaves it at the next
+    // point where the task blocks; resize does not wait for that. Fibers bound to a worker, and
+    // `worker` in fiber_attributes, refer to the first workers, which stay.
+    // Throws std::invalid_argument for a number out of range, std::system_error when the system
+    // refuses a thread, and std::bad_alloc; workers that had already started then stay. Cost: the
+    // creation of a thread for each worker that did not exist before, a few microseconds for each
+    // other worker.
     void resize(unsigned workers);
     std::string_view name() const noexcept;
     runtime_metrics metrics() const;
 
-    // What every fiber does at this moment, as text: see sennit/obs/dump.hpp. From any thread, also
-    // from a fiber. Throws std::bad_alloc, and what the stream throws.
+    // Writes the present state of every fiber as text: see sennit/obs/dump.hpp. Any thread or fiber
+    // may call it. Throws std::bad_alloc and the exceptions of the stream.
     void dump(std::ostream& out) const;
 
-    // For the library's own models. The second throws std::system_error in a child of a fork()
-    // since which the runtime has no threads.
+    // For the library's own models. check_not_lost throws std::system_error in a child process
+    // whose fork() has left this runtime without threads.
     sched::runtime_core& core() noexcept { return *core_; }
     void check_not_lost() const;
 
@@ -100,7 +107,7 @@ private:
             me.done.finish(); // the last access: the caller's frame may vanish
         }
         F& function;
-        sched::cancel_scope* scope; // the caller's, which waits outside of it meanwhile
+        sched::cancel_scope* scope; // the caller's scope; the caller waits outside of it meanwhile
         detail::outcome<std::invoke_result_t<F&>> result;
         sched::one_shot done;
     };
@@ -111,13 +118,14 @@ private:
     std::unique_ptr<sched::runtime_core> core_;
 };
 
-// The runtime that is used where none is named. Created at first use; throws what the constructor
-// throws. It ends after main, among the objects of static duration: fibers that such objects hold
-// are to be joined before main returns.
+// Returns the runtime that is used where none is named. The first use creates it, and throws the
+// exceptions of the constructor. It ends after main, among the objects of static duration. Fibers
+// that such objects hold must be joined before main returns.
 runtime& default_runtime();
 
-// Runs `function()` on the default runtime, or right here when the caller is already on some
-// runtime's worker. Returns its result or throws what it threw.
+// Runs `function()` on the default runtime and blocks until it has ended; when the caller is
+// already on a worker of any runtime, calls it directly. Returns its result or rethrows its
+// exception.
 template <class F>
 std::invoke_result_t<F&> run(F&& function);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scope: a number of children known only at run time, joined at the scope's end; the first error
-// cancels the rest.
+// scope: a group of children whose number is known only at run time, joined at the end of the
+// scope. The first error cancels the remaining children.
 //
 // Use it when children are found one by one, or spawn siblings. For a fixed number use `fork_join`,
 // for an indexed family `fork_each`: both are cheaper.
@@ -11,16 +11,18 @@
 //
 // Guarantees. `spawn` never blocks and never runs the child. Any child may spawn into the scope,
 // from any worker, until `join` has returned. A child may wait in any call of Sennit; it never runs
-// on top of code that waits. The destructor joins; an exception that no `join` has delivered is
-// thrown from the destructor, unless the scope is being left by another exception. Cancellation.
-// The first exception of a child requests stop: children that have not started are dropped, those
-// that run can see it in `get_stop_token()`. `request_stop()` does the same by hand. Thread safety:
-// `spawn`, `request_stop`, `get_stop_token` from any thread while the scope lives and is not yet
-// joined; the rest from the context that made it, in the reverse order of the scopes' making and
-// not from inside a fork that began after the scope's first spawn (checked: the program stops with
-// a message). Cost of a child that nobody takes: a few ns where the scope's own context spawns it
-// and its closure fits 32 bytes and moves without throwing; otherwise one allocation and a trip
-// over the worker's queue, about 50 ns.
+// on top of code that waits. The destructor joins. If no `join` has delivered an exception, the
+// destructor throws it, unless another exception is leaving the scope.
+// Cancellation. The first exception of a child requests stop: children that have not started are
+// dropped, and running children can see the request in `get_stop_token()`. `request_stop()` has the
+// same effect.
+// Thread safety: any thread may call `spawn`, `request_stop` and `get_stop_token` while the scope
+// lives and is not yet joined. Only the context that created the scope may call the other members.
+// It must join scopes in the reverse order of their creation, and not from inside a fork that began
+// after the scope's first spawn. This is checked: the program stops with a message.
+// Cost of a child that is not stolen: a few ns if the scope's own context spawns it and its closure
+// fits 32 bytes and moves without throwing. Otherwise a child takes one allocation and a pass
+// through the worker's queue, about 50 ns.
 #pragma once
 
 #include "sennit/detail/core/fork_stack.hpp"
@@ -46,8 +48,8 @@ public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
-    // Adds a child. Throws std::bad_alloc only when the child needs an allocation that is refused;
-    // it was not added then. Ignored once stop was requested.
+    // Adds a child. Does not block. Does nothing once stop was requested. Throws std::bad_alloc if
+    // the child needs an allocation that is refused; the child was not added then.
     template <class F>
         requires std::invocable<std::decay_t<F>&>
     void spawn(F&& function) {
@@ -67,16 +69,17 @@ public:
         add(*new in_queue<closure>(*this, std::forward<F>(function)));
     }
 
-    // Waits for all children and throws the first exception of one, if any. The scope may be used
-    // again afterwards.
+    // Blocks until all children have ended, and throws the first exception of a child, if any. The
+    // scope may be used again afterwards.
     void join();
 
-    // Asks the children to end early; those that have not started are dropped.
+    // Asks the running children to end early, and drops those that have not started. Does not
+    // block.
     void request_stop() noexcept;
     bool stop_requested() const noexcept { return stopped(); }
 
-    // A token that tells of `request_stop` and of the first exception. May throw std::bad_alloc at
-    // its first call.
+    // Returns a token that reports `request_stop` and the first exception. The first call may throw
+    // std::bad_alloc.
     std::stop_token get_stop_token();
 
 private:
@@ -90,7 +93,7 @@ private:
     struct in_slot : slot_header {
         F function;
         in_slot(slot_header header, F&& f) noexcept : slot_header(header), function(std::move(f)) {}
-        // Moves the closure out first: what it forks reuses the slot.
+        // Moves the closure out of the slot first, because forks of the closure reuse the slot.
         static void act(slot_header* header, action what) {
             auto* me = static_cast<in_slot*>(header);
             F own(std::move(me->function));
@@ -132,7 +135,8 @@ private:
         }
     }
 
-    bool stopped() const noexcept { return stopped_.load_acq() != 0; } // pairs with request_stop
+    // Pairs with request_stop.
+    bool stopped() const noexcept { return stopped_.load_acq() != 0; }
     sched::fork_slot* slot_for_child() noexcept;
     static bool run_stolen(sched::fork_slot* slot) noexcept;
     void run_or_drop(slot_header* header) noexcept;
@@ -141,19 +145,21 @@ private:
     void record(std::exception_ptr error) noexcept;
     void join_children() noexcept;
 
-    const void* const home_;     // the context that made the scope; null: none
-    const void* const maker_;    // and who ran there
-    sched::fork_slot* expected_; // home only: the owner context's free slot if it has forked
-                                 // nothing since; null: no context
-    std::uint32_t slots_ = 0;    // children in the fork stack; home only
+    const void* const home_;  // the context that created the scope; null: none
+    const void* const maker_; // the logical thread that ran on home_ at that time
+    // Used by the home context only. The free slot of the home context, if it has forked nothing
+    // since; null: no context.
+    sched::fork_slot* expected_;
+    std::uint32_t slots_ = 0; // children in the fork stack; home context only
     const int uncaught_at_start_;
 
     base::atomic<std::uint32_t> stopped_{0};
     base::atomic<std::uint32_t> queued_{
-        1}; // children in queues or running from there, and one for the owner
+        // Number of children that are in queues or were started from there, plus one for the owner.
+        1};
     sched::one_shot all_ended_;
 
-    base::spin_lock lock_; // guards the two below
+    base::spin_lock lock_; // guards the two members below
     std::exception_ptr error_;
     std::unique_ptr<std::stop_source> stop_source_;
 };

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// select: waits for the first of several events (channels, futures, times, stop tokens) and does
-// what belongs to it.
+// select: waits for the first of several events (channels, futures, times, stop tokens) and runs
+// the function of that event.
 //
 //     sennit::select(sennit::on_pop(requests, [&](request r) { … }, [&] { … closed … }),
 //                    sennit::on_push(replies, next, [&] { … }),
 //                    sennit::after(10ms, [&] { … }),
 //                    sennit::on_stop(token, [&] { … }));
 //
-// Exactly one case happens; its function runs after all waiting has ended. Among cases that are
-// ready (a time that has come is) the choice is random, so none starves. `otherwise` makes it not
-// wait at all. Returns the number of the case, counted from 0. A case can be switched off by
-// `when(condition, case)`. Throws std::logic_error when all cases are off and there is no
-// `otherwise`: it would wait for ever. A closed channel is ready: pop calls its second function
-// (without one: the first is not called), push its second. An error given to `close` is not thrown
-// here. on_push of an unbounded channel may throw std::bad_alloc when it is made. Point of
-// cancellation: throws `cancelled`. Cost: the locks of all channels in it, and one entry for each
+// Use it to wait for one of several events. For a combination of events use `waituntil`.
+//
+// Exactly one case happens; its function runs after the wait has ended. If several cases are ready
+// (a time that has come counts), the choice is random, so no case starves. With `otherwise` the
+// call does not wait. Returns the number of the case, counted from 0. `when(condition, case)`
+// switches a case off. Throws std::logic_error when all cases are off and there is no `otherwise`,
+// because it would wait for ever.
+// A closed channel is ready: pop calls its second function (without a second function it calls
+// nothing), and push calls its second function. select does not throw an error that was given to
+// `close`. Creating an on_push case of an unbounded channel may throw std::bad_alloc.
+// Cancellation: throws `cancelled`. Cost: the locks of all channels in it, and one entry for each
 // case; no allocation.
 #pragma once
 
@@ -45,31 +48,32 @@ class select_case {
 public:
     virtual ~select_case() = default;
     virtual base::spin_lock* lock() noexcept { return nullptr; }
-    // Does it if that needs no waiting.
+    // Completes the case if that needs no waiting.
     virtual bool try_now(sched::wake_ups&) noexcept { return false; }
-    // Enters the list of its source. False: it has become ready meanwhile.
+    // Enters the waiter list of the source. Returns false if the case has become ready meanwhile.
     virtual bool enlist(sched::wait_entry&) noexcept { return true; }
     virtual void unlist(sched::wait_entry&) noexcept {}
-    // For times; `never`: none.
+    // The deadline of a time case; `never` for any other case.
     virtual std::int64_t deadline_ns() const noexcept { return sched::never; }
     virtual bool is_default() const noexcept { return false; }
-    // Stop tokens: claims `point` with `why` when stop is requested, from now on.
+    // For stop tokens: from now on, a stop request claims `point` with `why`.
     virtual void register_waiter(sched::wait_point&, sched::wake_reason) noexcept {}
     virtual void unregister_waiter() noexcept {}
-    // Of one by another clock than the scheduler's, when its deadline has come: whether it is too
-    // early by its own. Then it has another deadline. The driver holds no lock while it calls this,
-    // and `happen`.
+    // For a case of a clock other than the scheduler's, called when its deadline has come: returns
+    // true if that clock says that it is too early, and sets another deadline. The driver holds no
+    // lock while it calls `too_early` and `happen`.
     virtual bool too_early() { return false; }
-    // The user's function.
+    // Calls the user's function.
     virtual void happen() = 0;
 
     bool enabled = true;
-    bool by_another_clock =
-        false; // else `too_early` is not asked: that call is 3 to 5 % of a short select
+    // If false, the driver does not call `too_early`: that call is 3 to 5 % of a short select.
+    bool by_another_clock = false;
 };
 
 inline constexpr std::size_t most_select_cases = 64;
-// The number of the case that has happened; `what` it waits in, for reports.
+// Returns the number of the case that has happened. Reports name `what` as the operation in which
+// the caller waits.
 std::size_t run_select(std::span<select_case* const> cases, const char* what = "select");
 
 template <class T>
@@ -247,15 +251,16 @@ private:
 
 } // namespace detail
 
-// A value from the channel; `closed()` when it is closed and drained.
+// A case that pops a value from the channel and calls `function` with it. It calls `closed()` when
+// the channel is closed and drained.
 template <class T, class F, class C = detail::ignore_end>
     requires std::invocable<F&, T> && std::invocable<C&>
 detail::on_pop_case<T, F, C> on_pop(channel<T>& from, F function, C closed = {}) {
     return {from, std::move(function), std::move(closed)};
 }
 
-// The value goes into the channel; `closed()` when that is closed. The value is lost when another
-// case happens.
+// A case that pushes the value into the channel and calls `function`. It calls `closed()` when the
+// channel is closed. The value is lost when another case happens.
 template <class T, class F, class C = detail::ignore_end>
     requires std::invocable<F&> && std::invocable<C&>
 detail::on_push_case<T, F, C> on_push(channel<T>& to, std::type_identity_t<T> value, F function,
@@ -267,7 +272,8 @@ template <class Rep, class Period, class F>
 detail::time_case<F> after(const std::chrono::duration<Rep, Period>& duration, F function) {
     return {sched::deadline_in(duration), std::move(function)};
 }
-// Not before that clock says so, whether it is slower than the steady one or set back meanwhile.
+// A case that happens at `when`. It does not happen before that clock shows the time, even if the
+// clock is slower than the steady clock or is set back meanwhile.
 template <class Clock, class Duration, class F>
 auto at(const std::chrono::time_point<Clock, Duration>& when, F function) {
     if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>)
@@ -281,13 +287,13 @@ detail::stop_case<F> on_stop(std::stop_token token, F function) {
     return {std::move(token), std::move(function)};
 }
 
-// When nothing else is ready.
+// A case that happens when no other case is ready.
 template <class F>
 detail::default_case<F> otherwise(F function) {
     return detail::default_case<F>(std::move(function));
 }
 
-// The case, if `condition` holds; else it is left out.
+// Returns the case, switched off unless `condition` holds.
 template <std::derived_from<detail::select_case> Case>
 Case when(bool condition, Case which) {
     which.enabled = which.enabled && condition;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything. Programs that care about compile time include the header of what they use.
+// All public headers in one include. A program that cares about its compile time includes the
+// header of each part that it uses instead.
 #pragma once
 
 #include "sennit/active.hpp"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// stackful_generator: an input range of what a function yields, from any depth of its calls.
+// stackful_generator: an input range of the values that a function yields, from any depth of its
+// calls.
 //
-//     sennit::stackful_generator<int> in_order([&](auto& yield) { walk(tree, yield); });   // walk
-//     calls itself for (int key : in_order) …
+//     // walk calls itself
+//     sennit::stackful_generator<int> in_order([&](auto& yield) { walk(tree, yield); });
+//     for (int key : in_order) …
 //
-// Use it where the values come out of a recursion; where they come out of one function, `generator`
-// is cheaper. Built on `coroutine`, whose guarantees and costs it has. Made of a function, begun by
-// `begin`, gone through once.
+// Use it where the values come out of a recursion. Where they come out of one function, `generator`
+// is cheaper. It is built on `coroutine`, and has its guarantees and costs. `begin` starts the
+// function; the range can be traversed once.
 #pragma once
 
 #include "sennit/coroutine.hpp"
@@ -22,7 +24,8 @@
 
 namespace sennit {
 
-// What the function calls with each value; returns when the next one is wanted.
+// The object that the function calls with each value. The call returns when the consumer wants the
+// next value.
 template <class T>
 class yielder {
 public:
@@ -52,7 +55,7 @@ public:
         : frame_(std::make_unique<frame>(std::forward<F>(function), how)) {}
 
 private:
-    // Iterators refer to it, and so stay valid where the generator is moved.
+    // Iterators refer to the frame, and so stay valid when the generator is moved.
     struct frame {
         template <class F, class... How>
         explicit frame(F&& function, const How&... how)
@@ -61,8 +64,8 @@ private:
                   yielder<T> yield(self, place);
                   function(yield);
               }) {}
-        std::remove_reference_t<T>* place =
-            nullptr; // of the present value, in the function's frame
+        // The address of the present value, in the function's frame.
+        std::remove_reference_t<T>* place = nullptr;
         coroutine<> body;
         bool begun = false;
     };
@@ -86,7 +89,8 @@ public:
         frame* whose_;
     };
 
-    // Runs up to the first value. Once: a second time ends the program.
+    // Runs the function up to its first value. May be called once: a second call ends the program.
+    // Throws the exceptions of the function.
     iterator begin() {
         SENNIT_CHECK(frame_ && !frame_->begun,
                      "[SNT-314] begin() was called twice on a generator, or after it was "

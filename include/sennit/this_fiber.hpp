@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the running fiber can do and know. On threads that are no workers these act on the thread,
-// as std::this_thread.
+// this_fiber: operations and queries of the running fiber. On a thread that is no worker they act
+// on the thread, as std::this_thread does.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -14,28 +14,33 @@
 
 namespace sennit::this_fiber {
 
-// Lets what else is ready on this worker run first. About 6 ns from one fiber to another.
+// Lets the other ready tasks of this worker run first, then continues. Does not throw. A switch
+// from one fiber to another takes about 6 ns.
 inline void yield() noexcept {
     sched::yield();
 }
 
 fiber::id get_id() noexcept;
 
-// The running fiber's name; empty when it has none, or when this is no fiber.
+// Returns the running fiber's name; the name is empty when the fiber has none, or when the caller
+// is not a fiber.
 std::string_view name() noexcept;
 
-// The running fiber, which was made with fiber_attributes::migratable, goes on in `there` for good:
-// the call returns on a worker of it. All else stays as it is: id, name, locals, stop token, locks
-// that it holds, whoever joins it. Its turn comes there as that of a new fiber from outside. At
-// once where it runs there already. `there` must live as long as the fiber is in it; what it leaves
-// may be destroyed, but for a `scope` made there that is used again. Not a point of cancellation.
-// Throws std::system_error(operation_not_permitted), and it stays: when the caller is no migratable
-// fiber; inside a fork with siblings, a scope with children, a with_timeout, a coroutine or a
-// blocking call; when `there` was lost in fork(). Cost: a post to another thread's runtime, its
-// worker's wake-up.
+// Moves the running fiber to the runtime `there` for good: the call returns on a worker of `there`.
+// The fiber must have been created with fiber_attributes::migratable. Its id, name, locals, stop
+// token, locks and joiner stay as they are. The fiber enters `there` like a new fiber from outside.
+// The call returns immediately when the fiber already runs there. It is not a point of
+// cancellation.
+// `there` must live as long as the fiber is in it. The runtime that the fiber has left may be
+// destroyed, unless the fiber uses a `scope` again that was created there.
+// Throws std::system_error(operation_not_permitted), and the fiber stays, in these cases: the
+// caller is not a migratable fiber; the caller is inside a fork with siblings, a scope with
+// children, a with_timeout, a coroutine or a blocking call; `there` was lost in fork().
+// Cost: one post to another thread's runtime, and the wake-up of its worker.
 void migrate_to(sennit::runtime& there);
 
-// As the members of fiber, for the running one; 0, and std::bad_cast, when this is no fiber.
+// These act on the running fiber like the members of fiber. When the caller is not a fiber,
+// priority() returns 0 and the other two throw std::bad_cast.
 int priority() noexcept;
 template <class P, class F>
     requires std::derived_from<P, fiber_properties> && std::invocable<F&, P&>
@@ -46,21 +51,22 @@ inline void set_priority(int priority) {
     sennit::detail::set_priority(sched::fiber_block::current(), priority);
 }
 
-// Never tells of a stop when the caller is no fiber. May throw std::bad_alloc at the first call.
+// Returns the running fiber's stop token. The token never reports a stop when the caller is not a
+// fiber. The first call may throw std::bad_alloc.
 std::stop_token get_stop_token();
 
-// Throws `cancelled` when the surrounding nursery or with_timeout is; else offers work to idle
-// workers, as sennit::checkpoint. About a ns.
+// Throws `cancelled` when the surrounding nursery or with_timeout is cancelled. Otherwise it offers
+// work to idle workers, as sennit::checkpoint does. Does not block; takes about 1 ns.
 void checkpoint();
 
-// The stack that the caller runs on, in bytes. All zero on a thread that is no worker. `touched` is
-// what of it has ever been touched, rounded up to pages, by whichever fibers were on it: a fiber
-// takes a stack that others have used before, and starts above whoever it is joined by. So it says
-// what size would have been enough for all of them together, and is an upper bound for each. One
-// system call.
+// Describes the stack that the caller runs on, in bytes; all values are zero on a thread that is no
+// worker. `touched` is the part of the stack that was ever touched, rounded up to pages, by every
+// fiber that ran on it. Fibers reuse stacks, and a fiber may run on top of the context that joins
+// it. `touched` therefore says which size would have been enough for all of these fibers together,
+// and is an upper bound for each. Costs one system call.
 struct stack_use {
     std::size_t size = 0;
-    std::size_t used = 0; // now, from the stack's beginning to the caller
+    std::size_t used = 0; // at this moment, from the stack's base to the caller
     std::size_t touched = 0;
 };
 stack_use stack() noexcept;
@@ -70,8 +76,9 @@ void sleep_until_ns(std::int64_t deadline_ns);
 void look_at_cancellation();
 } // namespace detail
 
-// Throws `cancelled` when the surrounding nursery or with_timeout is, also where there is no time
-// to sleep.
+// Blocks the caller until the time has come; its worker runs other tasks meanwhile. Throws
+// `cancelled` when the surrounding nursery or with_timeout is cancelled, even if the time has
+// already come.
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
     if (duration > duration.zero())

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// waituntil: waits until a combination of events holds: this and that, or the other; what select is
-// for the first one.
+// waituntil: waits until a combination of events holds, such as "this and that, or the other". It
+// generalises select, which waits for the first event.
 //
 //     sennit::waituntil((sennit::on_ready(first, show) and sennit::on_ready(second, show))
 //                       or sennit::after(2s, [] { give_up(); }));
 //
 // Clauses are the cases of select: on_pop, on_push, on_ready, on_lock, on_acquire, on_set, after,
-// at, on_stop. They are combined by `and`, `or` (`and` binds more tightly; compilers warn if you
-// rely on it) and parentheses. Use it for some of many events; for the first of all it is select at
-// the same cost, for all of them when_all, a nursery or plain waits one after the other do as well.
+// at, on_stop. They are combined by `and`, `or` and parentheses. `and` binds more tightly;
+// compilers warn about an expression that relies on it.
 //
-// What is consumed when. One clause after the other happens, as they become ready: it takes what it
-// waits for (the value is out of the channel, the token out of the semaphore), its function runs at
-// once on the calling fiber, and the next is looked at when that has returned. Only a clause that
-// may still be needed happens: of `a or b` one; in
-// `(a or b) and c` no second of the two. What has happened stays so, if in the end it was the other
-// side of an `or` that held, or the wait ended by an exception. A clause that has not happened has
-// taken nothing. A mutex of on_lock is held while its clause's function runs, not until the whole
-// holds. Fairness. Of clauses that are ready, a time that has come included, a random one is next,
-// so none starves; among waiters of one source it is one, in the order of coming. Guards.
-// `when(condition, …)` leaves a clause, or a whole side, out if the condition is false: of `a and
-// b`, the other is needed alone. `otherwise` as the second argument makes it not wait: it happens
-// when no clause that is needed is ready and the whole does not hold. Clauses that were ready
-// before it have happened. Point of cancellation: throws `cancelled`, as select does; and what a
-// clause's function throws, after which no other clause happens. Throws std::logic_error when all
-// clauses are left out and there is no `otherwise`. Times count from the making of the clause.
-// Cost: one select of the clauses left for each that happens; no allocation. After Parsons,
-// Advanced Concurrency Control in C-for-all, 2023 (`waituntil`); there, a clause needs no more of
-// an `or` that holds already either, but may still happen.
+// Use it to wait for several of many events. For the first event it is select, at the same cost.
+// For all events, when_all, a nursery or plain waits one after the other do as well.
+//
+// Consumption. Clauses happen one after the other, as they become ready. A clause that happens
+// takes its value: the value is out of the channel, the token out of the semaphore. The clause's
+// function then runs on the calling fiber, and the next clause follows when it has returned. Only a
+// clause that may still be needed happens: one of `a or b`; in `(a or b) and c` no second clause of
+// the first two. A clause that has happened is not undone, even if the other side of an `or` held
+// in the end, or the wait ended by an exception. A clause that has not happened has taken nothing.
+// A mutex of on_lock is held while the clause's function runs, not until the whole expression
+// holds.
+// Fairness. Among the ready clauses (a time that has come counts) a random clause is next, so none
+// starves. At one source the call is one waiter, served in the order of arrival.
+// Guards. `when(condition, …)` leaves out a clause, or a whole side, if the condition is false: of
+// `a and b`, the other side alone is then needed. With `otherwise` as the second argument the call
+// does not wait. It happens when no needed clause is ready and the expression does not hold.
+// Clauses that were ready before have happened by then.
+// Exceptions and cancellation: throws `cancelled`, as select does. An exception of a clause's
+// function leaves the call, and no other clause happens. Throws std::logic_error when all clauses
+// are left out and there is no `otherwise`. Times count from the creation of the clause.
+// Cost: one select of the remaining clauses for each clause that happens; no allocation.
+// After Parsons, Advanced Concurrency Control in C-for-all, 2023 (`waituntil`). There, too, a
+// clause is not needed once the other side of its `or` holds, but it may still happen.
 #pragma once
 
 #include "sennit/select.hpp"
@@ -44,11 +48,11 @@ namespace sennit {
 
 namespace detail {
 
-// A place of an expression, as the driver sees it: the root comes last.
+// A node of an expression, as the driver sees it. The root is the last node.
 struct wait_term {
     enum class kind : std::uint8_t { clause, all, any };
     kind what;
-    std::uint8_t left, right; // of a clause: its number; else the places of both sides
+    std::uint8_t left, right; // of a clause: its number; otherwise the nodes of both sides
 };
 
 enum class joint : bool { all, any };
@@ -74,7 +78,7 @@ concept wait_expression = clauses_in<T> > 0 && !is_default_case<T>;
 
 template <std::size_t Clauses>
 struct wait_plan {
-    std::array<select_case*, Clauses + 1> clauses{}; // the last one: what happens otherwise
+    std::array<select_case*, Clauses + 1> clauses{}; // the last element is the `otherwise` case
     std::array<wait_term, 2 * Clauses - 1> terms{};
     std::size_t clause_count = 0, term_count = 0;
 
@@ -96,22 +100,25 @@ struct wait_plan {
     }
 };
 
-// `clauses` has one more place than the expression has clauses: `otherwise`, or null. Returns which
-// have happened; bit `most_select_cases - 1`: the expression holds.
+// `clauses` has one place more than the expression has clauses: for `otherwise`, or null. Returns a
+// bit for each clause that has happened; bit `most_select_cases - 1` says that the expression
+// holds.
 std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wait_term> terms);
 
-inline constexpr std::size_t most_wait_clauses = most_select_cases - 1; // and `otherwise`
+// the last case is `otherwise`
+inline constexpr std::size_t most_wait_clauses = most_select_cases - 1;
 
 } // namespace detail
 
-// What has come of it.
+// The result of a waituntil.
 class waited {
 public:
-    // The expression holds; false: `otherwise` happened.
+    // True if the expression holds; false if `otherwise` happened.
     explicit operator bool() const noexcept {
         return (bits_ >> detail::most_wait_clauses & 1) != 0;
     }
-    // Whether the clause of this number has happened; they count from 0 as they are written.
+    // Returns true if the clause of this number has happened. Clauses are numbered from 0 in the
+    // order of the source text.
     bool happened(std::size_t clause) const noexcept {
         return clause < detail::most_wait_clauses && (bits_ >> clause & 1) != 0;
     }
@@ -147,14 +154,15 @@ void disable(joined<How, L, R>& both) noexcept {
 
 } // namespace detail
 
-// The expression, if `condition` holds; else it is left out.
+// Returns the expression, left out unless `condition` holds.
 template <detail::joint How, class L, class R>
 detail::joined<How, L, R> when(bool condition, detail::joined<How, L, R> which) {
     if (!condition) detail::disable(which);
     return which;
 }
 
-// Blocks until the expression holds. At most 63 clauses.
+// Blocks until the expression holds. Takes at most 63 clauses. Throws as the head of this file
+// says.
 template <detail::wait_expression E>
 waited waituntil(E&& expression) {
     constexpr std::size_t count = detail::clauses_in<std::remove_cvref_t<E>>;
@@ -163,7 +171,7 @@ waited waituntil(E&& expression) {
     plan.add(expression);
     return waited(detail::run_waituntil(plan.clauses, plan.terms));
 }
-// Does not block.
+// Does not block: calls `fallback` if the expression does not hold now.
 template <detail::wait_expression E, class F>
 waited waituntil(E&& expression, detail::default_case<F> fallback) {
     constexpr std::size_t count = detail::clauses_in<std::remove_cvref_t<E>>;
