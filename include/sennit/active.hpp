@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// active: an object with a fiber of its own, which decides when others may call it.
+// active: an object with a fiber of its own. The fiber decides when other tasks may call the
+// object.
 //
 //     struct server : sennit::monitor {
 //         void ask(int what) { auto in = sennit::enter<&server::ask>(*this); … }
 //         void run() {
 //             while (sennit::waitfor(sennit::accept<&server::ask>(*this),
-//             sennit::accept_destructor(*this)) == 0) …
+//                                    sennit::accept_destructor(*this)) == 0)
+//                 …
 //         }
 //     };
 //     sennit::active<server> one;
 //     one->ask(42);
-//     // ~active: its destructor is accepted, `run` ends, the object goes
+//     // ~active: its destructor is accepted, `run` ends, the object is destroyed
 //
-// `run` begins when the object is made, on a fiber, inside the monitor from the very first: until
-// it accepts a call, waits or ends, nobody gets in. The destructor waits for its turn to enter (see
-// accept_destructor), then for the end of `run`; so a `run` that accepts no destructor must end of
-// itself. What `run` throws comes out of `join`; where nobody joins, it ends the program. Cost:
-// that of a fiber.
+// Use it for an object that acts on its own and also serves calls. For an object that only serves
+// calls a `monitor` is enough.
+//
+// `run` starts on a fiber when the object is created. It is inside the monitor from the start:
+// until `run` accepts a call, waits or ends, no other task can enter. The destructor waits for its
+// turn to enter (see accept_destructor), then for the end of `run`. A `run` that accepts no
+// destructor must therefore end by itself. An exception of `run` comes out of `join`; if nothing
+// joins the object, the exception ends the program.
+// Cost: that of a fiber.
 #pragma once
 
 #include "sennit/detail/core/here.hpp"
@@ -30,7 +36,7 @@
 
 namespace sennit {
 
-// `T` derives from monitor and has a member `run`.
+// `T` must derive from monitor and have a member function `run`.
 template <class T>
 class active {
     static_assert(std::derived_from<T, monitor>,
@@ -51,11 +57,12 @@ public:
     T* operator->() noexcept { return std::addressof(object_); }
     T& operator*() noexcept { return object_; }
 
-    // Waits for the end of `run`; throws what that threw. At most once.
+    // Blocks until `run` has ended, and rethrows its exception. May be called once.
     void join() { thread_.join(); }
 
-    // The same; false when `run` has not ended in time, and it may be joined yet. No point of
-    // cancellation.
+    // Block until `run` has ended, at most until the deadline. Return false when `run` has not
+    // ended in time; the object can still be joined. Not a point of cancellation. Rethrow the
+    // exception of `run`.
     template <class Rep, class Period>
     bool join_for(const std::chrono::duration<Rep, Period>& duration) {
         return thread_.join_for(duration);
@@ -74,7 +81,8 @@ private:
                 object_.run();
             });
         } catch (...) {
-            detail::monitor_ops::release(object_); // its destructor may want to enter
+            // the destructor of the monitor may want to enter
+            detail::monitor_ops::release(object_);
             throw;
         }
     }

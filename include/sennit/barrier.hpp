@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// barrier: as std::barrier, for fibers, forked children and OS threads at once. Waiting is a point
-// of cancellation; who leaves by it has arrived all the same.
+// barrier: as std::barrier, for fibers, forked children and OS threads.
+//
+// Use it for a fixed group of tasks that work in phases. For one phase only use `latch`.
+//
+// Waiting is a point of cancellation: it throws `cancelled`. The arrival of the cancelled caller
+// still counts.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -29,15 +33,15 @@ public:
     ~barrier_core();
     barrier_core(const barrier_core&) = delete;
 
-    // The phase that the caller arrived in, and whether it completes it: then it must call
-    // `complete`.
+    // The phase in which the caller arrived. `last` says that this arrival completes the phase; the
+    // caller must then call `complete`.
     struct arrival {
         std::uint64_t phase;
         bool last;
     };
     arrival arrive(std::ptrdiff_t count, bool drop) noexcept;
     void complete() noexcept;
-    void wait(std::uint64_t phase); // until that phase is complete; throws cancelled
+    void wait(std::uint64_t phase); // blocks until that phase is complete; throws cancelled
 
 private:
     base::spin_lock lock_;
@@ -66,13 +70,15 @@ public:
         : core_(expected), completion_(std::move(completion)) {}
     barrier(const barrier&) = delete;
 
-    // Who arrives last runs the completion before anybody goes on.
+    // Counts `count` arrivals and does not block, except for the completion: the last arrival runs
+    // it before any waiter continues. Returns the token for `wait`.
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) {
         return arrived(core_.arrive(count, false));
     }
     void wait(arrival_token&& token) const { core_.wait(token.phase_); }
     void arrive_and_wait() { wait(arrive()); }
-    // Arrives, and is expected no more in later phases.
+    // Counts one arrival, and lowers the expected count of all later phases by one. Blocks only for
+    // the completion, like arrive.
     void arrive_and_drop() { (void)arrived(core_.arrive(1, true)); }
 
 private:

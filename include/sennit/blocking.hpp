@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocking: a call that blocks its thread (a file, a name server, a foreign library), made beside
+// blocking: runs a call that blocks its thread (a file, a name server, a foreign library) outside
 // the workers.
 //
 //     auto text = sennit::blocking([&] { return read_file(name); });
 //
-// The calling fiber waits, its worker goes on with other work. The function runs on one of the
-// runtime's threads for such calls (up to 1024, made when needed, kept for five seconds), as the
-// same fiber: fiber_local values and locks it owns are its own there. Thread-locals are that
-// thread's. What it starts (fibers, nursery children, `run`) goes to the default runtime, as from
-// any thread that is no worker, unless fiber_attributes name one. On a thread that is no worker,
-// and when the system refuses a thread, it is a plain call. Not a point of cancellation. Cost: two
-// switches between threads, 10 to 200 us: not for calls that usually return at once.
+// Use it for calls that usually take longer than 200 µs and block the thread. Do not use it for
+// calls of Sennit, which block only the fiber.
+//
+// The calling fiber waits, and its worker runs other tasks. The function runs on a thread for such
+// calls: the runtime has up to 1,024 of them, starts them when needed, and keeps an idle one for
+// five seconds. The function runs as the calling fiber: fiber_local values are the fiber's, and
+// locks belong to it. Thread-locals are those of the thread. Fibers, nursery children and `run`
+// calls that the function starts go to the default runtime, as from any thread that is no worker,
+// unless fiber_attributes name a runtime.
+// On a thread that is no worker, and when the system refuses a thread, it is a plain call. It is
+// not a point of cancellation.
+// Cost: two switches between threads, 10 to 200 µs. Do not use it for calls that usually return
+// immediately.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -21,7 +27,8 @@
 
 namespace sennit {
 
-// Returns what the function returns, or throws what it throws.
+// Calls `function()`, blocks the caller until it has returned, and returns its result or rethrows
+// its exception.
 template <class F>
 std::invoke_result_t<F&> blocking(F&& function) {
     struct call {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a blocked call throws when the nursery or with_timeout around it is cancelled.
+// cancelled: the exception that a blocked call throws when the surrounding nursery or with_timeout
+// is cancelled.
 //
-// Let it pass: it ends the fiber, and the nursery that cancelled it knows it. Waiting for a lock is
-// never ended this way.
+// Let it pass: it ends the fiber, and the nursery that cancelled the fiber recognises it.
+// Cancellation never ends a wait for a lock.
 #pragma once
 
 #include <exception>

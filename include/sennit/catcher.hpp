@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// catcher: a queue of messages of one type, with an address; for code that is no actor.
+// catcher: a queue of messages of one type, with an address, for code that is not an actor.
 //
 //     sennit::catcher<result> results;
 //     worker.tell(job{7, results.ref()});            // an actor_ref<accepts<result>>
 //     const result r = results.pop().message;        // waits
 //
-// Use it where the answers of many actors are wanted one after the other. Without an address, a
-// channel is simpler. On a receiver it catches that one's messages of the type M, which that one
-// counts: wait there, then try_pop. Guarantees: messages of one sender come out in the order in
-// which they were sent. Thread safety: all members but the destructor, from anywhere. Blocking:
-// pop, pop_for; the constructor and the destructor as a receiver's add_handler and remove_handler.
-// Cost: as a receiver, and a channel's push and pop for a message.
+// Use it to receive the answers of many actors one after the other. If no address is needed, a
+// channel is simpler.
+//
+// Guarantees: messages of one sender come out in the order in which they were sent. A catcher on a
+// receiver catches the receiver's messages of type M, and the receiver counts them: wait on the
+// receiver, then call try_pop.
+// Thread safety: any thread may call all members except the destructor. Blocking: pop and pop_for
+// block; the constructor and the destructor block like a receiver's add_handler and remove_handler.
+// Cost: a receiver; for each message the push and pop of a channel.
 #pragma once
 
 #include "sennit/channel.hpp"
@@ -29,16 +32,17 @@ class catcher {
 public:
     struct caught {
         M message;
-        any_ref from; // null: no actor sent it
+        any_ref from; // null: the sender is not an actor
     };
 
-    // With a receiver of its own, in the runtime of the caller (the default one if that is none),
-    // or in `where`.
+    // Creates a catcher with a receiver of its own: in the caller's runtime (the default runtime if
+    // the caller is no worker), or in `where`.
     catcher() : own_(std::make_unique<receiver>()), at_(*own_) { listen(); }
     explicit catcher(runtime& where) : own_(std::make_unique<receiver>(where)), at_(*own_) {
         listen();
     }
-    // On `at`, which must outlive it. An M that can only be moved must have no other handler there.
+    // Creates a catcher on the receiver `at`, which must outlive the catcher. If M can only be
+    // moved, `at` must have no other handler for M.
     explicit catcher(receiver& at) : at_(at) { listen(); }
     ~catcher() {
         if (!own_) (void)at_.remove_handler(handler_);
@@ -49,11 +53,12 @@ public:
     actor_ref<accepts<M>> ref() const noexcept { return at_.ref(); }
     operator actor_ref<accepts<M>>() const noexcept { return ref(); }
 
-    // As if it had been sent here. Throws std::bad_alloc.
+    // Adds a message, as if it had been sent here. Throws std::bad_alloc.
     void push(M message, any_ref from = {}) { put(*queue_, std::move(message), from); }
-    // Waits for one. Throws cancelled.
+    // Blocks until a message is there, and returns it. Throws cancelled.
     caught pop() { return std::move(*queue_->pop()); }
-    // Nothing: none came in time.
+    // Blocks until a message is there, but at most for the limit. Returns nothing if no message
+    // came in time. Throws cancelled.
     template <class Rep, class Period>
     std::optional<caught> pop_for(const std::chrono::duration<Rep, Period>& limit) {
         std::optional<caught> one;
@@ -78,8 +83,8 @@ private:
         (void)to.push(caught{std::move(message), from});
     }
 
-    // Its handler's, too: where a handler of the same message destroys the catcher, that one still
-    // comes.
+    // The handler shares the queue: if another handler of the message destroys the catcher, the
+    // catcher's handler still runs for that message.
     std::shared_ptr<queue> queue_ = std::make_shared<queue>(queue::unbounded);
     std::unique_ptr<receiver> own_;
     receiver& at_;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkpoint: a polite word in the middle of a long serial stretch.
+// checkpoint: an offer of work in the middle of a long serial computation.
 //
-// Call it every few microseconds inside long leaves that fork nothing themselves while the caller
-// has forked before: if another worker has run out of work, the caller's oldest forks are handed
-// out at once instead of after the 20 us in which that worker decides to take them by force.
-// Harmless and cheap everywhere; a no-op on other threads. Cost: two instructions when nobody asks.
+// Call it every few microseconds inside long leaves that fork nothing themselves while their caller
+// has forked. If another worker has run out of work, the call publishes the caller's oldest forks
+// immediately. Without the call, the other worker takes them by force after 20 µs. The call does
+// not block and does not throw, and does nothing on threads that are no workers. Cost: two
+// instructions when no worker asks.
 #pragma once
 
 #include "sennit/detail/core/fork_stack.hpp"

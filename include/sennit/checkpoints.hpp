@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkpoints, checkpointed, SENNIT_FOR, SENNIT_WHILE: loops that give way by themselves, for code
+// checkpoints, checkpointed, SENNIT_FOR, SENNIT_WHILE: loops that yield by themselves, for code
 // that computes for long and neither blocks nor forks.
 //
-//     for (const page& each : sennit::checkpointed(pages)) index(each);      // a range
-//     SENNIT_FOR (int i = 0; i < n; ++i) sum += weight(i);                   // a loop as it was
+//     for (const page& each : sennit::checkpointed(pages)) index(each);   // a range
+//     SENNIT_FOR (int i = 0; i < n; ++i) sum += weight(i);                // an ordinary loop
 //     SENNIT_WHILE (!solved(board)) improve(board);
-//     sennit::checkpoints look;                                              // or by hand, in a
-//     recursion … look();
+//     sennit::checkpoints look;                                           // in a recursion
+//     …
+//     look();
 //
-// Each pass of the loop is a checkpoint: it offers forks to workers that ask (sennit::checkpoint),
-// and when the time slice is over, 200 us if not said, it lets what else is ready on this worker
-// run first (this_fiber::yield) and throws `cancelled` when the surrounding nursery or with_timeout
-// is over. Use it where passes take from some nanoseconds to the slice. Not inside a critical
-// section that others wait for, nor where nothing may change between two passes: others run there.
-// This is no preemption: a pass is not interrupted. On threads that are no workers the slice's end
-// gives the processor to others. One object, one fiber at a time. Cost: about a ns a pass, a look
-// at the clock (20 ns) every 1 to 1,024 passes, as fits the slice, a yield per slice. Timers that
-// are due while nothing else is ready on the only worker are looked at every 61 slices.
+// Use it where a pass takes from some nanoseconds to one time slice. Do not use it inside a
+// critical section that other tasks wait for, or where nothing may change between two passes,
+// because other tasks run there.
+//
+// Each pass of the loop is a checkpoint: it offers forks to workers that ask (sennit::checkpoint).
+// At the end of the time slice (200 µs by default) it runs the other ready tasks of this worker
+// (this_fiber::yield), and throws `cancelled` when the surrounding nursery or with_timeout is
+// cancelled. This is not preemption: a pass is not interrupted. On a thread that is no worker, the
+// end of the slice yields the processor to other threads. One fiber at a time may use an object.
+// Cost: about 1 ns a pass, one reading of the clock (20 ns) every 1 to 1,024 passes, depending on
+// the slice, and one yield per slice. If nothing else is ready on the only worker, timers that are
+// due are polled every 61 slices.
 #pragma once
 
 #include "sennit/checkpoint.hpp"
@@ -38,29 +42,29 @@ public:
     explicit checkpoints(std::chrono::nanoseconds slice = usual_slice) noexcept
         : slice_ns_(slice.count()) {}
 
-    // One pass. Throws `cancelled`.
+    // Marks one pass. Blocks only while it yields. Throws `cancelled`.
     void operator()() {
         if (--left_ == 0) [[unlikely]]
             look();
         checkpoint();
     }
 
-    // For SENNIT_FOR: true once.
+    // For SENNIT_FOR: returns true at the first call only.
     bool begin_loop() noexcept { return !std::exchange(begun_, true); }
 
 private:
     void look();
 
     std::int64_t slice_ns_;
-    std::int64_t began_ns_ = 0; // of this slice; 0: none yet
+    std::int64_t began_ns_ = 0; // the start of this slice; 0: no slice has started
     std::int64_t looked_ns_ = 0;
-    std::uint32_t stride_ = 1; // passes between two looks at the clock
-    std::uint32_t left_ = 1;   // until the next
+    std::uint32_t stride_ = 1; // passes between two readings of the clock
+    std::uint32_t left_ = 1;   // passes until the next reading
     bool begun_ = false;
 };
 
-// The elements of a range, with a checkpoint before each but the first. An input range, gone
-// through once.
+// The elements of a range, with a checkpoint before each element except the first. It is an input
+// range that can be traversed once.
 template <std::ranges::view V>
     requires std::ranges::input_range<V>
 class checkpointed_view : public std::ranges::view_interface<checkpointed_view<V>> {
@@ -98,7 +102,8 @@ private:
     checkpoints look_;
 };
 
-// `range` must live as long as the loop if it is an lvalue; else it is kept.
+// Returns the elements of `range` with checkpoints between them. An lvalue `range` must live as
+// long as the loop; an rvalue is stored in the view.
 template <std::ranges::viewable_range Range>
 auto checkpointed(Range&& range, std::chrono::nanoseconds slice = checkpoints::usual_slice) {
     return checkpointed_view<std::views::all_t<Range>>(std::views::all(std::forward<Range>(range)),
@@ -107,8 +112,8 @@ auto checkpointed(Range&& range, std::chrono::nanoseconds slice = checkpoints::u
 
 } // namespace sennit
 
-// `for` and `while` with a checkpoint at the beginning of each pass. `break` and `continue` mean
-// what they always do.
+// `for` and `while` with a checkpoint at the beginning of each pass. `break` and `continue` have
+// their usual meaning.
 #define SENNIT_FOR(...) SENNIT_LOOP_(SENNIT_UNIQUE_(__COUNTER__), for (__VA_ARGS__))
 #define SENNIT_WHILE(...) SENNIT_LOOP_(SENNIT_UNIQUE_(__COUNTER__), while (__VA_ARGS__))
 

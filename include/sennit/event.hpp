@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// event: something that has happened or not yet, for fibers, forked children and OS threads at
-// once.
+// event: a flag that tasks can wait for, for fibers, forked children and OS threads.
 //
-// `manual_reset` stays set until `reset`, and lets all through; `auto_reset` lets one through for
-// each `set` and is clear again (sets that nobody has used count once). Waiting is a point of
-// cancellation.
+// Use it for a signal without a value. For a count of signals use `counting_semaphore`; for a value
+// use `future` or `channel`.
+//
+// A `manual_reset` event stays set until `reset`, and lets all waiters through. An `auto_reset`
+// event lets one waiter through for each `set` and is then clear again; several sets without a wait
+// in between count once. Waiting is a point of cancellation.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -31,10 +33,12 @@ public:
 
     void set() noexcept;
     void reset() noexcept;
-    // Whether a wait would have returned at once; uses up an auto_reset event.
+    // Returns true if a wait would have returned immediately; it then clears an auto_reset event.
+    // Does not block.
     bool try_wait() noexcept;
 
-    void wait() { (void)wait_before(sched::never); } // throws cancelled, as the others
+    // blocks until set; throws cancelled, as the timed forms do
+    void wait() { (void)wait_before(sched::never); }
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
         return wait_before(sched::deadline_in(duration));
@@ -50,7 +54,7 @@ private:
     bool wait_before(std::int64_t deadline_ns);
 
     const mode mode_;
-    base::spin_lock lock_; // guards the two below
+    base::spin_lock lock_; // guards the two members below
     bool set_;
     sched::wait_list waiters_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is thrown when several attempts have all failed: the exceptions of all of them.
+// exception_list: the exceptions of several attempts, thrown when all of them have failed.
 #pragma once
 
 #include <cstddef>

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber_local: a value of its own for each fiber; for each forked child that another worker runs,
-// each body of run() and each OS thread, too. What `thread_local` would be if fibers stayed on
-// their threads.
+// fiber_local: a variable with a separate value for each fiber, and for each forked child that
+// another worker runs, each body of run() and each OS thread. It replaces `thread_local`, which
+// fails for fibers because they change threads.
 //
 //     sennit::fiber_local<std::string> request_id([] { return std::string("-"); });
 //     request_id.get() = next_id();
 //
-// A value is made at the first use in its fiber and destroyed when the fiber ends, newest first,
-// before whoever joins it goes on. Destructors may use other fiber_locals. The fiber_local may be
-// destroyed before a fiber that has used it: the fiber keeps its value until it ends, and a later
-// fiber_local, also one at the same address, has values of its own. An actor's handler begins with
-// no values, and its own end before the next message is handled: what shall last from one message
-// to the next is a member. Thread safety: each fiber sees its own value only. Cost: a walk over the
-// fiber's values; one allocation at first use.
+// A value is created at its first use in the fiber. It is destroyed when the fiber ends, newest
+// value first, before the fiber's joiner continues. Destructors may use other fiber_locals. The
+// fiber_local may be destroyed before a fiber that has used it. That fiber keeps its value until it
+// ends, and a later fiber_local, even at the same address, has values of its own. An actor's
+// handler starts with no values, and its values are destroyed before the next message is handled.
+// Use a member of the actor for data that must survive a message.
+// Thread safety: each fiber sees its own value only. Cost: a walk over the fiber's values, and one
+// allocation at the first use.
 #pragma once
 
 #include "sennit/detail/core/local_value.hpp"
@@ -30,30 +31,31 @@ class fiber_local {
     static_assert(std::is_object_v<T>);
 
 public:
-    // Values are value-initialised.
+    // Creates a variable whose values are value-initialised.
     fiber_local()
         requires std::default_initializable<T>
         : make_([] { return T(); }) {}
-    // `make()` gives each fiber's first value.
+    // Creates a variable whose values start as `make()`.
     template <class F>
         requires std::is_invocable_r_v<T, F&>
     explicit fiber_local(F make) : make_(std::move(make)) {}
     fiber_local(const fiber_local&) = delete;
     fiber_local& operator=(const fiber_local&) = delete;
 
-    // The running fiber's value. Throws what making it throws.
+    // Returns the running fiber's value. The first use in a fiber creates it, and throws the
+    // exceptions of doing so.
     T& get() {
         if (T* found = find()) return *found;
-        auto fresh =
-            std::make_unique<node>(key_, make_); // may use other fiber_locals: the list may change
+        // `make_` may use other fiber_locals, so the list may change here.
+        auto fresh = std::make_unique<node>(key_, make_);
         sched::add_local(*fresh);
         return fresh.release()->value;
     }
     T& operator*() { return get(); }
     T* operator->() { return std::addressof(get()); }
-    // Whether the running fiber has a value.
+    // Returns true if the running fiber has a value.
     bool has_value() const noexcept { return find() != nullptr; }
-    // Destroys the running fiber's value, if it has one; the next use makes a new one.
+    // Destroys the running fiber's value, if it has one. The next use creates a new value.
     void reset() noexcept {
         for (sched::local_value** link = &sched::current_locals(); *link; link = &(*link)->next)
             if (sched::local_value* one = *link; one->key == key_) {

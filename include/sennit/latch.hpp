@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// latch: as std::latch, for fibers, forked children and OS threads at once. Waiting is a point of
+// latch: as std::latch, for fibers, forked children and OS threads. Waiting is a point of
 // cancellation.
 //
-// It may be destroyed as soon as one wait has returned and all have, also while the last count_down
-// is on its way out.
+// Use it to wait for a number of events that happen once. For repeated phases use `barrier`.
+//
+// The latch may be destroyed as soon as all waits have returned, of which there must be at least
+// one, even while the last count_down has not yet returned.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -26,17 +28,18 @@ public:
     latch(const latch&) = delete;
     latch& operator=(const latch&) = delete;
 
-    // Never blocks. The program ends with a message when more is counted down than was expected.
+    // Lowers the count by `update`. Never blocks. The program ends with a message when `update` is
+    // larger than the remaining count.
     void count_down(std::ptrdiff_t update = 1) noexcept;
     bool try_wait() const noexcept;
-    void wait() const; // throws cancelled
+    void wait() const; // blocks until the count is zero; throws cancelled
     void arrive_and_wait(std::ptrdiff_t update = 1) {
         count_down(update);
         wait();
     }
 
 private:
-    mutable base::spin_lock lock_; // guards the two below
+    mutable base::spin_lock lock_; // guards the two members below
     std::ptrdiff_t left_;
     mutable sched::wait_list waiters_;
 };

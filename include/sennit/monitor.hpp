@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// monitor, enter, condition, waitfor: objects whose members run one at a time, and wait for each
-// other.
+// monitor, enter, condition, waitfor: objects whose member functions run one at a time, and can
+// wait for each other.
 //
 //     class buffer : public sennit::monitor {
 //         sennit::condition not_full{*this}, not_empty{*this};
 //     public:
 //         void put(int value) {
-//             auto in = sennit::enter<&buffer::put>(*this);         // until the end of the block
-//             if (values.size() == most) not_full.wait();           // `if`: nobody comes between
-//             the signal and us values.push_back(value); not_empty.signal();
+//             auto in = sennit::enter<&buffer::put>(*this);  // until the end of the block
+//             if (values.size() == most) not_full.wait();    // `if`: no other task comes first
+//             values.push_back(value);
+//             not_empty.signal();
 //         }
 //
-// Use it where several threads of control share an object and have to wait for what the others do
-// to it. Not for a few instructions of exclusion, where `mutex` is as fast and less strict, nor
+// Use it where several tasks share an object and have to wait for each other's changes to it. Do
+// not use it for a few instructions of exclusion, where `mutex` is as fast and less strict, or
 // where only the last value counts (`event`).
 //
-// Entering. `enter(a, b, …)` enters all at once, in one global order, so no order of arguments
-// deadlocks. Who is inside may enter again. Enter each set as a whole: one inside another's scope
-// is taken in the order of the program. A scope belongs to the fiber (forked child, thread) that
-// made it. Waiting to enter is no point of cancellation. Leaving hands the monitor to who is next:
-// signalled before entering, newest signal first; entering in the order of arrival. It is never
-// free while somebody waits, so nobody overtakes. Internal scheduling: `condition`. External
-// scheduling: `waitfor(accept<&T::member>(t), …)` lets calls of those members that say so
-// (`enter<&T::member>`) run before the caller goes on. Both are points of cancellation: in a
-// cancelled nursery or with_timeout they take their monitors again and throw `cancelled`. Errors
-// that end the program: waiting, signalling, accepting without being inside all monitors concerned;
-// destroying a monitor that is in use, or a condition that somebody waits on. `enter_destructor` in
-// a destructor waits for its users. Cost, nobody else inside: one compare-and-swap to enter, one to
-// leave, for each monitor. After Buhr, Fortier and Coffin, Monitor Classification, 1995 (priority
-// signalling); Delisle and Buhr, Advanced Control-flow and Concurrency in C-for-all, 2021 (several
-// at once; external scheduling over sets).
+// Entering. `enter(a, b, …)` enters all monitors together, in one global order, so no order of
+// arguments deadlocks. A task that is inside may enter again. Enter each set as a whole: nested
+// scopes are entered in the order of the program, without a global order. A scope belongs to the
+// fiber (forked child, thread) that created it. Waiting to enter is not a point of cancellation.
+// Leaving hands the monitor to the next task. Signalled tasks come before entering tasks, the
+// newest signal first. Entering tasks come in the order of arrival. The monitor is never free while
+// a task waits, so no task overtakes.
+// Internal scheduling: `condition`. External scheduling: `waitfor(accept<&T::member>(t), …)` lets
+// calls of these members run before the caller continues, if they enter with `enter<&T::member>`.
+// Both are points of cancellation: in a cancelled nursery or with_timeout they take their monitors
+// again and throw `cancelled`.
+// Errors that end the program: waiting, signalling or accepting without being inside all the
+// monitors concerned; destroying a monitor that is in use, or a condition with waiters.
+// `enter_destructor` in a destructor waits for the users of the monitor.
+// Cost without contention: for each monitor one compare-and-swap to enter and one to leave.
+// After Buhr, Fortier and Coffin, Monitor Classification, 1995 (priority signalling); Delisle and
+// Buhr, Advanced Control-flow and Concurrency in C-for-all, 2021 (several at once; external
+// scheduling over sets).
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -49,7 +53,8 @@
 
 namespace sennit {
 
-// The time inside N monitors: what `enter` returns. Leaves those that its making entered.
+// The time inside N monitors, as returned by `enter`. The destructor leaves the monitors that the
+// constructor has entered.
 template <std::size_t N>
 class [[nodiscard]] inside {
 public:
@@ -64,8 +69,8 @@ public:
 
 private:
     friend struct detail::entrance;
-    // Not an array: copied as a whole from where it was just written in parts, it would wait for
-    // these.
+    // The members are initialised directly, not through an array. A copy of a whole array right
+    // after the stores to its elements would wait for those stores.
     template <class... M>
     [[gnu::always_inline]] explicit inside(detail::member_key member, M*... all) noexcept
         : me_(detail::self_identity()), all_{all...} {
@@ -84,12 +89,12 @@ private:
         : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
         detail::monitor_ops::adopt(reserved);
     }
-    // Several, in order, and left the other way round. One worker alone says so once for all of
-    // them.
+    // Enters several monitors in order; `leave` leaves them in reverse order. In single-threaded
+    // mode, one begin_exclusive covers all of them.
     template <std::size_t... I>
     [[gnu::always_inline]] void enter(detail::member_key member,
                                       std::index_sequence<I...>) noexcept {
-        unsigned fresh = 0; // in a register: entering is a barrier for what is in memory
+        unsigned fresh = 0; // in a register: entering is a barrier for values in memory
         bool done = false;
         if (base::begin_exclusive()) {
             done = ((all_[I]->enter_in_solitude(me_) && (fresh |= 1u << I) != 0) && ...);
@@ -118,7 +123,7 @@ private:
         if (!done) [[unlikely]]
             detail::monitor_ops::leave_from(all_.data(), last + 1, fresh, me_);
     }
-    // N is small: each pair that may be out of order is exchanged.
+    // N is small, so the function exchanges each pair that may be out of order.
     void sort() noexcept {
         for (std::size_t i = 1; i < N; ++i)
             for (std::size_t k = i; k > 0; --k) {
@@ -131,12 +136,12 @@ private:
 
     std::uintptr_t me_;
     std::array<monitor*, N> all_;
-    unsigned fresh_ = 0; // bit i: all_[i] was not ours before
+    unsigned fresh_ = 0; // bit i: the caller was not inside all_[i] before
 };
 
 namespace detail {
 
-// Makes scopes.
+// Creates scopes.
 struct entrance {
     template <class... M>
     static inside<sizeof...(M)> into(member_key member, M&... monitors) noexcept {
@@ -149,15 +154,17 @@ struct entrance {
 
 } // namespace detail
 
-// Enters them all; blocks until they are the caller's. At most 8.
+// Enters all monitors, at most 8, and returns the scope. Blocks until the caller is inside all of
+// them. Does not throw.
 template <std::derived_from<monitor>... M>
     requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
 [[nodiscard]] inside<sizeof...(M)> enter(M&... monitors) noexcept {
     return detail::entrance::into(nullptr, monitors...);
 }
-// The same as the call of `Member`, which waitfor may accept. `Member` is a member function of the
-// first monitor's class with the others as its first parameters, or a function with all of them as
-// its first parameters.
+// Enters all monitors as a call of `Member`, which waitfor may accept. `Member` is a member
+// function of the first monitor's class whose first parameters are the other monitors, or a
+// function whose first parameters are all of the monitors. Blocks until the caller is inside all of
+// them. Does not throw.
 template <auto Member, std::derived_from<monitor>... M>
     requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
 [[nodiscard]] inside<sizeof...(M)> enter(M&... monitors) noexcept {
@@ -165,8 +172,8 @@ template <auto Member, std::derived_from<monitor>... M>
                   "sennit: not a function of these monitors");
     return detail::entrance::into(&detail::key_of_member<Member>, monitors...);
 }
-// First thing in the destructor of a class that derives from monitor: waits until all that are
-// inside or came before have left. Accepted by accept_destructor.
+// Call it first in the destructor of a class that derives from monitor. It blocks until all tasks
+// that are inside or arrived earlier have left. accept_destructor accepts it.
 [[nodiscard]] inline inside<1> enter_destructor(monitor& dying) noexcept {
     return detail::entrance::into(&detail::key_of_destructor, dying);
 }
@@ -174,8 +181,8 @@ template <auto Member, std::derived_from<monitor>... M>
 // ---- external scheduling
 // -------------------------------------------------------------------------------------------
 
-// Clauses of waitfor. A call of `Member` on exactly these monitors; `.then(f)` says what to do
-// after it.
+// The clauses of waitfor. accept accepts a call of `Member` on exactly these monitors; `.then(f)`
+// sets the function that runs after the call.
 template <auto Member, std::derived_from<monitor>... M>
     requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
 detail::clause_with<> accept(M&... monitors) noexcept {
@@ -185,8 +192,8 @@ detail::clause_with<> accept(M&... monitors) noexcept {
              .member = &detail::key_of_member<Member>,
              .of = detail::monitor_set(monitors...)}};
 }
-// Somebody destroys it: waitfor returns at once, and the destructor goes on when the caller has
-// left.
+// Accepts the destruction of the monitor. waitfor then returns immediately, and the destructor
+// continues when the caller has left.
 inline detail::clause_with<> accept_destructor(monitor& mine) noexcept {
     return {{.what = detail::accept_clause::kind::call,
              .member = &detail::key_of_destructor,
@@ -197,22 +204,23 @@ detail::clause_with<> timeout(const std::chrono::duration<Rep, Period>& duration
     return {{.what = detail::accept_clause::kind::timeout,
              .deadline_ns = sched::deadline_in(duration)}};
 }
-// When no call of the other clauses waits now.
+// A clause that happens when no call of the other clauses waits now.
 inline detail::clause_with<> or_else() noexcept {
     return {{.what = detail::accept_clause::kind::otherwise}};
 }
-// The clause, if `condition` holds; else it is left out.
+// Returns the clause, switched off unless `condition` holds.
 template <std::derived_from<detail::accept_clause> Clause>
 Clause when(bool condition, Clause which) {
     which.enabled = which.enabled && condition;
     return which;
 }
 
-// Lets one call of the clauses run, waiting for it if there is none: of those that wait the oldest
-// of the first clause that has one. Then calls that clause's function, and returns its number,
-// counted from 0; `no_clause` when all are left out. The caller must be inside all monitors of the
-// clauses, and is again when it returns. Throws `cancelled`, and what the function throws; what the
-// accepted call throws is its caller's.
+// Lets one call of the clauses run, and blocks until there is one. If several calls wait, it takes
+// the first clause with a waiting call, and the oldest call of that clause. Then it calls the
+// clause's function and returns the clause's number, counted from 0; it returns `no_clause` when
+// all clauses are switched off. The caller must be inside all monitors of the clauses, and is
+// inside again when waitfor returns. Throws `cancelled` and the exceptions of the clause's
+// function. An exception of the accepted call goes to the caller of that call.
 template <class... Clauses>
     requires(std::derived_from<std::remove_cvref_t<Clauses>, detail::accept_clause> && ...)
 std::size_t waitfor(Clauses&&... clauses) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// monitored: any object with a monitor around it.
+// monitored: any object, with a monitor around it.
 //
 //     sennit::monitored<std::vector<int>> values;
-//     values->push_back(1);                                        // inside for the length of the
-//     expression values.with([](std::vector<int>& all) { … });                // inside for the
-//     length of the call
+//     values->push_back(1);                                     // inside during the expression
+//     values.with([](std::vector<int>& all) { … });             // inside during the call
 //
-// Use it where a class cannot or shall not be a monitor itself. Several at once: sennit::enter(a,
-// b), then `unguarded`. Its destructor waits for who is inside or came before.
+// Use it where a class cannot or should not be a monitor itself. To use several objects together,
+// call sennit::enter(a, b), then `unguarded`. The destructor waits for tasks that are inside or
+// arrived earlier.
 #pragma once
 
 #include "sennit/monitor.hpp"
@@ -35,7 +35,8 @@ public:
         return std::invoke(std::forward<F>(function), *value_);
     }
 
-    // Inside, for as long as it lives.
+    // Access to the object; the owner of the pointer is inside the monitor for the pointer's
+    // lifetime.
     class pointer {
     public:
         T* operator->() const noexcept { return std::addressof(value_); }
@@ -49,7 +50,7 @@ public:
     };
     pointer operator->() { return pointer(*this); }
 
-    // For callers that are inside.
+    // Returns the object. The caller must be inside the monitor.
     T& unguarded() noexcept { return *value_; }
 
 private:

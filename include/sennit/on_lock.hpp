@@ -2,20 +2,25 @@
 // on_lock, on_acquire, on_set: cases of select and waituntil that take a mutex, a semaphore's
 // token, or an event.
 //
-//     sennit::select(sennit::on_lock(table, [&] { table_of[key] = value; }),     // holds the mutex
-//     while it runs
-//                    sennit::on_acquire(free_slots, [&] { … }),                  // the token is
-//                    the caller's sennit::on_set(shut_down, [&] { … }), sennit::after(10ms, [&] { …
-//                    }));
+//     sennit::select(
+//         // holds the mutex while the function runs
+//         sennit::on_lock(table, [&] { table_of[key] = value; }),
+//         // the token is the caller's
+//         sennit::on_acquire(free_slots, [&] { … }),
+//         sennit::on_set(shut_down, [&] { … }),
+//         sennit::after(10ms, [&] { … }));
 //
-// Use them where a lock is one of several things that would do; for a lock and a time alone use
-// try_lock_for. A case that does not happen takes nothing: no token, no auto_reset event, no mutex.
-// One that waits is served in its turn: a token or a set is given to it directly, and an unlock
-// hands the mutex over to it, so that nobody overtakes it as one may overtake a plain `lock`. The
-// mutex is unlocked when the function has returned or thrown; it belongs, as ever, to the fiber (or
-// child, or thread) that called. The objects must outlive the call. Errors: on_lock throws
-// std::system_error(resource_deadlock_would_occur) when the caller owns the mutex. Recursive and
-// shared mutexes are not for select. Cost: one lock of the object's own; no allocation.
+// Use them where a lock is one of several alternatives. For one lock with a deadline use
+// try_lock_for.
+//
+// A case that does not happen takes nothing: no token, no auto_reset event, no mutex. A waiting
+// case is served in its turn. A token or a set is given to it directly. An unlock hands the mutex
+// over to it, so that no task overtakes it, unlike a plain `lock`. The mutex is unlocked when the
+// function has returned or thrown. It belongs to the fiber (or child, or thread) that called
+// select. The objects must outlive the call.
+// Errors: on_lock throws std::system_error(resource_deadlock_would_occur) when the caller owns the
+// mutex. select does not support recursive and shared mutexes.
+// Cost: the object's own lock, taken once; no allocation.
 #pragma once
 
 #include "sennit/event.hpp"
@@ -106,7 +111,8 @@ private:
     F function_;
 };
 
-// `Source` is what waits, F what is called: acquire_case and event_case.
+// `Source` is the part of the case that waits: acquire_case or event_case. F is the function that
+// it calls.
 template <class Source, class F>
 class calling_case final : public Source {
 public:
@@ -127,20 +133,20 @@ struct semaphore_access {
 
 } // namespace detail
 
-// The mutex, for as long as the function runs. Also for a timed_mutex.
+// A case that takes the mutex for as long as the function runs. It also takes a timed_mutex.
 template <std::invocable F>
 detail::on_lock_case<F> on_lock(mutex& wanted, F function) {
     return {wanted, std::move(function)};
 }
 
-// A token, which the caller releases some time.
+// A case that takes a token, which the caller must release later.
 template <std::ptrdiff_t Most, std::invocable F>
 detail::calling_case<detail::acquire_case, F> on_acquire(counting_semaphore<Most>& from,
                                                          F function) {
     return {detail::semaphore_access::core(from), std::move(function)};
 }
 
-// The event is set; an auto_reset one is clear again.
+// A case that happens when the event is set; it clears an auto_reset event.
 template <std::invocable F>
 detail::calling_case<detail::event_case, F> on_set(event& awaited, F function) {
     return {awaited, std::move(function)};

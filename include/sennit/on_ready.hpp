@@ -5,11 +5,15 @@
 //     sennit::select(sennit::on_ready(wanted, [](sennit::future<page>& it) { show(it.get()); }),
 //                    sennit::after(2s, [] { show_slow_sign(); }));
 //
-// `function()` or `function(future)`; the future keeps its result, or error, until somebody gets
-// it. Works for future and shared_future, any number of them in any number of selects at once. The
-// future must outlive the select, and in a `waituntil` no clause may consume one that another
-// clause names. Throws std::future_error, no_state, for one that is not valid. Cost: one lock of
-// the future's own.
+// Use it to wait for a future and other events. For several futures alone use `when_any` or
+// `wait_first_success`.
+//
+// The case calls `function()` or `function(future)`. The future keeps its result, or error, until a
+// task gets it. The case works for future and shared_future. Any number of them may be in any
+// number of selects at the same time. The future must outlive the select, and in a `waituntil` no
+// clause may consume a future that another clause names.
+// Throws std::future_error, no_state, for a future that is not valid. Cost: the future's own lock,
+// taken once.
 #pragma once
 
 #include "sennit/future.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// once_flag, call_once: as in std, for fibers, forked children and OS threads at once. Not a point
-// of cancellation.
+// once_flag, call_once: as in std, for fibers, forked children and OS threads. A wait is not a
+// point of cancellation.
 #pragma once
 
 #include "sennit/detail/core/wait.hpp"
@@ -23,18 +23,21 @@ private:
 
     static constexpr std::uint32_t fresh = 0, running = 1, done = 2;
 
-    bool is_done() const noexcept { return state_.load_acq() == done; } // pairs with end
-    bool begin() noexcept; // true: the caller runs the function; false: it is done
-    void
-    end(std::uint32_t how) noexcept; // done, or fresh after an exception: then one who waits tries
+    // Pairs with end.
+    bool is_done() const noexcept { return state_.load_acq() == done; }
+    // returns true if the caller must run the function, and false if it is done
+    bool begin() noexcept;
+    // Sets `done`, or `fresh` after an exception; then a waiter runs the function.
+    void end(std::uint32_t how) noexcept;
 
     base::atomic<std::uint32_t> state_{fresh};
     base::spin_lock lock_;
     sched::wait_list waiters_;
 };
 
-// Calls `function(arguments...)` unless a call for this flag has returned; waits while one runs. A
-// call that throws does not count. One load when it is done.
+// Calls `function(arguments...)` unless a call for this flag has returned. Blocks while another
+// call for the flag runs. A call that throws does not count; its exception is rethrown. Cost: one
+// load when the flag is done.
 template <class F, class... A>
 void call_once(once_flag& flag, F&& function, A&&... arguments) {
     if (flag.is_done() || !flag.begin()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parallel loops, all of them. They share one engine: ranges that are divided only when a free
-// worker asks, so that a loop nobody helps runs at the speed of the plain one.
+// All parallel loops. They share one engine: it divides a range only when a free worker asks, so
+// that a loop without helpers runs at the speed of the plain loop.
 #pragma once
 
 #include "sennit/par/for_each.hpp"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// counting_semaphore, binary_semaphore: as in std, for fibers, forked children and OS threads at
-// once.
+// counting_semaphore, binary_semaphore: as in std, for fibers, forked children and OS threads.
 //
-// Who waits is served in the order of coming: a token that is released while somebody waits is his.
-// Points of cancellation: acquire throws `cancelled`; the timed forms, too. No token is lost then.
-// The object may be destroyed when the last acquire has returned, as in std.
+// Use them to limit how many tasks do something at the same time. For mutual exclusion use `mutex`,
+// which checks its owner.
+//
+// Waiters are served in the order of arrival: a token that is released while a task waits goes to
+// that task. Cancellation: acquire and the timed forms throw `cancelled`, and lose no token. As in
+// std, the object may be destroyed when the last acquire has returned.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -34,7 +36,7 @@ public:
 
 private:
     friend class acquire_case;
-    base::spin_lock lock_; // guards the two below
+    base::spin_lock lock_; // guards the two members below
     std::ptrdiff_t tokens_;
     sched::wait_list waiters_;
 };
@@ -48,7 +50,8 @@ class counting_semaphore {
 public:
     static constexpr std::ptrdiff_t max() noexcept { return LeastMaxValue; }
 
-    // `desired` from 0 to max(), or the program ends with a message.
+    // Creates a semaphore with `desired` tokens, from 0 to max(); any other number ends the program
+    // with a message.
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {
         SENNIT_CHECK(desired >= 0 && desired <= max(),
                      "[SNT-212] a semaphore was made with fewer than 0 tokens, or with more than "
@@ -56,8 +59,8 @@ public:
                      "that range");
     }
 
-    // Adds tokens and wakes as many. Throws std::system_error(value_too_large), and adds none, when
-    // there would be more than max().
+    // Adds tokens and wakes as many waiters. Does not block. Throws
+    // std::system_error(value_too_large), and adds no token, when there would be more than max().
     void release(std::ptrdiff_t update = 1) { core_.release(update, LeastMaxValue); }
 
     void acquire() { (void)core_.acquire_before(sched::never); }

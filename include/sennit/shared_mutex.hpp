@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared_mutex, shared_timed_mutex: many readers or one writer; as in std, for fibers, forked
-// children and OS threads at once. Use them with std::shared_lock and std::unique_lock.
+// shared_mutex, shared_timed_mutex: many readers or one writer, as in std, for fibers, forked
+// children and OS threads. Use them with std::shared_lock and std::unique_lock.
 //
-// Served in the order of coming: a reader that comes while a writer waits waits behind it, so
-// neither side starves. Waiting is not a point of cancellation. Errors: a writer that locks again,
-// in either way, throws std::system_error(resource_deadlock_would_occur); unlock by somebody else
-// operation_not_permitted. Readers are counted, not known: a reader that locks again may wait for
-// itself. Cost: one locked instruction for each call.
+// Waiters are served in the order of arrival. A reader that arrives while a writer waits is queued
+// behind the writer, so neither side starves. Waiting is not a point of cancellation.
+// Errors: a writer that locks again, in either way, throws
+// std::system_error(resource_deadlock_would_occur). unlock by a task that is not the owner throws
+// operation_not_permitted. Readers are counted, not identified: a reader that locks again may wait
+// for itself.
+// Cost: one locked instruction for each call.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -52,7 +54,7 @@ private:
     void admit(kind what, void* who) noexcept;
     void admit_waiters(sched::wake_ups& woken) noexcept;
 
-    base::spin_lock lock_; // guards all below
+    base::spin_lock lock_; // guards all members below
     std::size_t readers_ = 0;
     void* writer_ = nullptr;
     sched::wait_list waiters_;

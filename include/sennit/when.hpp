@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// when_all, when_any: one future of many, as in the Concurrency TS; and the waits for many futures
-// at once.
+// when_all, when_any: one future for many futures, as in the Concurrency TS. wait_all,
+// wait_first_success, wait_all_values: blocking waits for many futures.
 //
-//     auto [index, futures] = sennit::when_any(std::move(mirrors)).get();      // whichever is
-//     ready first std::vector<int> sums = sennit::wait_all_values(std::move(parts));       // all,
-//     or the first error page best = sennit::wait_first_success(std::move(attempts)); // the first
-//     that works
+//     // the first future that is ready
+//     auto [index, futures] = sennit::when_any(std::move(mirrors)).get();
+//     // all values, or the first error
+//     std::vector<int> sums = sennit::wait_all_values(std::move(parts));
+//     // the first value
+//     page best = sennit::wait_first_success(std::move(attempts));
 //
-// They take future<T>s, which are moved in; when_all and when_any also shared_future<T>s, which are
-// copied from lvalues. These never block; errors stay in the futures that they are of. The waits
-// block as future::get does and are points of cancellation: they throw `cancelled`, and the futures
-// that they were given are dropped. Nothing of a when_any stays behind in the futures that were not
-// ready. Thread safety: may be called from anywhere. Throw future_error (no_state) when a future
-// has no state, std::bad_alloc. Cost: two allocations, and for each future a lock and two counts.
+// The functions take future<T> objects, which are moved in. when_all and when_any also take
+// shared_future<T> objects, which are copied from lvalues. when_all and when_any never block, and
+// errors stay in their futures. The waits block as future::get does and are points of cancellation:
+// they throw `cancelled`, and drop the futures that they were given. A when_any leaves nothing
+// behind in the futures that were not ready.
+// Thread safety: any thread or fiber may call them. Exceptions: future_error (no_state) when a
+// future has no state, std::bad_alloc. Cost: two allocations, and for each future a lock and two
+// counts.
 #pragma once
 
 #include "sennit/exception_list.hpp"
@@ -31,8 +35,8 @@
 
 namespace sennit {
 
-// What when_any gives: all the futures, in their order, and the index of one that is ready;
-// SIZE_MAX if there are none.
+// The result of when_any: all futures in their order, and the index of a ready future; SIZE_MAX if
+// there are no futures.
 template <class Sequence>
 struct when_any_result {
     std::size_t index;
@@ -67,7 +71,7 @@ std::vector<std::iter_value_t<I>> take_futures(I first, S last) {
     return taken;
 }
 
-// The sequence of what the futures hold: nothing for void, references by std::reference_wrapper.
+// The sequence of the values of futures: void for T = void, std::reference_wrapper for references.
 template <class T>
 struct values_of {
     using type =
@@ -81,7 +85,7 @@ struct values_of<void> {
 
 } // namespace detail
 
-// Ready when all are.
+// Return a future that becomes ready when all the given futures are ready. Do not block.
 template <detail::future_argument... F>
 future<std::tuple<std::decay_t<F>...>> when_all(F&&... futures) {
     using sequence = std::tuple<std::decay_t<F>...>;
@@ -97,7 +101,8 @@ future<std::vector<std::iter_value_t<I>>> when_all(I first, S last) {
     return when_all(detail::take_futures(std::move(first), std::move(last)));
 }
 
-// Ready when one is, or when there are none.
+// Return a future that becomes ready when one of the given futures is ready, or immediately if
+// there are none. Do not block.
 template <detail::future_argument... F>
 future<when_any_result<std::tuple<std::decay_t<F>...>>> when_any(F&&... futures) {
     using sequence = std::tuple<std::decay_t<F>...>;
@@ -115,7 +120,7 @@ future<when_any_result<std::vector<std::iter_value_t<I>>>> when_any(I first, S l
     return when_any(detail::take_futures(std::move(first), std::move(last)));
 }
 
-// Blocks until all are ready; takes no values and throws no errors of theirs.
+// Block until all futures are ready. They take no values, and throw none of the futures' errors.
 template <class... F>
     requires(detail::is_any_future<F> && ...)
 void wait_all(const F&... futures) {
@@ -131,8 +136,9 @@ void wait_all(const std::vector<T>& futures) {
     wait_all(futures.begin(), futures.end());
 }
 
-// Blocks until one has succeeded, and returns its value. Throws exception_list, in the futures'
-// order, when all have failed, and an empty one when there are none.
+// Blocks until one future has a value, and returns the value. When all futures have failed, it
+// throws an exception_list with the errors in the order of the futures. The list is empty if there
+// are no futures.
 template <class T>
 T wait_first_success(std::vector<future<T>> futures) {
     using gathered = when_any_result<std::vector<future<T>>>;
@@ -144,9 +150,9 @@ T wait_first_success(std::vector<future<T>> futures) {
     throw exception_list(std::move(errors));
 }
 
-// Blocks until all have succeeded, and returns their values in order; throws the first error as
-// soon as there is one. The vector is of T, of std::reference_wrapper<U> when T is U&; void when T
-// is.
+// Blocks until all futures have values, and returns them in order. Throws the first error as soon
+// as there is one. The vector holds T, or std::reference_wrapper<U> when T is U&; the function
+// returns void when T is void.
 template <class T>
 typename detail::values_of<T>::type wait_all_values(std::vector<future<T>> futures) {
     using gathered = when_any_result<std::vector<future<T>>>;

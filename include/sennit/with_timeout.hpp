@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// with_timeout: a function with a time limit on all its blocked calls.
+// with_timeout: calls a function with a time limit on all its blocked calls.
 //
 //     auto reply = sennit::with_timeout(50ms, [&] { return requests.push(q), replies.pop(); });
 //
-// When the time is over, the blocked call under way, and every later one, throws `cancelled`, also
-// in nurseries that the function has made; with_timeout then throws `timed_out` instead. Locks are
-// not interrupted. A function that computes runs on: let it ask this_fiber::checkpoint(). Limits
-// nest: the earliest counts, and the with_timeout whose own limit is over is the one that throws
-// `timed_out`; those inside it let `cancelled` pass. So does one around which somebody has
-// cancelled everything before the function is left, even if its own limit is over by then. Not
-// reached: forked children that another worker has taken (a fork does not say to whom it belongs:
-// that would cost each one, taken or not); they end by themselves, and the join waits for them.
-// Give such a child a limit of its own inside, or make the children in a nursery, which is reached.
-// Works in fibers, forked children and OS threads. Cost: two readings of the clock, and a timer for
-// each call that blocks.
+// Use it to limit an operation that consists of several blocking calls. For one call use the call's
+// own timed form.
+//
+// When the time is over, the present blocked call and every later one throws `cancelled`, also in
+// nurseries that the function has created. with_timeout then throws `timed_out` instead. A wait for
+// a lock is not interrupted. A function that computes runs on unless it calls
+// this_fiber::checkpoint().
+// Nesting: the earliest limit counts. The with_timeout whose own limit is over throws `timed_out`;
+// those inside it let `cancelled` pass. If an enclosing scope is cancelled before the function is
+// left, with_timeout lets `cancelled` pass, too, even if its own limit is over by then.
+// Limits do not reach forked children that another worker has stolen. A fork does not record to
+// which scope it belongs, because that would cost each fork, stolen or not. Such children end by
+// themselves, and the join waits for them. Give such a child a limit of its own inside, or create
+// the children in a nursery, which the limit reaches.
+// Fibers, forked children and OS threads may use it. Cost: two readings of the clock, and a timer
+// for each call that blocks.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -51,7 +56,8 @@ std::invoke_result_t<F&> with_deadline(std::int64_t deadline_ns, F& function) {
 
 } // namespace detail
 
-// Returns what the function returns, or throws what it throws.
+// Calls `function()` and returns its result, or rethrows its exception. Throws `timed_out` when the
+// limit has ended a call of the function.
 template <class Rep, class Period, class F>
 std::invoke_result_t<F&> with_timeout(const std::chrono::duration<Rep, Period>& duration,
                                       F&& function) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coroutines of all types have in common: the control block, and the moves between resumer and
+// The type-independent part of a coroutine: its control block, and the switches between resumer and
 // body.
 //
-// Who writes what: the resumer before it enters and after it is back, the body between; never both
-// at once. Nothing here is shared while a coroutine runs; handing one to another thread needs what
-// handing any object over needs.
+// Writers: the resumer writes the frame before it enters the body and after control has returned;
+// the body writes it in between. They never run at the same time. No part of the frame is shared
+// while a coroutine runs. Handing a coroutine to another thread needs the same synchronisation as
+// any other object.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -21,27 +22,28 @@ namespace sennit::detail {
 
 class coroutine_frame;
 
-// In the frame of whoever resumes, for one turn.
+// The data of one resume, in the resumer's frame.
 struct coroutine_visit {
     coroutine_visit() noexcept {} // no answer
     explicit coroutine_visit(void* answer) noexcept : out(answer) {}
-    void* out; // where the answer goes, if there is one
-    // Null as long as control can only come back by a suspension of the one that was resumed, whose
-    // handle is where it was. Else the one that runs in this turn, or the one that has ended it.
+    void* out; // where the answer is stored; null: the resume expects none
+    // Null as long as control can only return by a suspension of the resumed coroutine, with its
+    // handle where it was. Otherwise the coroutine that runs in this resume, or the one that has
+    // ended it.
     coroutine_frame* diverted_to = nullptr;
 };
 
-// What unwinds the stack of a coroutine that is destroyed while it is suspended. No std::exception,
-// so that a handler of those lets it pass.
+// The exception that unwinds the stack of a coroutine that is destroyed while suspended. It does
+// not derive from std::exception, so that handlers of std::exception let it pass.
 struct coroutine_unwind {};
 
-// What the coroutines of one body's type have in common.
+// The functions that all coroutines with one type of body share.
 struct coroutine_type {
-    void (*body)(coroutine_frame&);             // calls it, on the coroutine's own stack
+    void (*body)(coroutine_frame&);             // calls the body, on the coroutine's own stack
     void (*destroy)(coroutine_frame*) noexcept; // frees the block
 };
 
-// What a coroutine was given beside its body. Checked when it is made.
+// The attributes of a coroutine, checked when the coroutine is created.
 struct coroutine_settings {
     coroutine_settings(std::string_view name, std::size_t stack); // throws std::invalid_argument
     std::array<char, 24> name{};
@@ -57,9 +59,9 @@ public:
 
     bool ended() const noexcept { return phase_ == phase::ended; }
 
-    // The resumer's. Returns when the coroutine is suspended or has ended, or one to which it
-    // passed control. `inside`, in the handle, is where the body stands if that is known, and else
-    // null: see suspend.
+    // Called by the resumer. Returns when the coroutine is suspended or has ended, or when a
+    // coroutine to which it transferred control does so. `inside`, a member of the handle, is the
+    // stack position of the body if it is known, else null: see suspend.
     [[gnu::always_inline]] void resume(coroutine_visit& visit, void*& inside) {
         become_running(visit);
         void* there = std::exchange(inside, nullptr);
@@ -67,15 +69,15 @@ public:
             there = stack_->other_side();
         come_back(visit, inside, stack_->enter(there));
     }
-    // The handle is at another place from now on.
+    // Notes that the handle has moved.
     void note_moved() noexcept {
         if (phase_ == phase::running) visit_->diverted_to = this;
     }
     void raise(coroutine_visit& visit, void*& inside, std::exception_ptr what);
 
-    // The body's, which knows its stack, and `outside`, where the resumer stands: each pointer that
-    // would have to be followed to find it would wait for the jump before. That it is suspended is
-    // noted when the resumer is back.
+    // Called by the body, which knows its stack and `outside`, the stack position of the resumer.
+    // Both are arguments, because a pointer that had to be followed to find them would delay the
+    // jump. The resumer notes the suspension when control has returned to it.
     [[gnu::always_inline]] void suspend(sched::coroutine_stack& stack, void*& outside) {
         outside = stack.leave(outside);
         if (!outside) [[unlikely]] {
@@ -83,13 +85,15 @@ public:
             interrupted();
         }
     }
-    // `to` goes on, and answers our resumer.
+    // Continues `to`, which answers this coroutine's resumer.
     void transfer(coroutine_frame& to, void*& outside);
 
     void* out() const noexcept { return visit_->out; }
-    sched::coroutine_stack& stack() const noexcept { return *stack_; } // since the first turn
+    // valid from the first resume on
+    sched::coroutine_stack& stack() const noexcept { return *stack_; }
 
-    // Of whoever holds it: unwinds its stack if it is suspended, and frees the block.
+    // Called by the owner of the handle: unwinds the stack of a suspended coroutine, and frees the
+    // block.
     static void drop(coroutine_frame* held) noexcept;
 
     void* in = nullptr; // the resumer's argument, in its frame
@@ -123,12 +127,13 @@ private:
     static void run(void* self) noexcept;
 
     const coroutine_type& type_;
-    const coroutine_settings* const settings_; // null: nothing
+    const coroutine_settings* const settings_; // null: no attributes were given
     sched::coroutine_stack* stack_ = nullptr;
     coroutine_visit* visit_ = nullptr; // of the present or last resumer
     phase phase_ = phase::fresh;
     interrupt interrupt_ = interrupt::none;
-    std::exception_ptr error_; // to raise inside; or what left the body
+    // an exception to raise inside the body, or the exception that left the body
+    std::exception_ptr error_;
 };
 
 } // namespace sennit::detail

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// condition: waiting inside monitors, and being let go on by who makes true what was waited for.
+// condition: a queue of tasks that wait inside monitors until a signal says that their condition
+// holds.
 //
-// Bound to one monitor or several when it is made. `wait` leaves exactly these, however often they
-// were entered, and has them all again when it returns; it stays inside others, and comes back out
-// of order then, as a scope inside another one's enters. A signalled one goes on before anybody can
-// enter: when the signaller leaves (or waits), each monitor passes to it, and it runs when it has
-// the last. So what the signaller established still holds, if the signaller leaves it so: wait with
-// `if`. Calls that the signaller accepts by `waitfor` before it leaves come first; who accepts in a
-// loop and never leaves lets the other go on by `signal_block`. All members are called inside all
-// monitors of the condition, which is checked. Included by sennit/monitor.hpp.
+// A condition is bound to one or several monitors when it is created. `wait` leaves exactly these
+// monitors, however often they were entered, and is inside all of them again when it returns. The
+// caller stays inside other monitors meanwhile; on return it enters its own monitors out of the
+// global order, like a nested scope.
+//
+// A signalled waiter continues before any task can enter. When the signaller leaves (or waits), it
+// passes each monitor to the waiter, which runs when it has the last one. The state that the
+// signaller established therefore still holds, if the signaller does not change it before it
+// leaves: wait with `if`. Calls that the signaller accepts by `waitfor` before it leaves come
+// first. A signaller that accepts in a loop and never leaves must use `signal_block` to let the
+// waiter continue.
+//
+// All members must be called inside all monitors of the condition, which is checked. Included by
+// sennit/monitor.hpp.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
@@ -29,31 +36,37 @@ public:
     condition(const condition&) = delete;
     condition& operator=(const condition&) = delete;
 
-    // Blocks until it is signalled. `data` is what `front` tells of it. Throws `cancelled`.
+    // Blocks until a signal. `data` is the value that `front` reports for this waiter. Throws
+    // `cancelled`.
     void wait(std::uintptr_t data = 0) { (void)wait_until_ns(sched::never, data); }
-    // The same at most so long; false: it was not signalled.
+    // Blocks until a signal, at most for `duration`. Returns false if no signal came. Throws
+    // `cancelled`.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period>& duration, std::uintptr_t data = 0) {
         return wait_until_ns(sched::deadline_in(duration), data);
     }
-    // As long as is left by that clock now, whatever it does meanwhile.
+    // Blocks like wait_for, for the time that is left by that clock now; later changes of the clock
+    // have no effect.
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& when, std::uintptr_t data = 0) {
         return wait_until_ns(sched::deadline_of(when), data);
     }
 
-    // The one that waits longest goes on when the caller has left. False: nobody waits.
+    // Releases the longest waiter, which continues when the caller has left. Returns false if there
+    // is no waiter. Does not block.
     bool signal();
-    // All of them, in the order in which they came.
+    // Releases all waiters, which continue in the order of their arrival. Does not block.
     void signal_all();
-    // The one that waits longest goes on now; the caller goes on, before all others, when that has
-    // left or waits. False: nobody waits. No point of cancellation.
+    // Releases the longest waiter, which continues now. Blocks until that waiter has left or waits;
+    // then the caller continues before all other tasks. Returns false if there is no waiter. Not a
+    // point of cancellation.
     bool signal_block();
 
-    // Whose wait has ended by its time or by cancellation does not count. But where some waits have
-    // limits, that may happen at any moment: what `signal` returns is sure.
+    // Returns true if there is no waiter. A waiter whose wait has ended by its deadline or by
+    // cancellation does not count. If some waits have limits, that may happen at any moment; the
+    // result of `signal` is reliable.
     bool empty() const;
-    // What the one that waits longest gave to `wait`. Somebody must wait.
+    // Returns the `data` of the longest waiter. There must be a waiter.
     std::uintptr_t front() const;
 
 private:

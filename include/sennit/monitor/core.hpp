@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// The monitor itself: who owns it, who comes next, and how it passes from one to the other.
+// The monitor itself: its owner, its queues, and the protocol that passes it from one owner to the
+// next.
 //
-// State of `word_`: the owner's identity (0: free), and `has_waiters`: who leaves has to look at
-// the entry queue, since somebody waits there, or has since it was free last. It leaves 0, and goes
-// back to it, without the lock; with `has_waiters` it goes back under `lock_` only. Nobody gets in
-// past somebody that waits: a monitor that is wanted is handed over, never free in between, and
-// with `has_waiters`: so an owner hands it over by a store, without the lock. Who is about to wait
-// has the lock and sets `has_waiters` by a compare-and-swap, which fails where the owner has
+// State of `word_`: the owner's identity (0: free), and the flag `has_waiters`. The flag tells a
+// leaving owner to look at the entry queue, because a task waits there, or has waited there since
+// the monitor was last free. An owner takes the word from 0, and returns it to 0, without the lock.
+// An owner that sees `has_waiters` returns it to 0 under `lock_` only. No task enters past a
+// waiting task. A monitor with waiters is handed over, with `has_waiters` set, and is never free in
+// between; an owner therefore hands it over by a store, without the lock. A task that is about to
+// wait holds the lock and sets `has_waiters` by a compare-and-swap, which fails if the owner has
 // changed.
 //
-// Who is next, when the owner goes: the newest of the urgent ones (signalled, or who has let
-// somebody else go before and goes on after), else the oldest of those that wait to enter. The
-// urgent list is the owner's: no lock. A claimant may be owed several monitors at once; each is its
-// as soon as it is handed over, and it goes on with the last one.
+// Next owner. When the owner leaves, the newest urgent task comes next. A task is urgent if it was
+// signalled, or if it has let another task run first. Without urgent tasks, the oldest waiter of
+// the entry queue comes next. The urgent list belongs to the owner and needs no lock. An entrant
+// may wait for several monitors. Each becomes its own when it is handed over, and the entrant
+// continues with the last one.
 //
-// Who leaves it to wait in it does so before it sleeps, but tells the next one last, by a switch to
-// it where that is possible (sched::wake_and_park): as long as who has one of the monitors does not
-// run, nobody can have all of them, and so nobody can make the waiter go on before it is saved.
+// Leaving to wait. A task that waits inside a monitor hands it over before it sleeps. It notifies
+// the next task last, if possible by a switch to that task (sched::wake_and_park). As long as the
+// next owner of one of the monitors does not run, no task can have all of them. So no task can make
+// the waiter continue before the waiter is saved.
 //
-// An owner that waits for a call (waitfor) stays the owner; `accepting_` says which calls may go
-// before it. Whoever brings such a call claims the acceptance, once, and then has the acceptor's
-// rights over its monitors: it takes the acceptance back everywhere, and makes itself the owner of
-// those it calls on, with the acceptor urgent behind it. So does who comes back from a wait that
-// nobody ended by a signal, if all that it lacks is the acceptor's: it was inside, and an owner
-// that accepts over and over never leaves. The acceptor waits on behind it.
+// External scheduling. An owner that waits for a call (waitfor) stays the owner; `accepting_` says
+// which calls may run before it continues. A task that brings such a call claims the acceptance,
+// once, and then has the acceptor's rights over its monitors. It withdraws the acceptance from all
+// monitors, makes itself the owner of the monitors of its call, and puts the acceptor on the urgent
+// list behind it. A task that returns from a wait without a signal does likewise, if the acceptor
+// owns all the monitors that it lacks: it was inside before, and an owner that accepts over and
+// over never leaves. The acceptor keeps waiting behind it.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -44,24 +49,27 @@ class monitor;
 
 namespace detail {
 
-inline constexpr std::size_t most_monitors = 8; // at once
+inline constexpr std::size_t most_monitors = 8; // in one set
 
-using member_key = const void*; // which member a call is of; null: none that could be accepted
+// identifies the member that a call is of; null: a call that cannot be accepted
+using member_key = const void*;
 template <auto Member>
 inline constexpr char key_of_member = 0;
 inline constexpr char key_of_destructor = 0;
-inline constexpr char key_of_return = 0; // of who has waited inside, and lacks what it wants
+// the key of a task that has waited inside, and enters its monitors again
+inline constexpr char key_of_return = 0;
 
 inline std::uintptr_t self_identity() noexcept {
     return reinterpret_cast<std::uintptr_t>(sched::current_identity());
 }
 
-// A constant object is entered as any other: all that entering changes is mutable.
+// Enters a constant object like any other: the members that entering changes are mutable.
 inline monitor& as_monitor(const monitor& one) noexcept {
     return const_cast<monitor&>(one);
 }
 
-// Some monitors, each once, by address. All who want several take them in this order.
+// A set of monitors, each once, ordered by address. All tasks that want several monitors take them
+// in this order.
 class monitor_set {
 public:
     monitor_set() noexcept = default;
@@ -70,7 +78,7 @@ public:
         all_[count_++] = &as_monitor(first);
         (add(as_monitor(rest)), ...);
     }
-    // In order already; some may stand there several times.
+    // Takes monitors that are already in order; a monitor may occur several times.
     monitor_set(monitor* const* sorted, std::size_t count) noexcept {
         for (std::size_t i = 0; i < count; ++i)
             if (i == 0 || sorted[i] != sorted[i - 1]) all_[count_++] = sorted[i];
@@ -78,7 +86,8 @@ public:
     void add(monitor& one) noexcept;
     std::size_t size() const noexcept { return count_; }
     monitor& operator[](std::size_t i) const noexcept { return *all_[i]; }
-    bool within(const monitor_set& other) const noexcept; // each of these is one of those
+    // Returns true if `other` contains each monitor of this set.
+    bool within(const monitor_set& other) const noexcept;
     bool operator==(const monitor_set& other) const noexcept {
         bool same = count_ == other.count_;
         for (std::size_t i = 0; same && i < count_; ++i) same = all_[i] == other.all_[i];
@@ -87,34 +96,37 @@ public:
 
 private:
     std::size_t count_ = 0;
-    std::array<monitor*, most_monitors> all_; // the first `count_`
+    std::array<monitor*, most_monitors> all_; // the first `count_` are valid
 };
 
 struct entrant;
 
-// One monitor's turn of a claimant, in that monitor's lists.
+// The place of an entrant in the lists of one monitor.
 struct queue_node : base::list_node {
     entrant* whose;
 };
 
-// Somebody who shall own monitors, and sleeps until it does. In its frame.
+// A task that waits until it owns a number of monitors. The object lies in the task's frame.
 struct entrant {
     std::uintptr_t identity;
-    sched::wait_point* point; // where it sleeps
-    // Monitors to be handed over yet; and one more while it may not sleep yet, or not here.
+    sched::wait_point* point; // where the task sleeps
+    // The number of monitors that the entrant still lacks, plus one while it must not sleep yet, or
+    // not here.
     base::atomic<std::uint32_t> missing;
-    // Of one that wants to enter, which writes them; of others they mean nothing.
+    // Written by a task that wants to enter, and meaningless for any other.
     member_key member;
     const monitor_set* wanted;
-    bool accepted; // it was given all of them
+    bool accepted; // the task was given all of the monitors
 
     entrant(std::uintptr_t who, sched::wait_point& where, std::uint32_t owed) noexcept
         : identity(who), point(&where), missing(owed) {}
-    // `count` of the missing are there. True: they were the last, and it sleeps until the caller
-    // wakes it. Else it may be gone. (If no more than these are missing, nobody else counts any
-    // more, and it takes no locked instruction.)
+    // Grants `count` missing monitors. Returns true if they were the last; the entrant then sleeps
+    // until the caller wakes it. Otherwise the entrant may already be gone. If no more than `count`
+    // monitors are missing, no other task grants any more, and the function needs no locked
+    // instruction.
     [[nodiscard]] bool has_all_with(std::uint32_t count) noexcept {
-        // These pair with the others' and with wait_rest's; the wake tells it of the 0.
+        // The load pairs with the decrement by another owner and with wait_rest. The wake-up
+        // publishes the 0 to the entrant.
         if (missing.load_acq() != count)
             return base::elidable(missing).fetch_sub_acq_rel(count) == count;
         missing.store_rlx(0);
@@ -123,14 +135,15 @@ struct entrant {
     void grant(std::uint32_t count) noexcept {
         if (has_all_with(count)) sched::wake(*point);
     }
-    // For one that was told to go on before it slept: waits for what is missing.
+    // For an entrant that was granted monitors before it slept: waits for the missing ones.
     void wait_rest(const char* what, const void* on) noexcept;
-    // Wakes `next`, who has a monitor that is missing, and waits for it; nobody was told of the
-    // caller's sleep before.
+    // Wakes `next`, which has one of the missing monitors, and waits for the missing monitors. No
+    // task knew of the caller's sleep before.
     void wait_behind(entrant& next, sched::strand& own, const char* what, const void* on) noexcept;
 };
 
-// A claimant's turns with each of a set; not made before they are used.
+// The nodes of an entrant, one for each monitor of a set; they are not constructed before their
+// first use.
 struct queue_nodes {
     queue_nodes() noexcept {}
     ~queue_nodes() {}
@@ -142,13 +155,14 @@ struct queue_nodes {
 struct accept_request;
 struct entrance;
 
-// Who has got monitors, but is not told yet: one that gets several from the same owner is told
-// once, of all.
+// An entrant that has been granted monitors but not yet been woken. An entrant that gets several
+// monitors from one owner is woken once, for all of them.
 struct pending_wakeup {
     entrant* of;
     std::uint32_t count = 1;
     explicit pending_wakeup(entrant* first = nullptr) noexcept : of(first) {}
-    // Null: nobody. It cannot be gone: it misses what it has not been told of.
+    // Adds a grant for `next`; null: there is none. `next` cannot be gone, because it still lacks
+    // the monitors of which it has not been told.
     void add(entrant* next) noexcept {
         if (!next) return;
         if (next != of) notify();
@@ -160,39 +174,41 @@ struct pending_wakeup {
     }
 };
 
-// What models of monitors do with several at once. In src/monitor/core.cpp.
+// The operations of conditions and waitfor on several monitors. Implemented in
+// src/monitor/core.cpp.
 struct monitor_ops {
-    // Enters `one`, which is not free. True: it was not the caller's before.
+    // Enters `one`, which is not free. Returns true if the caller was not inside before.
     static bool enter_one(monitor& one, std::uintptr_t me, member_key member) noexcept;
-    // Enters all[at], which is not free, and those after it, in this order; bit i of the answer:
-    // all[i] was not the caller's before.
+    // Enters all[at], which is not free, and the monitors after it, in this order. Bit i of the
+    // result says that the caller was not inside all[i] before.
     static unsigned enter_from(monitor* const* all, std::size_t count, std::size_t at,
                                std::uintptr_t me, member_key member) noexcept;
-    // Leaves those of the first `count` whose bit is set, from the last one on, where somebody
-    // comes next.
+    // Leaves those of the first `count` monitors whose bit is set, from the last one on, and hands
+    // them to their next owners.
     static void leave_from(monitor* const* all, std::size_t count, unsigned fresh,
                            std::uintptr_t me) noexcept;
     static void enter(const monitor_set& all, std::uintptr_t me) noexcept;
-    // The same after a wait that has ended by its limit or a cancellation.
+    // Enters all monitors again after a wait that has ended by its limit or by cancellation.
     static void reenter(const monitor_set& all, std::uintptr_t me) noexcept;
     static void leave(const monitor_set& all, std::uintptr_t me) noexcept;
     static bool owned(const monitor_set& all, std::uintptr_t me) noexcept;
-    // Owned by nobody who runs, named by `key`, until somebody adopts it. Blocks while somebody is
-    // inside.
+    // Makes `key` the owner of the monitor, in place of a running task, until a task adopts it.
+    // Blocks while a task is inside.
     static void reserve(monitor& fresh, const void* key) noexcept;
-    static void release(monitor& reserved) noexcept; // nobody will
+    // gives up a reserved monitor that no task will adopt
+    static void release(monitor& reserved) noexcept;
     static void adopt(monitor& reserved) noexcept;
 };
 
 } // namespace detail
 
-// A class becomes a monitor by deriving from this; see sennit/monitor.hpp.
+// The base class of monitors; see sennit/monitor.hpp.
 class monitor {
 public:
     monitor() noexcept = default;
     monitor(const monitor&) = delete;
     monitor& operator=(const monitor&) = delete;
-    // Ends the program when somebody is inside or waits.
+    // Ends the program if a task is inside or waits.
     ~monitor();
 
 private:
@@ -204,47 +220,52 @@ private:
     using identity = std::uintptr_t;
     static constexpr identity has_waiters = 1;
 
-    bool enter_now(identity me) noexcept { // one of several
+    bool enter_now(identity me) noexcept { // for a set of several monitors
         identity seen = 0;
-        return word_.load_rlx() == 0 &&
-               base::elidable(word_).cas_acq(seen, me); // a hint; pairs with leave
+        // Pairs with leave_now and leave_in_solitude.
+        return word_.load_rlx() == 0 && base::elidable(word_).cas_acq(seen, me);
     }
     bool enter_elided(identity me) noexcept {
         identity seen = 0;
-        if (taken_.load_rlx() != 0 || !base::elidable(word_).cas_acq(seen, me))
-            return false;    // a hint; pairs with leave
+        // `taken_` is a hint; the compare-and-swap pairs with leave_elided.
+        if (taken_.load_rlx() != 0 || !base::elidable(word_).cas_acq(seen, me)) return false;
         taken_.store_rlx(1); // a hint
         return true;
     }
-    // The same of one of several, between base::begin_exclusive and end_exclusive.
+    // Enters one of several monitors, between base::begin_exclusive and end_exclusive.
     bool enter_in_solitude(identity me) noexcept {
-        const bool free = word_.load_acq() == 0; // pairs with leave
-        if (free) word_.store_rlx(me);           // orders nothing, as the compare-and-swap
+        const bool free = word_.load_acq() == 0; // pairs with leave_in_solitude and leave_now
+        if (free) word_.store_rlx(me); // orders nothing: the load has the order of the enter
         return free;
     }
     bool leave_in_solitude(identity me) noexcept {
-        const bool nobody_next =
-            urgent_.empty() && word_.load_rlx() == me; // orders nothing: ours, or wanted
-        if (nobody_next) word_.store_rel(0);           // pairs with enter_now
+        // Orders nothing: the word says that this task owns the monitor, or that a waiter has set
+        // its flag.
+        const bool nobody_next = urgent_.empty() && word_.load_rlx() == me;
+        if (nobody_next) word_.store_rel(0); // pairs with enter_now
         return nobody_next;
     }
     bool owned_by(identity who) const noexcept {
+        // Orders nothing: the result is true only if this owner wrote the word.
         return (word_.load_rlx() & ~has_waiters) == who;
-    } // true only if it is
-    // Unless somebody comes next.
+    }
+    // Leaves the monitor. Returns false if a task comes next; the monitor is then still owned.
     bool leave_now(identity me) noexcept {
         identity seen = me;
-        return urgent_.empty() && base::elidable(word_).cas_rel(seen, 0); // pairs with enter_now
+        // Pairs with enter_now.
+        return urgent_.empty() && base::elidable(word_).cas_rel(seen, 0);
     }
     bool leave_elided(identity me) noexcept {
         identity seen = me;
         if (!urgent_.empty()) return false;
-        taken_.store_rlx(0);                           // a hint
-        return base::elidable(word_).cas_rel(seen, 0); // pairs with enter_now
+        taken_.store_rlx(0); // a hint
+        // Pairs with enter_now.
+        return base::elidable(word_).cas_rel(seen, 0);
     }
     void transfer_and_notify() noexcept;
     detail::entrant* transfer_to_next() noexcept;
-    // Who comes next is not told yet; null: nobody does.
+    // Leaves the monitor and hands it to the next owner, which is returned but not yet woken; null:
+    // there is none.
     detail::entrant* leave_and_transfer(identity me) noexcept;
     enum class entered { this_one, all };
     entered enter_slow(const detail::monitor_set& all, identity me,
@@ -254,20 +275,21 @@ private:
     static const void* holder(const void* on) noexcept; // for reports
 
     mutable base::atomic<identity> word_{0};
-    mutable base::intrusive_stack<detail::queue_node> urgent_; // the owner's
-    mutable base::spin_lock lock_;                             // guards the two below
-    // Not zero: probably not free. A hint for who enters no other with it: a look at the word would
-    // wait for the locked instruction by which it was left, 3 ns of an empty call (Xeon). Who
-    // enters several waits for the others' anyway, and leaves it as it is.
+    mutable base::intrusive_stack<detail::queue_node> urgent_; // used by the owner only
+    mutable base::spin_lock lock_;                             // guards the two members below
+    // Nonzero: the monitor is probably not free. A hint for a task that enters this monitor alone.
+    // A look at the word would wait for the locked instruction by which the monitor was left, 3 ns
+    // of an empty call (Xeon). A task that enters several monitors waits for the locked
+    // instructions of the other monitors in any case, and leaves the hint unchanged.
     mutable base::atomic<std::uint32_t> taken_{0};
     mutable base::intrusive_queue<detail::queue_node> waiting_;
-    // How many come back from a wait and may be in it.
+    // Number of tasks that come back from a wait and may be in `waiting_`.
     mutable base::atomic<std::uint32_t> returning_{0};
     mutable detail::accept_request* accepting_ = nullptr;
 };
 
 inline bool detail::monitor_ops::owned(const monitor_set& all, std::uintptr_t me) noexcept {
-    std::size_t i = 0; // there is one at least
+    std::size_t i = 0; // a set has at least one element
     do {
         if (!all[i].owned_by(me)) return false;
     } while (++i < all.size());

@@ -34,14 +34,15 @@ struct nothing_more {
 template <class F = nothing_more>
 struct clause_with : accept_clause {
     F function{};
-    // Called, with the monitors held, when the clause was chosen: after the accepted call has left.
+    // Returns the clause with a function. waitfor calls the function, with the monitors held, if it
+    // has chosen the clause, after the accepted call has left.
     template <class G>
     clause_with<std::decay_t<G>> then(G&& action) const {
         return {static_cast<const accept_clause&>(*this), std::forward<G>(action)};
     }
 };
 
-// Whether the first parameters of a function, after the object of a member function, are these
+// True if the first parameters of a function, after the object of a member function, are these
 // monitors.
 template <class F, class... M>
 inline constexpr bool is_call_on = false;
@@ -88,5 +89,5 @@ inline constexpr bool is_call_on<R (C::*)(P...) const & noexcept, First, M...> =
 } // namespace sennit::detail
 
 namespace sennit {
-using detail::no_clause; // what waitfor returns when all its clauses are left out
+using detail::no_clause; // the result of waitfor when all its clauses are switched off
 } // namespace sennit

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the next piece of a loop should be: so long that offering the rest to thieves costs
-// nothing against it, so short that what a thief cannot get any more is little.
+// chunk_sizer: decides how long the next chunk of a loop is. A chunk must be long compared with the
+// cost of offering the rest to thieves, and short enough that little work is out of the thieves'
+// reach.
 //
-// A piece aims at `target_ns`. The first is one element, since nothing is known about it; each next
-// one follows from the time of the one before and has at most `growth` times as many. Elements may
-// suddenly become dearer, so a piece is also at most 1/16 of what is left; but not less than a
-// quarter of the target, or the looks at the clock would cost more than they find. One instance for
-// each range that somebody runs; not shared.
+// A chunk aims at `target_ns`. The first chunk is one element, because nothing is known about its
+// cost. The length of each later chunk follows from the time of the previous one, and is at most
+// `growth` times as long. Elements may suddenly become more expensive, so a chunk is also at most
+// 1/16 of the rest. But it is at least a quarter of the target; otherwise the readings of the clock
+// would cost more than they gain. Each running range has one instance, which is not shared.
 #pragma once
 
 #include "sennit/detail/core/now.hpp"
@@ -18,11 +19,12 @@
 
 namespace sennit::par::detail {
 
-// Where long pieces begin without a grain: a multiple of the elements in a cache line and of every
-// vector's length.
+// Without a grain, long chunks start at multiples of this number of elements. It is a multiple of
+// the elements in a cache line and of every vector's length.
 inline constexpr std::size_t chunk_alignment = 64;
 
-// The first multiple of `unit` from `index` on, or `limit` if there is none before it.
+// Returns the first multiple of `unit` that is not below `index`, or `limit` if there is none
+// before `limit`.
 inline std::size_t round_up(std::size_t index, std::size_t unit, std::size_t limit) noexcept {
     const std::size_t over = index % unit;
     const std::size_t missing = over == 0 ? 0 : unit - over;
@@ -34,7 +36,7 @@ public:
     explicit chunk_sizer(grain wanted) noexcept
         : unit_(std::max<std::size_t>(wanted.elements, 1)), aim_(unit_), least_(unit_) {}
 
-    // The end of the piece that begins at `first`: beyond it, at most `last`.
+    // Returns the end of the chunk that begins at `first`: more than `first`, at most `last`.
     std::size_t next_end(std::size_t first, std::size_t last) const noexcept {
         const std::size_t left = last - first;
         const std::size_t size = std::max({std::min(aim_, left / 16), least_, std::size_t{1}});
@@ -44,7 +46,7 @@ public:
         return round_up(first + size, unit, last);
     }
 
-    // Tells of a piece of `count` elements that has just ended.
+    // Records a chunk of `count` elements that has just ended.
     void note_chunk(std::size_t count) noexcept {
         const std::int64_t now = sched::now_ns();
         const auto took = static_cast<std::size_t>(std::max<std::int64_t>(now - since_, 1));
@@ -56,7 +58,7 @@ public:
     }
 
 private:
-    // Offering the rest costs about 30 ns a piece; a thief takes 20 us before it takes anything by
+    // Offering the rest costs about 30 ns a chunk. A thief waits 20 µs before it takes forks by
     // force.
     static constexpr std::size_t target_ns = 10'000;
     static constexpr std::size_t growth = 16;
@@ -64,7 +66,7 @@ private:
 
     std::size_t unit_;
     std::size_t aim_;   // elements that take about the target
-    std::size_t least_; // fewer than these are not worth a piece
+    std::size_t least_; // the smallest number of elements that is worth a chunk
     std::int64_t since_ = sched::now_ns();
 };
 

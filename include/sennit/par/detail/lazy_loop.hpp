@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of the parallel loops: a range of indices that is divided only when somebody asks.
+// The engine of the parallel loops: a range of indices that is divided only when a worker asks for
+// work.
 //
-// Protocol. Who runs a range takes it in pieces, from the front. Before each piece it pushes one
-// fork, which stands for the whole rest behind the piece, and takes it back after it. So at any
-// time a thief finds nearly everything that is left as one steal, by request at the edge of a piece
-// or by force in the middle of a long one, and a range that nobody wants costs a push, a pop and a
-// look at the clock for each piece. A thief halves what it took, offers the upper half, and runs
-// the lower one in the same way. Its victim will ask for the upper half as soon as its piece is
-// finished.
+// Protocol. A worker runs a range in chunks, from the front. Before each chunk it pushes one fork,
+// which stands for the whole rest behind the chunk, and takes it back after the chunk. At any time
+// a thief therefore finds nearly all remaining elements as one fork. It gets the fork by request at
+// the edge of a chunk, or by force in the middle of a long one. A range without thieves costs a
+// push, a pop and a reading of the clock for each chunk. A thief halves the range that it took,
+// offers the upper half, and runs the lower half in the same way. Its victim will ask for the upper
+// half as soon as its chunk is finished.
 //
-// Errors. A piece that throws leaves its first index in `failed`; pieces that begin behind the
-// lowest such index are not started, all before it are run. Joins prefer the exception of the lower
-// range. So the exception that arrives is that of the lowest element that throws, the same one as
-// in a serial loop, however the work was divided. Tested by tests/unit/par.
+// Errors. A chunk that throws stores its first index in `failed`. Chunks that begin behind the
+// lowest such index are not started; all chunks before it are run. Joins prefer the exception of
+// the lower range. The exception that arrives is therefore that of the lowest element that throws,
+// as in a serial loop, however the work was divided. Tested by tests/unit/par.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -29,9 +30,9 @@ namespace sennit::par::detail {
 
 using sennit::detail::own_copy;
 
-// What a loop does with its indices. `run(value, first, last)` goes over the elements of a piece in
-// order and returns the value so far; an empty one means that no element has been seen. `join` puts
-// two neighbouring values together.
+// The function that a loop applies to its indices. `run(value, first, last)` visits the elements of
+// a chunk in order and returns the value so far; an empty value means that no element has been
+// visited. `join` combines two neighbouring values.
 template <class Work>
 using partial = std::optional<typename Work::value_type>;
 
@@ -42,7 +43,8 @@ struct lazy_loop {
     base::atomic<std::size_t> failed{std::numeric_limits<std::size_t>::max()};
 
     bool dropped(std::size_t first) const noexcept {
-        return failed.load_rlx() < first; // a hint: whoever misses it does some work in vain
+        // A hint: a worker that reads an old value does some work without result.
+        return failed.load_rlx() < first;
     }
     void fail(std::size_t first) noexcept {
         std::size_t lowest = failed.load();
@@ -58,8 +60,8 @@ partial<Work> join(const Work& work, partial<Work> low, partial<Work> high) {
     return low;
 }
 
-// A function of its own, with its own copy of the work: nothing of the loop around it, whose
-// addresses thieves know, gets between the compiler and the elements.
+// A separate function with its own copy of the work. Thieves know the addresses of the loop around
+// it; the copy keeps them out of the compiler's way.
 template <class Work>
 [[gnu::noinline]] void run_chunk(own_copy<const Work> work, partial<Work>& value, std::size_t first,
                                  std::size_t last) {
@@ -92,7 +94,7 @@ struct stolen_rest {
     partial<Work> operator()() const { return run_stolen<Work>(*loop, first, last); }
 };
 
-// Runs [first, last) behind the elements that `value` stands for.
+// Runs [first, last) after the elements whose result is `value`.
 template <class Work>
 partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t first,
                         std::size_t last) {
@@ -107,8 +109,8 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
         const std::size_t end = steps.next_end(first, last);
         const bool more = end < last;
         if (more) {
-            rest->function.first =
-                end; // what the elements fork lies behind the slot: its other words stay
+            // Only this word of the slot changes: forks of the elements use memory behind the slot.
+            rest->function.first = end;
             sched::push_fork(slot);
         }
         auto piece = [&]() noexcept(Work::never_throws) {
@@ -141,7 +143,8 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
     return value;
 }
 
-// Runs [0, count) behind `value`. From a thread that is no worker, on the default runtime.
+// Runs [0, count) with the initial `value`. On a thread that is no worker it uses the default
+// runtime.
 template <class Work>
 partial<Work> run_loop(const Work& work, partial<Work> value, std::size_t count, grain wanted) {
     lazy_loop<Work> loop{work, wanted};

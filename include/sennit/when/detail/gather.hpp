@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared state that becomes ready when enough of many others are: the common part of when_all,
-// when_any and the waits for values.
+// gathering: a shared state that becomes ready when enough of several futures are ready. It is the
+// common part of when_all, when_any and the waits for values.
 //
-// Each source gets a node; nodes and futures live in the new state, and each attached node holds a
-// reference to it. Protocol. A source that is decisive tries to be the winner; any other counts
-// `left_` down. The winner, or who counts to zero, has decided; that happens once. Who comes last
-// of the decision and the end of attaching completes: it detaches the nodes whose sources are not
-// ready yet, so that a source that outlives many gatherings remembers none of them, and publishes.
-// A node whose source acts at that moment only drops its reference.
+// Each source has a node. Nodes and futures live in the new state, and each attached node holds a
+// reference to that state.
+//
+// Protocol.
+// 1. A source becomes ready. A decisive source tries to be the winner; any other source counts
+//    `left_` down.
+// 2. The winner, or the source that counts to zero, has decided. This happens once.
+// 3. The decision and the end of attaching are two steps. The later of the two completes: it
+//    detaches the nodes whose sources are not ready yet, and publishes the result. A source that
+//    outlives many gatherings therefore remembers none of them.
+// 4. A node whose source acts at that moment only drops its reference.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -23,7 +28,7 @@
 
 namespace sennit::detail {
 
-// Which source decides alone; if none of these comes, the last one does.
+// The kind of source that decides alone. If none of that kind comes, the last source decides.
 enum class decisive : std::uint8_t { none, any, value, error };
 
 class gathering {
@@ -34,7 +39,7 @@ public:
         : result_(result), decisive_(which), count_(count), left_(count), nodes_(new node[count]) {}
     gathering(const gathering&) = delete;
 
-    // The i-th source; before start.
+    // Registers the i-th source; called before start.
     void add(std::size_t i, future_state& source) noexcept { nodes_[i].set(*this, source); }
 
     // Attaches to all sources. The winner's number is stored at `winner` before the result is
@@ -96,8 +101,8 @@ constexpr std::size_t size_of(const std::tuple<T...>&) noexcept {
     return sizeof...(T);
 }
 
-// A future of the futures themselves, or of a result that consists of the winner's number and them.
-// Throws future_error (no_state) and std::bad_alloc; nothing was moved then.
+// Returns a future of the futures themselves, or of a result that consists of the winner's number
+// and the futures. Throws future_error (no_state) and std::bad_alloc; no future was moved then.
 template <class Result, class Futures>
 future<Result> gather(decisive which, Futures&& futures) {
     for_each_state(futures, [](std::size_t, future_state&) {});
