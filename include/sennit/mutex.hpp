@@ -58,8 +58,8 @@ public:
     }
     bool try_lock() noexcept {
         std::uintptr_t seen = 0;
-        return base::elidable(word_).cas_acq(seen, self()) ||
-               (seen != 0 && try_lock_slowly()); // pairs with unlock
+        // Pairs with unlock.
+        return base::elidable(word_).cas_acq(seen, self()) || (seen != 0 && try_lock_slowly());
     }
     void unlock() {
         std::uintptr_t seen = self();
@@ -72,8 +72,8 @@ protected:
     bool lock_until(std::int64_t deadline_ns) {
         std::uintptr_t seen = 0;
         const std::uintptr_t me = self();
-        return base::elidable(word_).cas_acq(seen, me) ||
-               lock_slowly(me, deadline_ns); // pairs with unlock
+        // Pairs with unlock.
+        return base::elidable(word_).cas_acq(seen, me) || lock_slowly(me, deadline_ns);
     }
     bool owned() const noexcept {
         // Orders nothing: the result is true only if this owner wrote the word.

@@ -7,7 +7,7 @@
 
 namespace sennit::detail {
 
-// Inline: a call less on the way to the switch.
+// Inline: that saves one call before the stack switch.
 [[gnu::always_inline]] inline sched::wake_reason channel_core::wait_in(sched::wait_list& list,
                                                                        void* mine, const char* what,
                                                                        std::int64_t deadline_ns) {

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of select. All sources' locks are held, in the order of their addresses, while it
-// looks what is ready and while it enters their lists: so it either finds its partner or is found,
-// and no other source can claim it while it claims a partner. (Go's select works the same way.)
-// Only then it waits; afterwards it leaves list by list.
+// The driver of select.
+//
+// Protocol.
+// 1. The caller takes the locks of all sources, in the order of their addresses.
+// 2. It looks for a ready case, starting at a random one. If it finds a case, that case happens,
+//    and the caller releases the locks.
+// 3. Otherwise it enters the waiter lists of all sources, and only then releases the locks and
+//    waits.
+// 4. After the wait it leaves the lists one by one.
+//
+// Why it is correct: steps 2 and 3 run under all locks. The caller therefore either finds its
+// partner or is found by it. No other source can claim the caller while it claims a partner. (Go's
+// select works in this way.)
 #include "sennit/select.hpp"
 
 #include "sennit/detail/core/random.hpp"
@@ -40,7 +49,7 @@ public:
         for (std::size_t i = lock_count_; i-- > 0;) locks_[i]->unlock();
     }
 
-    // With the locks held. The number of a case that has happened, or none.
+    // Called with the locks held. Returns the number of a case that has happened, or none.
     std::size_t try_now(sched::wake_ups& woken) noexcept {
         std::array<std::uint8_t, most> order;
         for (std::size_t i = 0; i < cases_.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
@@ -52,8 +61,8 @@ public:
         return none;
     }
 
-    // With the locks held, which are free afterwards. Begins with a case at random: of several that
-    // wait in one channel its partner takes the first.
+    // Called with the locks held, and releases them. It enters the lists starting with a random
+    // case, because a partner takes the first of several cases that wait in one channel.
     std::size_t wait(const char* what) {
         std::int64_t deadline = sched::never;
         std::size_t timed = none;
@@ -72,7 +81,8 @@ public:
         }
         const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
         const sched::wake_reason why = sched::wait(
-            point_, publish, this, {.deadline_ns = deadline, .what = what}); // on several: on none
+            // The reports get no object, because the caller waits on several.
+            point_, publish, this, {.deadline_ns = deadline, .what = what});
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             select_case& one = *cases_[i];
             if (!one.enabled) continue;
@@ -97,15 +107,15 @@ private:
         return static_cast<sched::wake_reason>(
             static_cast<std::uint32_t>(sched::wake_reason::source) + which);
     }
-    // Stop tokens last: a callback may claim at once.
+    // Registers stop tokens last, because a callback may claim immediately.
     void publish() noexcept {
         unlock();
         for (std::size_t i = 0; i < cases_.size(); ++i)
             if (cases_[i]->enabled) cases_[i]->register_waiter(point_, reason_of(i));
     }
     sched::wait_entry* entry_at(std::size_t i) noexcept {
-        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) +
-               i; // SAFETY: made by wait before
+        // SAFETY: wait has constructed it before.
+        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i;
     }
 
     std::span<select_case* const> cases_;
@@ -115,7 +125,7 @@ private:
     alignas(sched::wait_entry) std::byte entries_[most * sizeof(sched::wait_entry)];
 };
 
-// The number of the case whose turn it is, of which `fallback` is the default one.
+// Returns the number of the case that happens next; `fallback` is the number of the default case.
 std::size_t choose(std::span<select_case* const> cases, std::size_t fallback, const char* what) {
     selection mine(cases);
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of waituntil: one select after the other, of the clauses that may still be needed. So
-// whatever holds for select (one clause happens, the others have taken nothing, no event is lost)
-// holds for each of them.
+// The driver of waituntil. It runs one select after the other, over the clauses that may still be
+// needed. The guarantees of select (one clause happens, the other clauses have taken nothing, no
+// event is lost) therefore hold for each step.
 #include "sennit/waituntil.hpp"
 
 #include <stdexcept>
@@ -26,7 +26,8 @@ public:
         return value_of(root(), happened) == value::holds;
     }
 
-    // Those without which it cannot come to hold, or can: all but those under a side that holds.
+    // Returns the open clauses that can still decide the expression: all clauses except those below
+    // a side that holds.
     clause_bits needed(clause_bits happened) const noexcept {
         return needed_below(root(), happened);
     }
@@ -35,7 +36,7 @@ private:
     enum class value : std::uint8_t { left_out, open, holds };
     std::size_t root() const noexcept { return terms_.size() - 1; }
 
-    // As deep as the expression is written.
+    // Recurses as deep as the expression is nested.
     value value_of(std::size_t at, clause_bits happened) const noexcept {
         const wait_term& term = terms_[at];
         if (term.what == wait_term::kind::clause) {

@@ -15,7 +15,7 @@ coroutine_settings::coroutine_settings(std::string_view called, std::size_t stac
     called.copy(name.data(), name.size() - 1);
 }
 
-// The first turn; or a misuse.
+// Starts the first resume, or reports a misuse.
 void coroutine_frame::begin() {
     SENNIT_CHECK(phase_ != phase::ended,
                  "[SNT-304] a coroutine was resumed after its end; ask done() first");
@@ -28,13 +28,13 @@ void coroutine_frame::begin() {
                  : &sched::coroutine_stack::take(&coroutine_frame::run, this);
 }
 
-// All of a body's life on its stack, which is free when this returns.
+// Runs the whole life of a body on the coroutine's stack, which is free when this function returns.
 void coroutine_frame::run(void* self) noexcept {
     auto& me = *static_cast<coroutine_frame*>(self);
     try {
         me.type_.body(me);
     } catch (const coroutine_unwind&) {
-        // It was destroyed, and that is done.
+        // The coroutine was destroyed while suspended, and the unwinding is complete.
     } catch (...) {
         me.error_ = std::current_exception();
     }
@@ -42,7 +42,7 @@ void coroutine_frame::run(void* self) noexcept {
     me.visit_->diverted_to = &me;
 }
 
-// In the resumer, of the one that ran last.
+// Called by the resumer, for the coroutine that ran last.
 void coroutine_frame::come_back_diverted() {
     if (ended())
         finish();
@@ -85,7 +85,7 @@ void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
                                            "not run; only the running body may transfer control");
     SENNIT_CHECK(&to != this, "[SNT-309] a coroutine transferred control to itself; transfer to "
                               "another coroutine, or suspend");
-    to.become_running(*visit_); // may throw at its first turn: nothing has changed then
+    to.become_running(*visit_); // the first resume may throw; nothing has changed then
     visit_->diverted_to = &to;
     phase_ = phase::suspended;
     stack_->transfer_to(*to.stack_);
@@ -94,7 +94,7 @@ void coroutine_frame::transfer(coroutine_frame& to, void*& outside) {
 }
 
 void coroutine_frame::unwind() noexcept {
-    coroutine_visit visit(nullptr); // nobody to answer
+    coroutine_visit visit(nullptr); // no resumer waits for an answer
     interrupt_ = interrupt::unwind;
     become_running(visit);
     stack_->interrupt();

@@ -13,7 +13,8 @@ void abandon(sched::fork_slot* slot, void (*drop_result)(sched::fork_slot*, void
              void* room) {
     const std::exception_ptr error =
         std::exchange(sched::this_worker()->self().pending_exception, nullptr);
-    if (slot && !sched::pop_fork(slot)) { // it ran elsewhere; may have suspended us
+    // it ran elsewhere; the pop may have suspended the caller
+    if (slot && !sched::pop_fork(slot)) {
         if (slot->done.failed())
             std::destroy_at(&slot->as<std::exception_ptr>());
         else

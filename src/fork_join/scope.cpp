@@ -9,8 +9,8 @@
 namespace sennit {
 
 namespace {
-// A context's fork stack holds at least 512 slots (32 KiB); a scope may take a part of the first
-// half of them, further children queue.
+// A context's fork stack holds at least 512 slots (32 KiB). A scope may take a part of the first
+// half of them; further children go to the queue.
 constexpr std::uint32_t max_children_in_slots = 64;
 
 sched::runtime_core& runtime_for_children() {
@@ -31,7 +31,7 @@ scope::~scope() noexcept(false) {
 
 void scope::join() {
     join_children();
-    if (stopped()) { // as new
+    if (stopped()) { // reset, so that the scope can be used again
         stopped_.store(0);
         stop_source_.reset();
     }
@@ -39,9 +39,9 @@ void scope::join() {
         std::rethrow_exception(std::move(error));
 }
 
-// Only in the activity that made it, unless that has moved to another runtime since; and while the
-// fork stack's end is where this scope left it: the child's slot must be joined before what was
-// forked earlier.
+// Returns a slot only in the context and strand that created the scope, and not after a move to
+// another runtime. The end of the fork stack must be where this scope left it, because the child's
+// slot must be joined before earlier forks.
 sched::fork_slot* scope::slot_for_child() noexcept {
     if (!home_ || home_ != sched::current_context() || maker_ != sched::current_identity() ||
         slots_ >= max_children_in_slots)
@@ -85,22 +85,22 @@ void scope::request_stop() noexcept {
         stopped_.store(1);
         if (stop_source_) source = *stop_source_;
     }
-    source.request_stop(); // runs callbacks: outside the lock
+    source.request_stop(); // runs callbacks, so outside the lock
 }
 
 std::stop_token scope::get_stop_token() {
     std::unique_lock guard(lock_);
     if (!stop_source_) {
         guard.unlock();
-        auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
+        auto fresh = std::make_unique<std::stop_source>(); // may allocate, so outside the lock
         guard.lock();
         if (!stop_source_) stop_source_ = std::move(fresh);
     }
     std::stop_source source = *stop_source_;
     guard.unlock();
-    if (stopped())
-        source.request_stop(); // who asked may not have seen the source; runs callbacks: outside
-                               // the lock
+    // A task that requested the stop may not have seen the source. request_stop runs callbacks, so
+    // it is called outside the lock.
+    if (stopped()) source.request_stop();
     return source.get_token();
 }
 

@@ -84,7 +84,7 @@ void future_state::undo() noexcept {
 }
 
 void future_state::publish_into(continuation_queue& due) noexcept {
-    sched::wake_ups woken; // outside the lock
+    sched::wake_ups woken; // wakes outside the lock
     std::lock_guard guard(lock_);
     status_.store_rel(is_ready); // pairs with ready
     woken.take_all(waiters_);
@@ -107,13 +107,14 @@ void future_state::publish_error(std::exception_ptr error) noexcept {
 }
 
 void future_state::abandon() noexcept {
-    if (references_.load_rlx() == 1)
-        return; // orders nothing: nobody can ask, and the last drop acquires
+    // Orders nothing: no future is left to ask, and the last drop acquires.
+    if (references_.load_rlx() == 1) return;
     if (!try_begin()) return;
     std::exception_ptr why;
     try {
         why = std::make_exception_ptr(
-            std::future_error(std::future_errc::broken_promise)); // its text needs memory
+            // The text of the error needs memory.
+            std::future_error(std::future_errc::broken_promise));
     } catch (const std::bad_alloc&) {
         why = std::current_exception();
     }

@@ -5,10 +5,12 @@ namespace sennit::detail {
 
 void gathering::start(std::size_t* winner) noexcept {
     stored_winner_ = winner;
-    continuation_queue due; // stays empty if we complete: nobody has the future yet
+    // `due` stays empty if this function completes the result, because no caller has the future
+    // yet.
+    continuation_queue due;
     if (count_ == 0) step(due);
     for (std::size_t i = 0; i < count_; ++i) {
-        if (winner_.load_rlx() != nobody) break; // only a hint that saves work
+        if (winner_.load_rlx() != nobody) break; // only a hint, which saves work
         result_.add_reference();
         nodes_[i].source->attach(nodes_[i]);
     }
@@ -29,13 +31,14 @@ bool gathering::decides(const node& which) noexcept {
     if (!alone) return left_.fetch_sub_acq_rel(1) == 1; // pairs with the other sources' steps
     std::size_t seen = nobody;
     return winner_.cas_rlx(
-        seen, static_cast<std::size_t>(&which - nodes_.get())); // the winner's step carries it
+        // The winner's step publishes the number.
+        seen, static_cast<std::size_t>(&which - nodes_.get()));
 }
 
 void gathering::step(continuation_queue& due) noexcept {
     if (steps_.fetch_sub_acq_rel(1) != 1) return; // pairs with the other step
-    if (stored_winner_)
-        *stored_winner_ = winner_.load_rlx(); // the other step was paired with above
+    // The fetch_sub of this function pairs with the other step.
+    if (stored_winner_) *stored_winner_ = winner_.load_rlx();
     if (decisive_ != decisive::none)
         for (std::size_t i = 0; i < count_; ++i)
             if (nodes_[i].source->detach(nodes_[i])) result_.drop_reference();

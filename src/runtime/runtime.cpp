@@ -19,7 +19,8 @@ runtime::runtime(const runtime_options& options) {
 
 runtime::~runtime() {
     if (core_->lost_in_fork()) {
-        (void)core_.release(); // its threads, and what they own, are the parent's
+        // its threads, and everything that they own, belong to the parent process
+        (void)core_.release();
         return;
     }
     core_.reset();
@@ -67,16 +68,18 @@ struct default_slot {
     std::unique_ptr<runtime> current;
 };
 
-// A child of fork() leaves its parent's default runtime, whose threads it does not have, and makes
-// its own. So does an object that is destroyed after it, and uses the library.
+// A child of fork() leaves its parent's default runtime, whose threads it does not have, and
+// creates its own. So does an object that uses the library and is destroyed after the default
+// runtime.
 constinit sched::fork_safe_static<default_slot> slot;
 
 struct end_of_default {
     ~end_of_default() {
         default_slot* const last = slot.find();
         if (!last) return;
-        // std::exit by a worker of it, or inside of `blocking`, who cannot wait for themselves; or
-        // a call that may not return. The process ends anyway.
+        // The runtime is not destroyed in two cases: std::exit was called by one of its workers or
+        // inside `blocking`, which cannot wait for themselves; or a call is in progress that may
+        // never return. The process ends in any case.
         if (last->current && (sched::current_runtime() == &last->current->core() ||
                               last->current->core().blocking_calls().busy()))
             return;

@@ -26,7 +26,8 @@ barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noex
     return {phase_, left_ == 0};
 }
 
-// Nobody can arrive between the last arrival and this: nobody is expected any more.
+// No task can arrive between the last arrival and this function, because the phase expects no
+// further arrival.
 void barrier_core::complete() noexcept {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);

@@ -13,8 +13,9 @@ latch::~latch() {
                                    "for it; let every waiter return first");
 }
 
-// The waiters are chained before the lock is freed, our last access: whoever sees the count at zero
-// takes the lock after us, and whoever we wake needs the latch no more.
+// The waiters are chained before the lock is freed, which is this function's last access to the
+// latch. A task that sees the count at zero takes the lock later, and a woken waiter does not touch
+// the latch again.
 void latch::count_down(std::ptrdiff_t update) noexcept {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);

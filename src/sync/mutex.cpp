@@ -14,7 +14,8 @@ namespace sennit {
 
 namespace {
 
-constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is handed the lock
+// A waiter that has lost for so long is handed the lock.
+constexpr std::int64_t patience_ns = 1'000'000;
 
 [[noreturn]] void fail(std::errc what, const char* where) {
     throw std::system_error(std::make_error_code(what), where);
@@ -23,21 +24,23 @@ constexpr std::int64_t patience_ns = 1'000'000; // who has lost for so long is h
 } // namespace
 
 mutex::~mutex() {
-    std::lock_guard guard(lock_); // an unlock of somebody who had it before may be on its way out
+    // An unlock by an earlier owner may not have left `lock_` yet.
+    std::lock_guard guard(lock_);
     SENNIT_CHECK(waiters_.empty(), "[SNT-201] a mutex was destroyed while a fiber or thread waits "
                                    "for it; let every waiter return first");
 }
 
 const void* mutex::holder(const void* on) noexcept {
-    // SAFETY: the bits of the address that its owner wrote.
+    // SAFETY: the bits of the address that the owner wrote.
     return reinterpret_cast<const void*>(static_cast<const mutex*>(on)->word_.load_rlx() &
                                          ~bits); // a hint
 }
 
 bool mutex::try_lock_slowly() noexcept {
     std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
+    // Pairs with unlock.
     while ((seen & ~bits) == 0)
-        if (base::elidable(word_).cas_acq(seen, seen | self())) return true; // pairs with unlock
+        if (base::elidable(word_).cas_acq(seen, seen | self())) return true;
     return false;
 }
 
@@ -46,14 +49,15 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
         fail(std::errc::resource_deadlock_would_occur,
              "sennit: [SNT-202] mutex::lock: the caller owns this mutex "
              "already; unlock it first, or use recursive_mutex");
-    if (try_lock_slowly()) return true; // somebody who waits has left a bit
+    if (try_lock_slowly()) return true; // a free word with a waiter's flag made the fast path fail
     for (unsigned i = 0; i < sched::tuning::looks_at_a_lock && sched::others_run(); ++i) {
-        for (unsigned pauses = 1u << i; pauses > 0; --pauses)
-            base::spin_pause(0); // a look disturbs the owner
+        // Each look at the word disturbs the owner.
+        for (unsigned pauses = 1u << i; pauses > 0; --pauses) base::spin_pause(0);
         if (try_lock_slowly()) return true;
     }
     attempt mine{me, false, false};
-    std::uintptr_t my_bit = 0; // `woken`, when it is we who are on the way
+    // The flag `woken`, if this task is the woken waiter.
+    std::uintptr_t my_bit = 0;
     std::int64_t began = 0;
     for (;;) {
         lock_.lock();
@@ -62,13 +66,13 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
             const std::uintptr_t others =
                 (seen & bits & ~my_bit) | (waiters_.empty() ? 0 : waiting);
             if ((seen & ~bits) == 0) {
-                if (!base::elidable(word_).cas_acq(seen, me | others))
-                    continue; // pairs with unlock
+                // Pairs with unlock.
+                if (!base::elidable(word_).cas_acq(seen, me | others)) continue;
                 lock_.unlock();
                 return true;
             }
-            if (base::elidable(word_).cas_rlx(seen, (seen & ~bits) | others | waiting))
-                break; // orders nothing: it is not ours yet
+            // Orders nothing: this task does not own the lock yet.
+            if (base::elidable(word_).cas_rlx(seen, (seen & ~bits) | others | waiting)) break;
         }
         if (began == 0) began = sched::now_ns();
         const sched::wake_reason why = sched::block(waiters_, lock_,
@@ -91,13 +95,14 @@ void mutex::unlock_slowly() {
              "sennit: [SNT-203] mutex::unlock: the caller does not own this mutex; "
              "only the fiber or thread that locked it may unlock it");
     std::uintptr_t word = word_.load_rlx(); // a hint: the CAS decides
+    // Pairs with lock.
     while ((word & woken) != 0)
-        if (base::elidable(word_).cas_rel(word, word & bits)) return; // pairs with lock
+        if (base::elidable(word_).cas_rel(word, word & bits)) return;
     sched::claimed next;
     {
         std::lock_guard guard(lock_);
-        const std::uintptr_t seen =
-            word_.load_rlx(); // the word is ours, and its bits change under the lock
+        // The owner reads its own word; the flags change under the lock.
+        const std::uintptr_t seen = word_.load_rlx();
         std::uintptr_t after = seen & woken;
         if (after == 0 && (next = sched::claim_first(waiters_))) {
             auto& its = *static_cast<attempt*>(next.entry->data);
@@ -110,8 +115,8 @@ void mutex::unlock_slowly() {
     if (next) sched::end_wait(next);
 }
 
-// ---- as a case of select. The list's lock is held from `try_now` until it waits or has found
-// another case.
+// ---- The case of a select. The caller holds the list's lock from `try_now` until it waits or has
+// found another case.
 
 detail::lock_case::lock_case(mutex& wanted) : wanted_(&wanted), mine_{mutex::self(), true, false} {
     if (wanted.owned())
@@ -120,19 +125,21 @@ detail::lock_case::lock_case(mutex& wanted) : wanted_(&wanted), mine_{mutex::sel
              "the select");
 }
 
-// Takes it, or leaves the bit `waiting` behind: with that, and the lock held, its owner cannot
-// unlock. So it cannot become free before it is known whether we enter the list. If we do not, the
-// next unlock clears the bit.
+// Takes the lock, or leaves the flag `waiting` in the word. While the flag is set and the caller
+// holds `lock_`, the owner cannot unlock. The mutex thus cannot become free before the select has
+// decided whether to enter the list. If the select does not enter it, the next unlock clears the
+// flag.
 bool detail::lock_case::try_now(sched::wake_ups&) noexcept {
     base::atomic<std::uintptr_t>& word = wanted_->word_;
     std::uintptr_t seen = word.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if ((seen & ~mutex::bits) == 0) {
-            if (base::elidable(word).cas_acq(seen, seen | mine_.who))
-                return true; // pairs with unlock
+            // Pairs with unlock.
+            if (base::elidable(word).cas_acq(seen, seen | mine_.who)) return true;
         } else if (base::elidable(word).cas_rlx(
                        seen,
-                       seen | mutex::waiting)) { // orders nothing: it is not ours yet
+                       // Orders nothing: this task does not own the lock yet.
+                       seen | mutex::waiting)) {
             return false;
         }
     }

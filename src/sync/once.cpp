@@ -10,7 +10,7 @@ bool once_flag::begin() noexcept {
         lock_.lock();
         const std::uint32_t state = state_.load_rlx(); // written under the lock
         if (state != running) {
-            if (state == fresh) state_.store_rlx(running); // as above
+            if (state == fresh) state_.store_rlx(running); // written under the lock
             lock_.unlock();
             return state == fresh;
         }

@@ -27,13 +27,13 @@ void shared_mutex::admit(kind what, void* who) noexcept {
         ++readers_;
 }
 
-// Hands the lock to the first that waits, and, if that is a reader, to the readers behind it.
+// Hands the lock to the first waiter. If that is a reader, hands it to the readers behind it, too.
 void shared_mutex::admit_waiters(sched::wake_ups& woken) noexcept {
     while (sched::wait_entry* first = waiters_.front()) {
         const request what = *static_cast<request*>(first->data);
         if (!admits(what.what)) return;
-        // Entries whose wait has ended otherwise are dropped on the way, so the one that is claimed
-        // may be another.
+        // claim_first drops entries whose wait has ended for another reason, so it may claim a
+        // later entry.
         const sched::claimed one = sched::claim_first(waiters_, 1);
         if (!one) continue;
         admit(what.what, what.who);

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::for_each: the same callable for each element of a random-access range, in parallel.
+// par::for_each: calls one callable for each element of a random-access range, in parallel.
 //
-// Use it for any loop whose iterations do not depend on each other, cheap elements included: nobody
-// has to choose chunks. Do not use it to spawn things that wait for each other; elements of one
-// piece run one after the other.
+// Use it for any loop whose iterations do not depend on each other, even over cheap elements: the
+// loop chooses its chunks itself. Do not use it to spawn tasks that wait for each other; elements
+// of one chunk run one after the other.
 //
 //     sennit::par::for_each(pixels, [](pixel& p) { p = tone_map(p); });
 //     sennit::par::for_each(rows.begin(), rows.end(), solve, sennit::par::grain{4});
 //
-// Guarantees. Each element is visited exactly once; neighbours in one piece are visited in order.
-// All calls have ended at return. `f` is called by several workers at once; it is copied if it is
-// trivially copyable and at most 64 bytes. A call of `f` may wait in any call of Sennit, fork, or
-// run a loop of its own; a system call blocks its worker. Called from a thread that is no worker,
-// the loop runs on the default runtime and blocks the thread. Exceptions: the one of the first
-// element, in order, that throws; pieces behind it that have not started are dropped. The loop
-// sizes a piece by the time that the elements before it took. If elements suddenly become a
-// thousand times more expensive, one worker finishes the piece under way: at most a sixteenth of
-// the rest of the range, or 2.5 us of the cheap elements. A grain cannot shorten a piece, because
-// it is a lower bound. `fork_each` has no pieces: a free worker can take every element that has not
-// started. Cost without help of another worker: the time of the plain loop and about 30 ns for each
-// piece, which is 30 ns for one element and 60 to 160 ns for up to 10,000 cheap elements (g++ 12
-// -O3, AMD EPYC). No allocation.
+// Guarantees. Each element is visited exactly once; neighbours in one chunk are visited in order.
+// All calls have ended when the loop returns or throws. Several workers call `f` at the same time;
+// `f` is copied if it is trivially copyable and at most 64 bytes. A call of `f` may wait in any
+// call of Sennit, fork, or run a loop of its own. A system call blocks its worker. On a thread that
+// is no worker, the loop runs on the default runtime and blocks the thread.
+//
+// Exceptions. The loop throws the exception of the first element, in order, that throws. Chunks
+// behind that element that have not started are dropped.
+//
+// The loop sizes a chunk by the time that the elements before it took. If elements suddenly become
+// a thousand times more expensive, one worker still finishes its present chunk: at most a sixteenth
+// of the rest of the range, or 2.5 µs of the cheap elements. A grain cannot shorten a chunk,
+// because it is a lower bound. `fork_each` has no chunks: a free worker can take every element that
+// has not started.
+//
+// Cost without help of another worker: the time of the plain loop and about 30 ns for each chunk.
+// That is 30 ns for one element, and 60 to 160 ns for up to 10,000 cheap elements (g++ 12 -O3, AMD
+// EPYC). No allocation.
 #pragma once
 
 #include "sennit/par/detail/lazy_loop.hpp"
@@ -43,14 +48,14 @@ constexpr Iterator advanced(const Iterator& from, std::size_t by) {
 
 struct no_value {};
 
-// Going through a range, and looking at its elements, cannot throw.
+// True if traversing a range and reading its elements cannot throw.
 template <class Iterator>
 inline constexpr bool never_throws_going =
     noexcept(*std::declval<Iterator&>()) && noexcept(++std::declval<Iterator&>()) &&
     noexcept(std::declval<const Iterator&>() + std::iter_difference_t<Iterator>()) &&
     std::is_nothrow_copy_constructible_v<Iterator>;
 
-// Calls `function(*i)` for each iterator of a piece.
+// Calls `function(*i)` for each iterator of a chunk.
 template <class Iterator, class F>
 struct visit_elements {
     using value_type = no_value;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::for_each_n: the same callable for each of n indices, or for the n elements from an iterator
-// on, in parallel.
+// par::for_each_n: calls one callable for each of n indices, or for the n elements that start at an
+// iterator, in parallel.
 //
 //     sennit::par::for_each_n(n, [=](std::size_t i) { y[i] += a * x[i]; });
 //     sennit::par::for_each_n(rows.begin(), 100, solve);
 //
-// Guarantees, exceptions and cost as for `par::for_each`. Capture pointers or spans by value in
-// cheap loops: what lies behind a reference may be changed by the stores of the loop, as far as the
-// compiler knows, and is then loaded afresh for each element, as in a plain loop.
+// Use it where the loop needs the index, or where only the first n elements are wanted. For a whole
+// range use `par::for_each`.
+//
+// Guarantees, exceptions and cost as for `par::for_each`. In cheap loops, capture pointers or spans
+// by value. The compiler must assume that the stores of the loop change an object behind a
+// reference. It then loads that object again for each element, as in a plain loop.
 #pragma once
 
 #include "sennit/par/for_each.hpp"
@@ -16,7 +19,7 @@ namespace sennit::par {
 
 namespace detail {
 
-// Calls `function(i)` for each index of a piece.
+// Calls `function(i)` for each index of a chunk.
 template <class F>
 struct visit_indices {
     using value_type = no_value;
@@ -41,7 +44,7 @@ void for_each_n(std::size_t count, F&& f, grain smallest = {}) {
     detail::run_loop(work{f}, {}, count, smallest);
 }
 
-// Nothing for n <= 0.
+// Visits no element if n <= 0.
 template <std::random_access_iterator Iterator, class F>
     requires std::invocable<F&, std::iter_reference_t<Iterator>>
 void for_each_n(Iterator first, std::iter_difference_t<Iterator> n, F&& f, grain smallest = {}) {

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // par::transform_reduce: transforms each element of a random-access range and reduces the results
-// to one, in parallel.
+// to one value, in parallel.
 //
-//     double norm = sennit::par::transform_reduce(x, 0.0, std::plus<>(), [](double v) { return v *
-//     v; }); double same = sennit::par::transform_reduce(sennit::par::deterministic, x, 0.0,
-//     std::plus<>(), square);
+//     auto square = [](double v) { return v * v; };
+//     double norm = sennit::par::transform_reduce(x, 0.0, std::plus<>(), square);
+//     double same = sennit::par::transform_reduce(sennit::par::deterministic, x, 0.0,
+//                                                 std::plus<>(), square);
 //
-// Guarantees as for `par::for_each`. `reduce` must be associative; it need not be commutative:
+// Use it for sums, counts, minima and the like over long ranges. For a few expensive calls use
+// `fork_reduce`.
+//
+// Guarantees as for `par::for_each`. `reduce` must be associative. It need not be commutative:
 // values meet in the order of their elements, `init` first. `T`, the type of `init`, must be
-// move-constructible and assignable, and both callables return what converts to it; `reduce` is
-// called with two `T&&`. Fast form: values are grouped as the work was divided, so the last bits of
-// floating-point results may differ from run to run; on one worker the grouping is that of
-// std::accumulate. Deterministic form: values are grouped by a tree that depends on the number of
-// elements and the grain only, so the bits are the same for any number of workers and in each run
-// (of the same machine code). Without a grain its leaves are blocks of n/256 elements, at least 1
-// and at most 4096; they are not divided further. Exceptions and cost as for `par::for_each`; a
-// block of the deterministic form costs about 3 ns.
+// move-constructible and assignable. Both callables must return a type that converts to `T`;
+// `reduce` is called with two `T&&`.
+// Fast form: values are grouped as the work was divided, so the last bits of floating-point results
+// may differ from run to run. On one worker the grouping is that of std::accumulate.
+// Deterministic form: values are grouped by a tree that depends only on the number of elements and
+// the grain. The bits are therefore the same for any number of workers and in each run (of the same
+// machine code). Without a grain its leaves are blocks of n/256 elements, at least 1 and at most
+// 4096; they are not divided further.
+// Exceptions and cost as for `par::for_each`; a block of the deterministic form costs about 3 ns.
 #pragma once
 
 #include "sennit/par/for_each.hpp"
@@ -53,7 +58,7 @@ struct fold_elements {
             ++at;
             --left;
         }
-        T sum = std::move(*value); // a local: it can live in a register
+        T sum = std::move(*value); // a local variable, which can live in a register
         for (; left != 0; --left, (void)++at)
             sum = static_cast<T>(
                 std::invoke(add, std::move(sum), static_cast<T>(std::invoke(change, *at))));
@@ -65,7 +70,7 @@ struct fold_elements {
     }
 };
 
-// The deterministic tree over the blocks [first, last), at least one.
+// Evaluates the deterministic tree over the blocks [first, last), of which there is at least one.
 template <class Work>
 typename Work::value_type fold_blocks(const Work& work, std::size_t block, std::size_t count,
                                       std::size_t first, std::size_t last) {

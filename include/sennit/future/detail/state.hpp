@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a promise and its futures share, apart from the value: whether it is ready, the error, who
-// waits, and what goes on from there.
+// future_state: the part of a promise and its futures that does not depend on the value type: the
+// state word, the error, the waiters and the continuations.
 //
-// State word: empty; setting: somebody has won the right to store the value or the error; ready.
-// Protocol. Empty to setting by compare-and-swap, so a value is stored outside the lock, by user
-// code that may block or throw; if it throws, the word goes back. Setting to ready under the lock,
-// together with taking all waiters and continuations off their lists: who adds itself under the
-// lock is either on a list then, or sees that it is ready. Waiters are woken and continuations run
-// outside the lock; neither touches the state for the setter any more. A continuation never runs
-// another one inside: what it makes ready it appends to its caller's queue, so chains of any length
-// take no stack. Lifetime. Counted. The setter holds a reference of its own until it has published.
+// State word:
+// * empty: no value and no error.
+// * setting: one setter has won the right to store the value or the error.
+// * ready: the value or the error is stored.
+//
+// Protocol. The setter goes from empty to setting by a compare-and-swap. It then stores the value
+// outside the lock, because user code that copies the value may block or throw. If that code
+// throws, the word goes back to empty. The setter goes from setting to ready under the lock, and
+// takes all waiters and continuations off their lists in the same critical section. A caller that
+// adds itself under the lock is therefore either on a list at that moment, or sees that the state
+// is ready. The setter wakes the waiters and runs the continuations outside the lock, and does not
+// touch the state for them any more. A continuation never runs another continuation inside: it
+// appends the continuations that it makes ready to its caller's queue, so chains of any length take
+// no stack.
+//
+// Lifetime. The state is reference-counted. The setter holds a reference of its own until it has
+// published.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -26,15 +35,15 @@ namespace sennit::detail {
 struct continuation;
 using continuation_queue = base::intrusive_queue<continuation>;
 
-// What happens once a state is ready. `act` is called once, on the thread that made it ready, or
-// that attached it too late; it must not block. The state may be gone by then, unless the
-// continuation holds a reference.
+// The action that runs once a state is ready. `act` is called once, on the thread that made the
+// state ready, or on the thread that attached the continuation to a ready state. It must not block.
+// The state may be gone by then, unless the continuation holds a reference.
 struct continuation : base::list_node {
     using action = void (*)(continuation&, continuation_queue& due) noexcept;
     explicit continuation(action f) noexcept : act(f) {}
     action act;
-    bool queued = false; // under the state's lock
-    bool failed = false; // when `act` is called: the state holds an error
+    bool queued = false; // written under the state's lock
+    bool failed = false; // valid when `act` is called: the state holds an error
 };
 
 class future_state {
@@ -44,41 +53,48 @@ public:
     future_state(const future_state&) = delete;
 
     void add_reference() noexcept {
+        // Orders nothing: the caller already has a reference.
         references_.fetch_add_rlx(1);
-    } // the caller has one, so this orders nothing
+    }
     void drop_reference() noexcept {
-        if (references_.fetch_sub_acq_rel(1) == 1) destroy_(this); // pairs with the others' drops
+        // Pairs with the drops of the other references.
+        if (references_.fetch_sub_acq_rel(1) == 1) destroy_(this);
     }
 
-    bool ready() const noexcept { return status_.load_acq() == is_ready; } // pairs with publish
+    // Pairs with publish_into.
+    bool ready() const noexcept { return status_.load_acq() == is_ready; }
 
-    // Once ready: null, or what was stored instead of a value.
+    // Call it once the state is ready. Returns null, or the exception that was stored instead of a
+    // value.
     std::exception_ptr& error() noexcept { return error_; }
 
-    // Blocks until ready, the deadline, or the end of the surrounding scope.
+    // Blocks until the state is ready, the deadline has come, or the surrounding scope is
+    // cancelled.
     sched::wake_reason wait(std::int64_t deadline_ns, const char* what) noexcept;
-    // Without a deadline; throws `cancelled`.
+    // Blocks without a deadline; throws `cancelled`.
     void wait_ready(const char* what);
 
-    // For waits of many sources. False: it is ready, and nothing was added. Who was added is
-    // removed before it dies, whatever ended its wait.
+    // For waits on several sources. add_waiter returns false, and adds nothing, if the state is
+    // ready. An entry that was added must be removed before it dies, however its wait ended.
     bool add_waiter(sched::wait_entry& entry) noexcept;
     void remove_waiter(sched::wait_entry& entry) noexcept;
 
-    // Acts at once if it is ready.
+    // Attaches a continuation. If the state is ready, it acts immediately.
     void attach(continuation& what) noexcept;
-    // True: it was attached and will not act. False: it was not, or it acts.
+    // Returns true if the continuation was attached and will not act; false if it was not attached,
+    // or acts.
     bool detach(continuation& what) noexcept;
 
-    // The setter's: the right to store, once. Then either publish or undo.
+    // Called by the setter: takes the right to store, once. The setter then calls publish or undo.
     bool try_begin() noexcept;
     void begin(); // throws std::future_error: promise_already_satisfied
     void undo() noexcept;
     void publish() noexcept;
-    void publish_into(continuation_queue& due) noexcept; // continuations are left to the caller
+    void publish_into(continuation_queue& due) noexcept; // leaves the continuations to the caller
     void publish_error(std::exception_ptr error) noexcept;
 
-    // The setter goes away: broken_promise for whoever holds a future, unless the state is ready.
+    // Called when the setter goes away: stores a broken_promise error for the futures, unless the
+    // state is ready.
     void abandon() noexcept;
 
 protected:
@@ -90,8 +106,8 @@ private:
     const destroyer destroy_;
     base::atomic<std::uint32_t> references_{1};
     base::atomic<std::uint32_t> status_{is_empty};
-    std::exception_ptr error_; // the setter's until ready
-    base::spin_lock lock_;     // guards the two below, and the step to ready
+    std::exception_ptr error_; // belongs to the setter until the state is ready
+    base::spin_lock lock_;     // guards the two members below, and the step to ready
     sched::wait_list waiters_;
     continuation_queue continuations_;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared state that a fiber of its own fills: what `async` and `then` make. State, closure and
-// the fiber's block are one piece of memory.
+// task_state: a shared state that a fiber of its own fills, for `async` and `then`. State, closure
+// and the fiber's block are one block of memory.
 //
-// References: the future's, and one that is passed on: the continuation's until the source is
-// ready, then the fiber's, then, when the function returned a future that shall be unwrapped, the
-// continuation's again.
+// References: the future holds one. A second reference is passed on: the continuation holds it
+// until the source is ready, then the fiber holds it. If the function returned a future to unwrap,
+// the continuation holds it again.
 #pragma once
 
 #include "sennit/detail/core/fiber_block.hpp"
@@ -21,7 +21,7 @@
 
 namespace sennit::detail {
 
-// What a future of a continuation's result is a future of: future<U> counts as U.
+// The value type of the future that a continuation returns: future<U> counts as U.
 template <class T>
 struct unwrapped {
     using type = T;
@@ -59,13 +59,13 @@ public:
 private:
     void launch_fiber(fiber_block::start how) noexcept {
         fiber_block::detach_unstarted();
-        fiber_block::launch(how); // it may be gone now
+        fiber_block::launch(how); // the state may be gone now
     }
     static void start_when_due(continuation& self, continuation_queue&) noexcept {
         static_cast<task_state&>(self).launch_fiber(fiber_block::start::enqueue);
     }
 
-    // What the closure holds is gone before the future is ready.
+    // The closure is destroyed before the future is ready.
     static void body(fiber_block& self) noexcept {
         auto& me = static_cast<task_state&>(self);
         if constexpr (unwraps) {
@@ -109,12 +109,12 @@ private:
     static constexpr sched::fiber_type type{&body, &ended, &typeid(F)};
 
     union {
-        F function_; // until the body has run
+        F function_; // alive until the body has run
     };
-    state_ref<future_value<R>> inner_; // only while it unwraps
+    state_ref<future_value<R>> inner_; // set only while the state unwraps a future
 };
 
-// What `then` runs.
+// The function that the fiber of `then` runs.
 template <class F, class Future>
 struct continue_with {
     F function;
@@ -122,8 +122,8 @@ struct continue_with {
     decltype(auto) operator()() { return std::invoke(std::move(function), std::move(source)); }
 };
 
-// The new state's fiber is not started yet; `made_at`: see detail/core/here.hpp. Throws
-// std::bad_alloc, and what the closure's constructor throws.
+// Creates a state whose fiber is not started yet; `made_at` is explained in detail/core/here.hpp.
+// Throws std::bad_alloc and the exceptions of the closure's constructor.
 template <class R, class F, class... A>
 auto make_task(const void* made_at, A&&... closure) {
     return make_state<task_state<R, F>>(runtime_for(nullptr), made_at, std::forward<A>(closure)...);

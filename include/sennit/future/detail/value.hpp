@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A future_state with room for a value, the counted pointer to it, and the door by which other
-// parts of the library get from a future to its state.
+// future_value: a future_state with room for a value. state_ref is the counted pointer to it.
+// future_access lets other parts of the library get from a future to its state.
 #pragma once
 
 #include "sennit/detail/base/result.hpp"
@@ -23,20 +23,20 @@ class shared_future;
 
 namespace sennit::detail {
 
-// What is stored for an R: a pointer for a reference, std::monostate for void.
+// The state for values of type R. It stores a pointer for a reference, and std::monostate for void.
 template <class R>
 class future_value : public future_state {
 public:
     explicit future_value(future_state::destroyer destroy) noexcept : future_state(destroy) {}
 
-    // The setter's, between begin and publish. Throws what the constructor throws; there is no
-    // value then.
+    // Called by the setter between begin and publish. Rethrows the exceptions of the constructor;
+    // the state then holds no value.
     template <class... A>
     void construct(A&&... arguments) {
         std::construct_at(std::addressof(value_), std::forward<A>(arguments)...);
         has_value_ = true;
     }
-    // Stores what the function returns, or throws.
+    // Stores the result of the function, or its exception.
     template <class F>
     void construct_from(F&& function) noexcept {
         try {
@@ -46,7 +46,7 @@ public:
             this->error() = std::current_exception();
         }
     }
-    // The same, from begin to publish, for values that users copy in.
+    // Performs all steps from begin to publish, for values that users copy in.
     template <class... A>
     void set_value(A&&... arguments) {
         this->begin();
@@ -59,7 +59,7 @@ public:
         this->publish();
     }
 
-    // Once ready, and the setter's before. `take`: once only.
+    // Called once the state is ready, or by the setter before. `take` may be called once.
     stored_t<R>& value() {
         if (this->error()) std::rethrow_exception(this->error());
         return value_;
@@ -81,7 +81,7 @@ private:
     };
 };
 
-// A reference to a state.
+// A counted reference to a state.
 template <class S>
 class state_ref {
 public:
@@ -93,7 +93,7 @@ public:
     template <class D>
         requires std::is_convertible_v<D*, S*>
     state_ref(state_ref<D>&& other) noexcept
-        : state_(other.release()) {} // NOLINT: as a pointer converts
+        : state_(other.release()) {} // NOLINT: converts implicitly, as a pointer does
     state_ref(state_ref&& other) noexcept : state_(other.release()) {}
     state_ref& operator=(state_ref other) noexcept {
         std::swap(state_, other.state_);
@@ -126,7 +126,7 @@ struct state_memory {
     }
 };
 
-// Throws std::bad_alloc, and what the constructor throws.
+// Throws std::bad_alloc and the exceptions of the constructor.
 template <class S, class... A>
 state_ref<S> make_state(A&&... arguments) {
     const auto destroy = [](future_state* base) noexcept {
@@ -143,13 +143,13 @@ state_ref<S> make_state(A&&... arguments) {
     }
 }
 
-// The state that a promise or a packaged task makes.
+// The state that a promise or a packaged task creates.
 template <class R>
 struct plain_state final : future_value<R> {
     using future_value<R>::future_value;
 };
 
-// The way from a future to its state and back.
+// Gives access from a future to its state, and back.
 struct future_access {
     // Throws std::future_error: no_state.
     template <class Future>
@@ -161,7 +161,8 @@ struct future_access {
     static auto take_state(Future& of) noexcept {
         return std::move(of.state_);
     }
-    // Once ready, by who alone reads it: so the exception ends with its reader, not with the state.
+    // Takes the error of a ready state, for its only reader. The exception thus ends with its
+    // reader, not with the state.
     template <class R>
     static std::exception_ptr take_error(const future<R>& of) noexcept {
         return std::move(of.state_->error());
