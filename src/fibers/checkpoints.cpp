@@ -10,15 +10,16 @@ namespace sennit {
 
 namespace {
 
-constexpr std::uint32_t most_passes =
-    1024; // between two looks: passes may become slower at any time
-constexpr std::int64_t looks_in_a_slice =
-    8; // or more: so much later than the slice's end it may be seen
+// The limit of passes between two readings of the clock, because passes may become slower at any
+// time.
+constexpr std::uint32_t most_passes = 1024;
+// At least so many readings per slice: the end of a slice is noticed at most 1/8 of a slice late.
+constexpr std::int64_t looks_in_a_slice = 8;
 
 } // namespace
 
-// The stride doubles while looks come faster than eight in a slice, and shrinks at once to what
-// would have fitted.
+// Reads the clock. The stride doubles while readings come faster than eight in a slice. It shrinks
+// immediately to the value that would have fitted.
 void checkpoints::look() {
     const std::int64_t now = sched::now_ns();
     if (began_ns_ == 0) {

@@ -34,8 +34,8 @@ void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
             "fiber_attributes::migratable "
             "or fiber_attributes::worker (or pinned)");
     if (!how.name.empty()) unstarted.set_name(how.name);
-    if (how.properties || how.priority != 0 ||
-        how.migratable) // one that moves may meet an order at any time
+    // A fiber that migrates may meet a scheduling order at any time.
+    if (how.properties || how.priority != 0 || how.migratable)
         unstarted.set_properties(how.properties ? how.properties
                                                 : std::make_shared<fiber_properties>(how.priority));
     if (how.migratable)
@@ -104,7 +104,7 @@ void fiber::check_detachable() const {
 
 void fiber::detach() & {
     check_detachable();
-    stop_ = block_->stop_source(); // nobody could ask for it later
+    stop_ = block_->stop_source(); // kept now, because the block cannot be asked later
     past_ = past::ended;
     std::exchange(block_, nullptr)->let_go();
 }
@@ -116,7 +116,8 @@ void fiber::detach() && {
 
 std::stop_source fiber::get_stop_source() {
     if (block_) return block_->stop_source();
-    if (past_ != past::none && !stop_.stop_possible()) { // it has ended, and nobody had asked
+    // The fiber has ended, and its stop state was never requested.
+    if (past_ != past::none && !stop_.stop_possible()) {
         stop_ = std::stop_source();
         if (past_ == past::stopped) stop_.request_stop();
     }

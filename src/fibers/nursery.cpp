@@ -58,7 +58,7 @@ void nursery::join() {
     if (std::exception_ptr error = std::exchange(error_, nullptr))
         std::rethrow_exception(std::move(error));
     const bool from_above = [&] {
-        std::lock_guard guard(lock_); // somebody may cancel it even now
+        std::lock_guard guard(lock_); // another thread may cancel the nursery even now
         return cut_short_ && !by_ourselves_;
     }();
     if (from_above) throw sennit::cancelled();
@@ -92,21 +92,21 @@ void nursery::cancel_children() noexcept {
         std::lock_guard guard(lock_);
         if (stop_source_) source = *stop_source_;
     }
-    source.request_stop(); // runs callbacks: outside the lock
+    source.request_stop(); // runs callbacks, so outside the lock
 }
 
 std::stop_token nursery::get_stop_token() {
     std::unique_lock guard(lock_);
     if (!stop_source_) {
         guard.unlock();
-        auto fresh = std::make_unique<std::stop_source>(); // may allocate: outside the lock
+        auto fresh = std::make_unique<std::stop_source>(); // may allocate, so outside the lock
         guard.lock();
         if (!stop_source_) stop_source_ = std::move(fresh);
     }
     std::stop_token token = stop_source_->get_token();
     guard.unlock();
-    if (cancelled())
-        cancel_children(); // whoever cancelled may not have seen the source, or not yet come to it
+    // The canceller may not have seen the source, or may not have come to it yet.
+    if (cancelled()) cancel_children();
     return token;
 }
 

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// An owner that waits for calls (waitfor): which ones it accepts, and how one that comes goes
-// before it.
+// accept_request: an owner that waits for calls (waitfor). It holds the calls that the owner
+// accepts, and the steps by which an arriving call runs before the owner continues.
 //
-// In the acceptor's frame. It stays the owner of all its monitors, whose `accepting_` points here
-// while it waits for a call to come. Who claims it (one compare-and-swap, against other calls, the
-// deadline and cancellation) acts for the acceptor: it makes all monitors forget the acceptance,
-// each under its lock, counts what the acceptor is owed from now on, makes the caller the owner of
-// what it calls on, and puts the acceptor behind it, urgent. A look under a monitor's lock is at
-// living memory, since the acceptor does not go on before all monitors have forgotten it.
+// State. The object lies in the acceptor's frame. The acceptor stays the owner of all its monitors.
+// Their `accepting_` points to the object while the acceptor waits for a call.
 //
-// What is `missing`: the monitors of the call; and, of an acceptor whose wait may end otherwise,
-// too (its point is not `sole`), one for the sleep that it may not have begun, and one until
-// whoever claims has counted the monitors.
+// Protocol. A task with a matching call claims the request by one compare-and-swap, against other
+// calls, the deadline and cancellation. The claimant then acts for the acceptor:
+// 1. It clears `accepting_` in all monitors, each under its lock.
+// 2. It counts the monitors that the acceptor now has to wait for.
+// 3. It makes the arriving task the owner of the monitors of its call.
+// 4. It puts the acceptor on the urgent list behind the arriving task.
+// A task that reads `accepting_` under a monitor's lock reads living memory, because the acceptor
+// does not continue before `accepting_` is cleared in all monitors.
+//
+// `missing` counts the monitors of the call. If the acceptor's wait may also end for another reason
+// (its point is not `sole`), `missing` contains two more: one for the sleep that the acceptor may
+// not have begun, and one until the claimant has counted the monitors.
 #pragma once
 
 #include "sennit/monitor/waitfor.hpp"
@@ -26,46 +31,48 @@ struct accept_request {
         : clauses(given), self(me, where, where.sole ? 0 : 2), begun_at_(where) {}
 
     clause_list clauses;
-    monitor_set all; // of all clauses that count
+    monitor_set all; // the monitors of all clauses that count
     entrant self;
     queue_nodes places;
 
-    // By an arrival, under the lock of the first monitor that it wants: null if it is not accepted
-    // or comes too late.
+    // Called by an arriving task, under the lock of the first monitor that it wants. Returns null
+    // if the call is not accepted, or comes too late.
     accept_request* claim_by(const entrant& arrival) noexcept;
-    // Then: the arrival, which runs, becomes the owner of what it wants.
+    // Called after a claim: makes the arriving task, which runs, the owner of the monitors that it
+    // wants.
     void admit(const entrant& arrival) noexcept;
-    // Then, for a destructor: the acceptor goes on, and the arrival waits.
+    // Called after a claim by a destructor: the acceptor continues, and the arriving task waits.
     void resume_acceptor() noexcept;
 
-    // An arrival that waits already, of the first clause that has one; it is off the queue then,
-    // unless it is a destructor's. `for_whom`: its monitors' locks are held, and it must be claimed
-    // for that.
+    // Finds an arriving task that already waits, for the first clause that has one. The task is
+    // taken off the queue, unless it is a destructor. If `for_whom` is given, the caller holds the
+    // locks of its monitors, and the function claims it for that task.
     struct found {
         std::size_t clause;
-        entrant* arrival; // null: none
+        entrant* arrival; // null: there is none
     };
     static found find(clause_list clauses, accept_request* for_whom) noexcept;
-    // The same for who comes back from a wait, and lacks nothing but some of `all`. `clause`: as
-    // which it is claimed, one behind the last.
+    // Finds a task that returns from a wait and lacks only monitors of `all`. `clause`, one more
+    // than the last number of a clause, is the number under which the request is claimed.
     static found find_returning(const monitor_set& all, std::size_t clause,
                                 accept_request* for_whom) noexcept;
 
-    // Whether somebody may wait to come back. A hint: who comes later meets the acceptance itself,
-    // or the next one.
+    // Returns true if a task may be waiting to return. A hint: a task that comes later meets the
+    // acceptance itself, or the next acceptance.
     static bool returning_to(const monitor_set& of) noexcept {
         std::uint32_t any = 0;
-        std::size_t i = 0;                     // there is one at least
+        std::size_t i = 0;                     // a set has at least one element
         do any |= of[i].returning_.load_rlx(); // a hint
         while (++i < of.size());
         return any != 0;
     }
 
-    // The acceptor's. Lets one that waits already go first; and the same, of an acceptor that waits
-    // for that.
+    // Called by the acceptor. Both let a task run first that already waits: make_way for an
+    // acceptor that is saved, wait_for for an acceptor that then waits for that task.
     void make_way(entrant& arrival) noexcept;
     void wait_for(entrant& arrival, sched::strand& own) noexcept;
-    // When it is saved: makes calls that come claim the acceptance, unless one is there already.
+    // Called when the acceptor is saved. Makes arriving calls claim the acceptance, unless a
+    // matching call already waits.
     void publish() noexcept;
     void withdraw() noexcept;
 
@@ -74,9 +81,9 @@ private:
     void owe(std::size_t monitors) noexcept;
     void give_places(std::uintptr_t next, const monitor_set& of) noexcept;
     void accept(entrant& arrival) noexcept;
-    sched::wait_point&
-        begun_at_;       // what is claimed; who has been claimed may wait at another one already
-    bool asleep_ = true; // when it was claimed; written by who has claimed it
+    // The point that is claimed. A claimed acceptor may already wait at another point.
+    sched::wait_point& begun_at_;
+    bool asleep_ = true; // the acceptor slept when it was claimed; written by the claimant
 };
 
 } // namespace sennit::detail

@@ -9,10 +9,11 @@
 
 namespace sennit {
 
-// In the frame of one that waits. What is missing: its monitors, and one for its sleep.
-//
-// One whose wait ends by a signal alone leaves its monitors first and sleeps then (leave_and_wait).
-// Others leave when they are saved, in what the wait publishes; the claim decides.
+// A waiter of a condition, in the frame of the waiting task. `self.missing` counts its monitors,
+// plus one for its sleep.
+// A waiter that only a signal can wake leaves its monitors first and then sleeps (leave_and_wait).
+// Any other waiter leaves its monitors once it is saved, in the publish function of the wait; the
+// claim decides how its wait ends.
 struct condition::waiting : base::list_node {
     waiting(std::uintptr_t who, sched::wait_point& point, std::size_t monitors,
             std::uintptr_t told) noexcept
@@ -20,7 +21,7 @@ struct condition::waiting : base::list_node {
     }
     detail::entrant self;
     const bool sole;
-    bool queued; // of one that is not sole
+    bool queued; // meaningful only if the waiter is not sole
     const std::uintptr_t data;
     detail::queue_nodes places;
 };
@@ -36,9 +37,10 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
     if (!detail::monitor_ops::owned(of_, me)) base::fail(what, __FILE__, __LINE__);
 }
 
-// Leaves the monitors and waits for what is missing of `self`: all of them, and one for a sleep
-// that is to begin. As long as somebody who gets one is not told of it, nobody can have them all,
-// which is what makes us go on. After that the condition need not be there.
+// Leaves the monitors and waits for everything that `self` lacks: all of them, and one for a sleep
+// that is to begin. As long as an owner that gets one of the monitors is not woken, no task can
+// have all of them, which is what would make this task continue. After that the condition may be
+// gone.
 [[gnu::always_inline]] inline void condition::leave_and_wait(detail::entrant& self,
                                                              sched::strand& own) noexcept {
     std::size_t i = of_.size() - 1;
@@ -47,7 +49,8 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
     const auto missing = static_cast<std::uint32_t>(of_.size());
     detail::entrant* next = passed_on.of;
     if (next && next->has_all_with(passed_on.count)) {
-        self.missing.store_rlx(missing); // orders nothing: nobody else counts before `next` goes on
+        // Orders nothing: no other task counts before `next` runs.
+        self.missing.store_rlx(missing);
         self.wait_behind(*next, own, "condition", this);
     } else {
         self.wait_rest("condition", this);
@@ -57,8 +60,8 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
 SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns,
                                                       std::uintptr_t data) {
     sched::strand* const running = sched::current_strand(); // looked up once
-    const auto me =
-        reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
+    // SAFETY: as self_identity.
+    const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running));
     check_inside(me, "[SNT-402] condition::wait was called outside of the condition's monitors; "
                      "enter all of them first");
     sched::strand& own = sched::strand_or_thread(running);
@@ -70,8 +73,8 @@ SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns,
         return true;
     }
     mine.queued = true;
-    // What leaves the monitors when we are saved. From the last one on, neither we nor the
-    // condition need be there.
+    // The data for leaving the monitors once the waiter is saved. From the last monitor on, the
+    // waiter and the condition may be gone.
     struct leaving {
         const detail::monitor_set* all;
         std::uintptr_t me;
@@ -94,8 +97,8 @@ SENNIT_RETURN_VIA_THUNK bool condition::wait_until_ns(std::int64_t deadline_ns,
     return false;
 }
 
-// The oldest whose wait has not ended otherwise; off the list. What it sleeps for from now on are
-// its monitors.
+// Takes the oldest waiter off the list whose wait has not ended for another reason. From now on it
+// sleeps until it has its monitors.
 condition::waiting* condition::take() noexcept {
     while (waiting* found = all_.pop_front()) {
         if (found->sole) return found;
@@ -113,8 +116,8 @@ condition::waiting* condition::take() noexcept {
     return nullptr;
 }
 
-// Whose wait has not ended otherwise, so far; null: nobody. Those that have wait for their
-// monitors.
+// Returns the oldest waiter whose wait has not ended for another reason so far; null: there is
+// none. Waiters whose wait has ended wait for their monitors.
 condition::waiting* condition::oldest() const noexcept {
     waiting* one = all_.front();
     while (one && !one->sole && one->self.point->reason() >= sched::wake_reason::timed_out)
@@ -123,7 +126,7 @@ condition::waiting* condition::oldest() const noexcept {
 }
 
 void condition::queue_urgent(waiting& to) noexcept {
-    std::size_t i = 0; // there is one at least
+    std::size_t i = 0; // a set has at least one element
     do {
         to.places.of[i].whose = &to.self;
         of_[i].urgent_.push_front(to.places.of[i]);
@@ -145,8 +148,8 @@ void condition::signal_all() {
         "[SNT-403] a condition was signalled outside of its monitors; enter all of them first");
     base::intrusive_queue<waiting> newest_first;
     while (waiting* found = take()) newest_first.push_front(*found);
-    while (waiting* found = newest_first.pop_front())
-        queue_urgent(*found); // each before the one that came after it
+    // Puts each waiter before the waiter that arrived after it.
+    while (waiting* found = newest_first.pop_front()) queue_urgent(*found);
 }
 
 SENNIT_RETURN_VIA_THUNK bool condition::signal_block() {

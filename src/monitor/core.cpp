@@ -14,8 +14,8 @@
 namespace sennit {
 
 monitor::~monitor() {
-    std::lock_guard guard(lock_); // who left last may be on its way out
-    // Orders nothing: whoever destroys it knows already that the others have left.
+    std::lock_guard guard(lock_); // the last owner may not have left the lock yet
+    // Orders nothing: the destroying task already knows that the other tasks have left.
     SENNIT_CHECK(word_.load_rlx() == 0 && waiting_.empty(),
                  "[SNT-406] a monitor was destroyed while a fiber or thread is inside or waits to "
                  "enter; let all of "
@@ -23,7 +23,7 @@ monitor::~monitor() {
 }
 
 const void* monitor::holder(const void* on) noexcept {
-    // SAFETY: the address that its owner wrote, compared only; a hint.
+    // SAFETY: the address that the owner wrote, only compared; a hint.
     return reinterpret_cast<const void*>(static_cast<const monitor*>(on)->word_.load_rlx() &
                                          ~has_waiters); // a hint
 }
@@ -32,7 +32,7 @@ void monitor::transfer_and_notify() noexcept {
     if (detail::entrant* next = transfer_to_next()) next->grant(1);
 }
 
-// Blocks until it, or all, are the caller's. Inline, as wait_behind is.
+// Blocks until this monitor, or all of them, are the caller's. Inline, as wait_behind is.
 [[gnu::always_inline]] inline monitor::entered
 monitor::enter_slow(const detail::monitor_set& all, identity me,
                     detail::member_key member) noexcept {
@@ -40,13 +40,15 @@ monitor::enter_slow(const detail::monitor_set& all, identity me,
     identity seen = word_.load_rlx(); // a hint: the CAS decides
     for (;;) {
         if (seen == 0) {
-            if (!base::elidable(word_).cas_acq(seen, me)) continue; // pairs with leave
-            taken_.store_rlx(1);                                    // a hint
+            // Pairs with leave_now.
+            if (!base::elidable(word_).cas_acq(seen, me)) continue;
+            taken_.store_rlx(1); // a hint
             lock_.unlock();
             return entered::this_one;
         }
+        // Orders nothing: this task does not own the monitor yet.
         if ((seen & has_waiters) != 0 || base::elidable(word_).cas_rlx(seen, seen | has_waiters))
-            break; // orders nothing: not ours yet
+            break;
     }
     sched::wait_point point(true);
     detail::entrant mine(me, point, 1);
@@ -68,16 +70,17 @@ monitor::enter_slow(const detail::monitor_set& all, identity me,
         sched::wait_for_source(point, lock_, sched::this_strand(), options);
         return mine.accepted ? entered::all : entered::this_one;
     }
-    mine.member = nullptr; // it is told once
+    mine.member = nullptr; // the acceptor is notified once
     struct leaving {
         monitor* here;
-        detail::accept_request* told; // that its object is being destroyed
+        // the acceptor, which learns that its object is being destroyed
+        detail::accept_request* told;
     } act{this, accepted};
     sched::wait(
         point,
         [](void* argument) noexcept {
-            const leaving what =
-                *static_cast<leaving*>(argument); // the frame may be gone once the lock is free
+            // The frame may be gone once the lock is free.
+            const leaving what = *static_cast<leaving*>(argument);
             what.here->lock_.unlock();
             what.told->resume_acceptor();
         },
@@ -91,27 +94,29 @@ SENNIT_RETURN_VIA_THUNK bool monitor_ops::enter_one(monitor& one, std::uintptr_t
                                                     member_key member) noexcept {
     if (one.owned_by(me)) return false;
     (void)one.enter_slow(monitor_set(one), me,
-                         member); // who might accept the call compares the set
+                         // An acceptor of the call compares the set.
+                         member);
     return true;
 }
 
 SENNIT_RETURN_VIA_THUNK unsigned monitor_ops::enter_from(monitor* const* all, std::size_t count,
                                                          std::size_t at, std::uintptr_t me,
                                                          member_key member) noexcept {
-    const monitor_set wanted(all, member && at == 0 ? count : 0); // for who might accept the call
+    const monitor_set wanted(all, member && at == 0 ? count : 0); // for an acceptor of the call
     unsigned fresh = 0;
     for (std::size_t i = at; i < count; ++i) {
         if (all[i]->owned_by(me)) continue;
-        const bool first =
-            i == 0; // a call that has some of its monitors cannot be waited for by who has them all
+        // Only the first monitor may be waited for as a call: an acceptor owns all its monitors, so
+        // it cannot wait for a call that already has some of them.
+        const bool first = i == 0;
         if (all[i]->enter_slow(wanted, me, first ? member : nullptr) == monitor::entered::all) {
-            for (std::size_t k = 0; k < count; ++k) // but an equal one only once
+            for (std::size_t k = 0; k < count; ++k) // but counts equal monitors once
                 if (k == 0 || all[k] != all[k - 1]) fresh |= 1u << k;
             return fresh;
         }
         fresh |= 1u << i;
-        for (; i + 1 < count && all[i + 1]->enter_now(me); ++i)
-            fresh |= 2u << i; // mostly nobody has those behind it
+        // The monitors after it are usually free.
+        for (; i + 1 < count && all[i + 1]->enter_now(me); ++i) fresh |= 2u << i;
     }
     return fresh;
 }
@@ -149,15 +154,17 @@ void monitor_ops::leave(const monitor_set& all, std::uintptr_t me) noexcept {
 
 void monitor_ops::reserve(monitor& fresh, const void* key) noexcept {
     const auto name = reinterpret_cast<std::uintptr_t>(
-        key); // SAFETY: an address that no activity has, compared only
-    if (monitor::identity seen = 0; fresh.word_.cas_acq(seen, name)) return; // pairs with leave
-    // Its constructor has made it known.
+        // SAFETY: an address that no strand has, only compared.
+        key);
+    // Pairs with leave_now.
+    if (monitor::identity seen = 0; fresh.word_.cas_acq(seen, name)) return;
+    // The constructor of the object has published it, and a task is inside.
     enter(monitor_set(fresh), self_identity());
     fresh.set_next_owner(name);
 }
 
 void monitor_ops::release(monitor& reserved) noexcept {
-    reserved.transfer_and_notify(); // its constructor may have made it known
+    reserved.transfer_and_notify(); // the constructor may have published it, so a task may wait
 }
 
 void monitor_ops::adopt(monitor& reserved) noexcept {
@@ -165,19 +172,21 @@ void monitor_ops::adopt(monitor& reserved) noexcept {
 }
 
 SENNIT_RETURN_VIA_THUNK void entrant::wait_rest(const char* what, const void* on) noexcept {
-    // Orders nothing: 0 is read only behind the wake-up by the last `grant`, or by
-    // `resume_acceptor`, which carries all.
+    // Orders nothing: 0 is read only after the wake-up by the last `grant`, or by
+    // `resume_acceptor`, which publishes everything.
     if (missing.load_rlx() == 0) return;
     sched::wait_point here(true);
     point = &here;
-    // Not as the other waits: when the last one is there already, nobody will wake us.
+    // This is not an ordinary wait: if the last monitor has already been granted, no task will wake
+    // this one.
     sched::strand& me = sched::this_strand();
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
     const sched::wait_options* outer = std::exchange(me.waits_for, &options);
     sched::park(
         [](void* argument, sched::waiter&) noexcept {
             auto& owed = static_cast<entrant*>(argument)->missing;
-            return base::elidable(owed).fetch_sub_acq_rel(1) != 1; // pairs with grant
+            // Pairs with grant.
+            return base::elidable(owed).fetch_sub_acq_rel(1) != 1;
         },
         this, here);
     me.waits_for = outer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a monitor goes from its owner to who is next; inline for those who hand over all the time.
+// The functions that pass a monitor from its owner to the next task. They are inline, for callers
+// that hand monitors over very often.
 #pragma once
 
 #include "sennit/detail/sys/single_threaded.hpp"
@@ -9,15 +10,16 @@
 
 namespace sennit {
 
-// The owner, or who acts for it, makes `next` the owner, which cannot run, and so not destroy
-// anything, before it is told. Whoever enters meanwhile and sees the old owner must not overwrite
-// this: it comes by a compare-and-swap.
+// Called by the owner, or by a task that acts for it. Makes `next` the owner. `next` cannot run,
+// and so cannot destroy the monitor, before it is woken. A task that enters meanwhile and has read
+// the old owner does not overwrite this store: it uses a compare-and-swap.
 [[gnu::always_inline]] inline void monitor::set_next_owner(identity next) noexcept {
-    // Orders nothing: who tells `next` does.
+    // Orders nothing: the wake-up of `next` does.
     word_.store_rlx(next | has_waiters);
 }
 
-// The owner goes, and somebody may be waiting. Null: nobody is.
+// Called when the owner leaves and a task may be waiting. Returns the next owner; null: there is
+// none.
 [[gnu::always_inline]] inline detail::entrant* monitor::transfer_to_next() noexcept {
     if (detail::queue_node* next = urgent_.pop_front()) {
         set_next_owner(next->whose->identity);
@@ -36,11 +38,10 @@ namespace sennit {
 
 [[gnu::always_inline]] inline detail::entrant* monitor::leave_and_transfer(identity me) noexcept {
     identity seen = me;
-    const bool alone =
-        urgent_.empty() && word_.load_rlx() == me; // a hint: a CAS in vain costs as much
-    return alone && base::elidable(word_).cas_rel(seen, 0)
-               ? nullptr
-               : transfer_to_next(); // pairs with enter_now
+    // a hint: a failing CAS is as expensive as a successful one
+    const bool alone = urgent_.empty() && word_.load_rlx() == me;
+    // Pairs with enter_now.
+    return alone && base::elidable(word_).cas_rel(seen, 0) ? nullptr : transfer_to_next();
 }
 
 [[gnu::always_inline]] inline void monitor::push_urgent_behind(detail::queue_node& later,

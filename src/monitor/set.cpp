@@ -17,7 +17,7 @@ void monitor_set::add(monitor& one) noexcept {
 }
 
 bool monitor_set::within(const monitor_set& other) const noexcept {
-    std::size_t found = 0; // both are in order
+    std::size_t found = 0; // both sets are in order
     for (std::size_t k = 0; k < other.count_ && found < count_; ++k)
         if (all_[found] == other.all_[k]) ++found;
     return found == count_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a hand-over: the caller blocks, and who comes next goes on.
+// The end of a hand-over: the caller blocks, and the next owner continues.
 //
-// Inline, and so are those that call it: a return from a function that was entered before the
-// switch is mispredicted, since the processor's stack of return addresses is the other one's then.
+// The function and its callers are inline. The processor mispredicts the return from a function
+// that was entered before the stack switch, because its stack of return addresses then belongs to
+// the other context.
 #pragma once
 
 #include "core/wait/wait_here.hpp"

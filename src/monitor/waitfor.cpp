@@ -28,8 +28,8 @@ bool accept_request::claimed(std::size_t clause) noexcept {
     const auto why =
         static_cast<sched::wake_reason>(first_source + static_cast<std::uint32_t>(clause));
     const sched::claim_result result = sched::claim(begun_at_, why);
-    if (result == sched::claim_result::lost)
-        return false; // and nothing is written: `asleep_` is the winner's
+    // Writes nothing: `asleep_` belongs to the winner.
+    if (result == sched::claim_result::lost) return false;
     asleep_ = begun_at_.sole || result == sched::claim_result::wake_it;
     return true;
 }
@@ -53,11 +53,11 @@ void accept_request::withdraw() noexcept {
 
 void accept_request::owe(std::size_t monitors) noexcept {
     const std::uint32_t counted = begun_at_.sole ? 0 : asleep_ ? 2 : 1;
-    (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) -
-                                 counted); // may wrap, and back
+    // The sum may wrap around, and back.
+    (void)self.missing.fetch_add(static_cast<std::uint32_t>(monitors) - counted);
 }
 
-// The acceptor's turn comes when `next`, which owns `of` then, has left them.
+// Queues the acceptor behind `next`, which then owns the monitors `of`, until `next` has left them.
 [[gnu::always_inline]] inline void accept_request::give_places(std::uintptr_t next,
                                                                const monitor_set& of) noexcept {
     for (std::size_t i = 0; i < of.size(); ++i) {
@@ -85,17 +85,17 @@ void accept_request::make_way(entrant& arrival) noexcept {
 
 [[gnu::always_inline]] inline void accept_request::wait_for(entrant& arrival,
                                                             sched::strand& own) noexcept {
-    // Orders nothing: nobody else knows of it yet.
+    // Orders nothing: no other task knows of it yet.
     self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()));
     accept(arrival);
-    if (arrival.has_all_with(1))
-        self.wait_behind(arrival, own, "waitfor", nullptr); // it waited for nothing else
+    // The arriving task waited for nothing else.
+    if (arrival.has_all_with(1)) self.wait_behind(arrival, own, "waitfor", nullptr);
 }
 
-// Nothing is owed: it has all its monitors.
+// Nothing is owed: the acceptor has all its monitors.
 void accept_request::resume_acceptor() noexcept {
     withdraw();
-    if (!asleep_) return self.grant(1); // it waits for the rest, perhaps already
+    if (!asleep_) return self.grant(1); // the acceptor waits for the rest, perhaps already
     self.missing.store_rlx(0);          // orders nothing: the wake-up does
     sched::wake(begun_at_);
 }
@@ -112,8 +112,9 @@ accept_request::find(clause_list clauses, accept_request* for_whom) noexcept {
             if (arrival.member != clauses[i]->member || !(*arrival.wanted == clauses[i]->of))
                 continue;
             if (for_whom && !for_whom->claimed(i)) return {i, nullptr};
+            // A destructor stays in the queue, and notifies the acceptor once.
             if (arrival.member == &key_of_destructor)
-                arrival.member = nullptr; // it stays in the queue, and is told once
+                arrival.member = nullptr;
             else
                 first.waiting_.remove(*each);
             return {i, &arrival};
@@ -140,10 +141,11 @@ accept_request::found accept_request::find_returning(const monitor_set& all, std
 }
 
 void accept_request::publish() noexcept {
-    const monitor_set mine = all;      // who accepts may be gone when this ends
-    const clause_list given = clauses; // as above
-    for (std::size_t i = 0; i < mine.size(); ++i)
-        mine[i].lock_.lock(); // by address; nobody else holds two
+    // The acceptor may be gone when the loop ends.
+    const monitor_set mine = all;
+    const clause_list given = clauses; // the acceptor may be gone
+    // Takes the locks in the order of their addresses; no other task holds two.
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i].lock_.lock();
     found ready = find_returning(mine, given.size(), this);
     const bool returns = ready.arrival != nullptr;
     if (!returns) ready = find(clauses, this);
@@ -159,7 +161,7 @@ void accept_request::publish() noexcept {
 
 namespace {
 
-// The call that waits already goes first; returns when it has left.
+// Lets the call that already waits run first; returns when it has left.
 [[gnu::always_inline]] inline void run_arrival_first(accept_request::clause_list clauses,
                                                      entrant& arrival, std::uintptr_t me,
                                                      sched::strand& own) noexcept {
@@ -174,8 +176,9 @@ monitor_set all_of(accept_request::clause_list clauses) noexcept {
     return all;
 }
 
-// Until there is a call; who comes back from a wait goes before it, as often as that happens.
-// `otherwise` and `late`: those clauses, or none.
+// Blocks until there is a call. A task that returns from a wait goes before the caller, as often as
+// that happens. `otherwise` and `late` are the numbers of those clauses, or clauses.size() if there
+// are none.
 [[gnu::noinline]] SENNIT_RETURN_VIA_THUNK std::size_t
 wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me, sched::strand& own,
                std::size_t otherwise, std::size_t late) {
@@ -219,8 +222,8 @@ wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me, sched::st
 
 SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
     sched::strand* const running = sched::current_strand(); // looked up once
-    const auto me =
-        reinterpret_cast<std::uintptr_t>(sched::identity_of(running)); // SAFETY: as self_identity
+    // SAFETY: as self_identity.
+    const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running));
     sched::strand& own = sched::strand_or_thread(running);
     std::size_t otherwise = clauses.size(), late = clauses.size();
     bool somebody_returns = false;

@@ -116,7 +116,7 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
     }
 }
 
-// Each circle of strands of which every one waits for the next, once.
+// Appends each cycle of strands in which every strand waits for the next one, once.
 void add_circles(std::string& text, const std::vector<const strand_report*>& all,
                  const strands& known) {
     std::set<const strand_report*> done;
@@ -163,7 +163,7 @@ void add_runtime(std::string& text, const sched::runtime_report& report, const s
     for (const strand_report& one : report.strands) add_strand(text, one, report, known);
 }
 
-// Strands of one may wait for those of another.
+// Describes all runtimes together, because strands of one runtime may wait for strands of another.
 std::string describe_together(std::span<const sched::runtime_report> reports) {
     std::string text;
     strands known;

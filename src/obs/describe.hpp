@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot as text.
+// Conversion of a snapshot to text.
 #pragma once
 
 #include "core/diagnostics/snapshot.hpp"
@@ -10,12 +10,12 @@ namespace sennit::obs {
 
 std::string describe(const sched::runtime_report& report);
 
-// Of all runtimes, with the registry's lock held.
+// Describes all runtimes. The caller holds the registry's lock.
 std::string describe_all();
 
-// What is told when work is ready, no worker makes progress, and the watchdog may add no more
-// threads: the piece of work that each worker is in, what waits, and what the program can do. With
-// the registry's lock held.
+// Returns the report for a starved runtime: tasks are ready, no worker makes progress, and the
+// watchdog may add no more threads. The report names the task of each worker, the ready tasks, and
+// the remedies. The caller holds the registry's lock.
 std::string describe_starvation(sched::runtime_core& of);
 
 } // namespace sennit::obs

@@ -48,7 +48,7 @@ void end() noexcept {
     if (!sched::tracing::on()) return;
     {
         const auto guard = sched::registry::lock();
-        if (!sched::registry::all().empty()) return; // others record still
+        if (!sched::registry::all().empty()) return; // other runtimes still record
     }
     write_trace();
 }
@@ -63,7 +63,7 @@ void dump_on_signal(int signal) {
 }
 
 static std::string deadlock_report() {
-    write_trace(); // all stand still, and nobody will end a runtime any more
+    write_trace(); // all threads sleep, and no runtime will end any more
     return "sennit: [SNT-030] deadlock: every thread of this process sleeps until another one "
            "wakes it\n"
            "        A program that waits for a signal or for another process to act must turn this "
@@ -87,7 +87,8 @@ static void read_environment() {
     }
 }
 
-static constinit sys::mutex starting; // guards the next, and is held while the first runtime starts
+// Guards `started`, and is held while the first runtime starts.
+static constinit sys::mutex starting;
 static const base::atfork_lock hold_starting(starting);
 static constinit bool started = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks for, done before the first runtime starts.
+// Start of the diagnostics that the environment asks for, before the first runtime starts.
 #pragma once
 
 #include <iosfwd>
@@ -10,14 +10,14 @@ class runtime_core;
 
 namespace sennit::obs {
 
-// Any number of times; the first does it. Throws std::invalid_argument for values that mean
-// nothing, and what the system refuses.
+// May be called any number of times; the first call has the effect. Throws std::invalid_argument
+// for values without a meaning, and std::system_error for requests that the system refuses.
 void start();
 
-// When a runtime has ended. The last one writes the trace.
+// Called when a runtime has ended. The last runtime writes the trace.
 void end() noexcept;
 
-// See runtime::dump.
+// Implements runtime::dump.
 void write_dump(sched::runtime_core& of, std::ostream& out);
 
 } // namespace sennit::obs

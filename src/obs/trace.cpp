@@ -28,16 +28,17 @@ using sched::trace_kind;
 
 struct event {
     std::int64_t when_ns;
-    std::uint64_t who; // 0: nobody
+    std::uint64_t who; // 0: no strand
     const char* what;
-    std::array<char, 24> name; // of the fiber, where it runs
+    std::array<char, 24> name; // of the fiber, if the event is `runs`
     trace_kind kind;
 };
 
 struct buffer {
     std::unique_ptr<event[]> events{new event[events_of_a_thread]};
-    base::atomic<std::uint64_t> count{0}; // so far; the last ones are kept; the thread writes
-    int worker = -1;                      // -1: no worker
+    // Number of events so far, of which the last ones are kept. Written by the owner thread.
+    base::atomic<std::uint64_t> count{0};
+    int worker = -1; // -1: not a worker
     sys::os_thread_id os_thread = sys::this_os_thread();
 };
 
@@ -48,9 +49,9 @@ struct recording {
     std::int64_t start_ns = sys::now_ns();
     const sys::process_id process = sys::this_process();
 };
-recording* current = nullptr; // written before anybody is told of
+recording* current = nullptr; // written before `tracing::start` publishes the recorder
 
-// The calling thread's; null: no memory.
+// Returns the calling thread's buffer; null: there is no memory.
 [[gnu::noinline]] buffer* mine() noexcept {
     static thread_local buffer* own = nullptr;
     if (own) return own;
@@ -69,8 +70,8 @@ recording* current = nullptr; // written before anybody is told of
 void record(trace_kind kind, strand* who, const char* what) noexcept {
     buffer* to = mine();
     if (!to) return;
-    if (sched::worker* me = sched::this_worker(); me && who == &me->self().own)
-        who = nullptr;                                 // the loop
+    // The strand is the worker's loop.
+    if (sched::worker* me = sched::this_worker(); me && who == &me->self().own) who = nullptr;
     const std::uint64_t number = to->count.load_rlx(); // own thread's word
     event& one = to->events[number % events_of_a_thread];
     one.when_ns = sys::now_ns();
@@ -84,8 +85,8 @@ void record(trace_kind kind, strand* who, const char* what) noexcept {
     to->count.store_rel(number + 1); // pairs with write
 }
 
-// The bytes of the UTF-8 character that begins there; 0: none does. The Unicode Standard, table
-// 3-7.
+// Returns the number of bytes of the UTF-8 character that begins at `text`; 0: no character does.
+// The Unicode Standard, table 3-7.
 std::size_t character_at(const char* text) noexcept {
     const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);
@@ -93,10 +94,9 @@ std::size_t character_at(const char* text) noexcept {
     if (first < 0xc2 || first > 0xf4) return 0;
     const unsigned char low = first == 0xe0   ? 0xa0
                               : first == 0xf0 ? 0x90
-                                              : 0x80; // or it were written too long
-    const unsigned char high = first == 0xed   ? 0x9f
-                               : first == 0xf4 ? 0x8f
-                                               : 0xbf; // surrogates; beyond U+10FFFF
+                                              : 0x80; // lower values are overlong encodings
+    // higher values are surrogates or beyond U+10FFFF
+    const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (byte(1) < low || byte(1) > high) return 0;
     const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     for (std::size_t i = 2; i < length; ++i)
@@ -104,7 +104,7 @@ std::size_t character_at(const char* text) noexcept {
     return length;
 }
 
-// A JSON string's inside. JSON is UTF-8, a name whatever its fiber was given.
+// Returns the inside of a JSON string. JSON is UTF-8, but a name may hold any bytes.
 std::string quoted(const char* text) {
     std::string result;
     while (*text != '\0') {
@@ -124,7 +124,7 @@ std::string quoted(const char* text) {
     return result;
 }
 
-// In microseconds, with a point whatever the program's locale says.
+// Formats in microseconds, with a decimal point in every locale.
 std::string in_us(std::int64_t ns) {
     char text[32];
     std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000),
@@ -132,7 +132,7 @@ std::string in_us(std::int64_t ns) {
     return text;
 }
 
-// One thread's events as lines of JSON.
+// Writes one thread's events as lines of JSON.
 class writer {
 public:
     writer(std::FILE* to, const recording& of) noexcept : to_(to), of_(of) {}
@@ -228,18 +228,20 @@ void start_trace(const std::string& path) {
         throw std::invalid_argument("sennit: [SNT-023] SENNIT_TRACE is set, but this library was "
                                     "built with SENNIT_TRACE_HOOKS=OFF; "
                                     "unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
-    std::FILE* file = std::fopen(path.c_str(), "we"); // now, while there is somebody to tell
+    // opened now, while the caller can still report an error
+    std::FILE* file = std::fopen(path.c_str(), "we");
     if (!file)
         throw std::system_error(errno, std::generic_category(),
                                 "sennit: [SNT-024] SENNIT_TRACE: cannot write the file " + path);
     std::fclose(file);
-    current = new recording; // to the end of the process: threads may record until then
+    // Lives to the end of the process, because threads may record until then.
+    current = new recording;
     current->path = path;
     sched::tracing::start(&record);
 }
 
-// A child of fork() has its parent's recording, and the name of its file; the lock may be held by
-// nobody.
+// A child of fork() has its parent's recording and the name of its file. The lock may be held by a
+// thread that the child does not have.
 void leave_trace_to_parent() noexcept {
     if (current && current->process != sys::this_process()) sched::tracing::stop();
 }

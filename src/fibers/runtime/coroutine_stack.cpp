@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making side stacks, and the jumps where they cannot be inline.
+// Creation of coroutine stacks, and the jumps that cannot be inline.
 #include "sennit/detail/core/coroutine_stack.hpp"
 
 #include "core/policy/tuning.hpp"
@@ -20,7 +20,8 @@
 
 namespace sennit::sched {
 
-// ThreadSanitizer's shadow stack changes in the middle of a function that jumps.
+// Not instrumented, because ThreadSanitizer's shadow stack changes in the middle of a function that
+// jumps.
 #ifdef SENNIT_THREAD_SANITIZER
 #define SENNIT_NOT_INSTRUMENTED __attribute__((no_sanitize("thread")))
 #else
@@ -39,18 +40,21 @@ constexpr auto most_class = static_cast<unsigned>(std::countr_zero(max_coroutine
 base::spin_lock idle_lock;  // guards the next two
 coroutine_stack_cache idle; // of the usual size
 std::array<coroutine_stack_cache, most_class - least_class + 1> idle_of_others; // by size
-thread_local coroutine_stack* entered_first =
-    nullptr; // by `make`, for `bottom`, with nothing between that may suspend
+// Set by `make` and read by `bottom`; no code between them may suspend.
+thread_local coroutine_stack* entered_first = nullptr;
 
 const base::atfork_lock hold_idle(idle_lock);
 
-constinit sys::mutex source_lock; // guards what follows, and is held while one of them is asked
+// Guards `sources`, and is held while a source is asked for memory.
+constinit sys::mutex source_lock;
 const base::atfork_lock hold_sources(source_lock);
-// By size. Never destroyed: coroutines may be objects of static duration.
+// The sources by size. They are never destroyed, because coroutines may be objects of static
+// duration.
 constinit std::array<sys::stack_source*, most_class - least_class + 1> sources{};
 
 sys::stack fresh_memory(unsigned size_class) {
-    sys::install_atfork_handlers(); // a coroutine needs no runtime, which would have done it
+    // A coroutine needs no runtime, which would have installed the handlers.
+    sys::install_atfork_handlers();
     std::lock_guard guard(source_lock);
     sys::stack_source*& one = sources[size_class - least_class];
     if (!one) one = new sys::stack_source(std::size_t{1} << size_class);
@@ -64,7 +68,7 @@ sys::stack fresh_memory(unsigned size_class) {
     return *entered_first;
 }
 
-// What the sanitizers are told if the running context blocks.
+// The bounds that the sanitizers are given if the running context blocks.
 struct noted_bounds {
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
     const void* low = nullptr;
@@ -88,7 +92,7 @@ struct noted_bounds {
 #endif
 };
 
-// Always inline: a function of its own would begin on one shadow stack and end on the other.
+// Always inline: a separate function would begin on one shadow stack and end on the other.
 [[gnu::always_inline]] SENNIT_NOT_INSTRUMENTED inline void
 note_fiber([[maybe_unused]] void* fiber) noexcept {
 #ifdef SENNIT_THREAD_SANITIZER
@@ -101,7 +105,8 @@ note_fiber([[maybe_unused]] void* fiber) noexcept {
 coroutine_stack::coroutine_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
     : low_(low), room_(static_cast<std::size_t>(high - low)), high_(high), size_class_(size_class) {
     other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this),
-                                   [] { bottom(); }); // SAFETY: an address only
+                                   // SAFETY: an address only.
+                                   [] { bottom(); });
     inner_.low = low;
     inner_.size = room_;
 #ifdef SENNIT_THREAD_SANITIZER
@@ -119,7 +124,7 @@ coroutine_stack& coroutine_stack::make(unsigned size_class) {
     auto& made = *::new (fresh.high - sizeof(coroutine_stack))
                      coroutine_stack(fresh.low, fresh.high, size_class);
     note_first(&made);
-    made.enter(); // up to the wait for its first body
+    made.enter(); // runs up to the wait for its first body
     return made;
 }
 
@@ -132,7 +137,7 @@ const coroutine_stack* coroutine_stack::find(const void* address, bool guard) no
     return nullptr;
 }
 
-// First thing on the inside after each jump to it.
+// Must be the first call on the inside after each jump to it.
 inline void coroutine_stack::arrived_inside([[maybe_unused]] void* fake_stack) noexcept {
 #ifdef SENNIT_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack, passed_ ? nullptr : &outer_.low,
@@ -209,13 +214,16 @@ SENNIT_NOT_INSTRUMENTED void* coroutine_stack::leave(void*) noexcept {
 
 #endif
 
-// The enterer's side moves from here to `next`, and we become the other side here.
+// The enterer's side moves from this stack to `next`, and the caller becomes the other side of this
+// stack.
 SENNIT_NOT_INSTRUMENTED void coroutine_stack::transfer_to(coroutine_stack& next) noexcept {
     check_leave();
     next.entered_ = entered_;
     void* const sp = std::exchange(next.other_sp_, other_sp_);
     std::swap(next.other_exceptions_,
-              other_exceptions_); // ours: the next one's inside; its: the enterer's
+              // This stack gets the exceptions of the inside of `next`; `next` gets those of the
+              // enterer.
+              other_exceptions_);
     exchange_exceptions();
     next.outer_ = outer_;
     void* fake_stack = nullptr;

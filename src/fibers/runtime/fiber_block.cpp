@@ -20,9 +20,9 @@ namespace sennit::sched {
 
 namespace {
 
-// A child that is run on its joiner's stack needs as much as one on a fresh stack that has a
-// quarter left. False on a side stack, wherever that lies: a coroutine could not be suspended from
-// a fiber on top of it.
+// A child that runs on its joiner's stack needs as much room as a child on a fresh stack of which a
+// quarter is left. The function returns false on a coroutine stack, wherever that lies: a coroutine
+// could not be suspended from a fiber on top of it.
 [[gnu::always_inline]] inline bool stack_is_roomy(const context& whose) noexcept {
     const auto* here = static_cast<const std::byte*>(__builtin_frame_address(0));
     const sys::stack& stack = whose.stack;
@@ -37,14 +37,15 @@ void fiber_block::run_queued(runnable* self) noexcept {
     if (me.cold_) [[unlikely]] {
         if (me.cold_->stack)
             return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr),
-                                         me); // comes here again
+                                         // It calls run_queued again on that stack.
+                                         me);
         if (me.cold_->migration) return me.run_migratable();
     }
     me.run_here();
     me.end();
 }
 
-// May go on in another thread.
+// May return in another thread than it was called in.
 void fiber_block::run_here() noexcept {
     if (tracing::on()) [[unlikely]]
         return run_here_traced();
@@ -70,8 +71,8 @@ void fiber_block::run_body() noexcept {
         run_bound();
 }
 
-// The context is the fiber's until it ends, whatever worker it runs on: so it is bound as the fiber
-// is.
+// The context belongs to the fiber until the fiber ends, on whatever worker it runs. It therefore
+// gets the fiber's affinity.
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_affinity = std::exchange(here.affinity, affinity);
@@ -85,15 +86,16 @@ void fiber_block::run_body() noexcept {
 void fiber_block::end() noexcept {
     for (;;) {
         std::uint32_t seen = state_.load_acq(); // pairs with let_go
-        if (seen == running_state && base::elidable(state_).cas_acq_rel(seen, ended_state))
-            return; // pairs with ended, join and let_go
+        // Pairs with ended, join and let_go.
+        if (seen == running_state && base::elidable(state_).cas_acq_rel(seen, ended_state)) return;
         if (seen == detached_state) break;
         claimed joiner;
         {
             std::lock_guard guard(lock_);
             if (state_.load_rlx() != watched_state) continue; // the joiner gave up, under the lock
             state_.store_rlx(
-                ended_state); // seen by the joiner alone, which takes the lock or is woken
+                // Orders nothing: only the joiner sees it, which takes the lock or is woken.
+                ended_state);
             joiner = claim_first(joiners_);
         }
         if (joiner) end_wait(joiner);
@@ -121,13 +123,13 @@ void fiber_block::look_at_properties(void (*look)(const fiber_properties&, void*
         runtime_->injector().look([&] { look(*own, argument); });
 }
 
-// Where there is an order, each fiber has a priority that can be changed.
+// Gives each fiber of a runtime with a scheduling order a priority that can be changed.
 void fiber_block::have_properties() noexcept {
     if (properties()) return;
     try {
         set_properties(std::make_shared<fiber_properties>());
     } catch (const std::bad_alloc&) {
-        // It goes without, and counts as of priority 0.
+        // Without memory the fiber has no properties, and counts as of priority 0.
     }
 }
 
@@ -143,38 +145,39 @@ void fiber_block::launch(start how) noexcept {
         me->post_spawned(*this);
 }
 
-// Out of the way of run_if_newest.
+// A separate function, to keep run_if_newest short.
 [[gnu::noinline, gnu::cold]] bool fiber_block::put_back() noexcept {
     this_worker()->post_spawned(*this);
     return false;
 }
 
-// Whether it is the newest here and has not begun, and nothing else is due; it is out of the queue
-// then, and ours.
+// Returns true if the fiber is the newest task of this worker, has not begun, and no other task is
+// due. The fiber is then out of the queue and belongs to the caller.
 [[gnu::always_inline]] inline bool fiber_block::take_if_newest(worker* me) noexcept {
     return me && &me->runtime() == runtime_ && affinity == 0 &&
            !me->global_poll_due_beside_children() && me->queue().pop_newest_if(*this);
 }
 
-// Of one that was taken so. False: it is put back.
+// Runs a fiber that take_if_newest has taken. Returns false, and puts the fiber back, if it needs
+// more stack than the caller has.
 [[gnu::always_inline]] inline bool fiber_block::run_for_joiner(worker& me,
                                                                bool needs_more) noexcept {
     if (needs_more || !stack_is_roomy(me.self())) [[unlikely]]
         return put_back();
     me.counted.inline_runs.add();
     run_here();
-    state_.store_rlx(ended_state); // not shared: nobody else has seen it run
+    state_.store_rlx(ended_state); // not shared: no other task has seen it run
     return true;
 }
 
-// One that is movable may be anywhere, and is changed there: nothing of it may be looked at but
-// that it is.
+// A migratable fiber may be in any runtime and is changed there. The function must read nothing of
+// it except that it is migratable.
 [[gnu::noinline]] bool fiber_block::run_if_newest_with_cold_state() noexcept {
     worker* me = this_worker();
     return !cold_->migration && take_if_newest(me) && run_for_joiner(*me, cold_->stack != nullptr);
 }
 
-// Runs it on the caller's stack if that may be.
+// Runs the fiber on the caller's stack, if that is possible.
 [[gnu::always_inline]] inline bool fiber_block::run_if_newest() noexcept {
     if (cold_) [[unlikely]]
         return run_if_newest_with_cold_state();
@@ -201,10 +204,10 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     wait_entry entry(point);
     lock_.lock();
     std::uint32_t seen = running_state;
-    // Orders nothing: if it succeeds, the lock carries all.
+    // Orders nothing: if it succeeds, the lock orders everything.
     if (!base::elidable(state_).cas_rlx(seen, watched_state)) {
         lock_.unlock();
-        (void)state_.load_acq(); // pairs with end: it has ended
+        (void)state_.load_acq(); // pairs with end: the fiber has ended
         return wake_reason::source;
     }
     enqueue(joiners_, entry);
@@ -212,9 +215,10 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     told.on = this;
     told.holder = &fiber_block::holder;
     const wake_reason why = wait_unlocking(point, lock_, told);
-    if (patient) return why;      // woken after the lock was free
-    std::lock_guard guard(lock_); // who claimed us before we slept may be inside still, and the
-                                  // caller frees the block
+    if (patient) return why; // woken after the lock was free
+    // The fiber that claimed the joiner before it slept may still hold the lock, and the caller
+    // frees the block.
+    std::lock_guard guard(lock_);
     if (ended()) return wake_reason::source;
     dequeue(joiners_, entry);
     state_.store_rlx(running_state); // orders nothing: end looks at the list under the lock
@@ -223,7 +227,8 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
 
 void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
-    if (base::elidable(state_).cas_acq_rel(seen, detached_state)) return; // pairs with end
+    // Pairs with end.
+    if (base::elidable(state_).cas_acq_rel(seen, detached_state)) return;
     SENNIT_CHECK(seen == ended_state, "[SNT-112] a fiber was detached while another fiber or "
                                       "thread waits in its join; let one owner either join or "
                                       "detach it");
@@ -232,7 +237,8 @@ void fiber_block::let_go() noexcept {
 }
 
 const void* fiber_block::holder(const void* on) noexcept {
-    return &static_cast<const fiber_block*>(on)->self_; // an activity's address is its identity
+    // The address of a strand is its identity.
+    return &static_cast<const fiber_block*>(on)->self_;
 }
 
 std::uint64_t fiber_block::id() noexcept {
@@ -245,7 +251,7 @@ fiber_cold_state& fiber_block::cold_state() {
 }
 
 void fiber_block::drop_cold_state() noexcept {
-    if (cold_->stack) runtime_->contexts().give(*cold_->stack); // never launched
+    if (cold_->stack) runtime_->contexts().give(*cold_->stack); // the fiber was never launched
     if (cold_->migration) drop_migration();
     if (cold_->properties) cold_->properties->given_.set.store(false);
     std::destroy_at(cold_);
@@ -255,16 +261,16 @@ void fiber_block::drop_cold_state() noexcept {
 void fiber_block::set_name(std::string_view name) {
     auto& to = cold_state().name;
     std::size_t length = std::min(name.size(), to.size() - 1);
-    while (length > 0 && length < name.size() && (name[length] & 0xC0) == 0x80)
-        --length; // UTF-8: not within a character
+    // UTF-8: does not cut within a character.
+    while (length > 0 && length < name.size() && (name[length] & 0xC0) == 0x80) --length;
     std::copy_n(name.data(), length, to.data());
     to[length] = '\0';
 }
 
 void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
     fiber_cold_state& more = cold_state();
-    // An order finds an item by its properties: those of two would change for one behind the
-    // other's back.
+    // An order finds an item by its properties. If two fibers shared an object, a change for one of
+    // them would misplace the other.
     if (properties->given_.set.exchange(true))
         throw std::invalid_argument(
             "sennit: [SNT-107] fiber_attributes::properties belong to another fiber; give each "
@@ -276,15 +282,16 @@ void fiber_block::need_stack(std::size_t size) {
     if (size > runtime_->stack_size()) cold_state().stack = &runtime_->contexts().take(size);
 }
 
-// Where the order would hold it. Nobody asks where there is none.
+// Records where the order holds the fiber. No code asks in a runtime without an order.
 void fiber_block::set_location(context* location) noexcept {
     if (runtime_->injector().ordered())
         runtime_->injector().look([&] { cold_->location = location; });
 }
 
-// The fiber may begin or end meanwhile. What the order holds of it can only be this block or the
-// context that it runs on, which is said, and taken back before that context is somebody else's,
-// under the order's lock: so it is asked there.
+// The fiber may begin or end meanwhile. The order can hold only this block, or the context on which
+// the fiber runs. `location` names that context. It is set, and cleared before the context belongs
+// to another fiber, under the order's lock. The function therefore reads `location` under that
+// lock.
 void fiber_block::change_properties(void (*change)(void*), void* argument) {
     const auto here = pin_during_change();
     const auto queued = [this]() -> runnable& {
@@ -299,7 +306,7 @@ std::stop_source& fiber_block::stop_source() {
         std::lock_guard guard(lock_);
         if (stop_.stop_possible()) return stop_;
     }
-    std::stop_source fresh; // may allocate: outside the lock
+    std::stop_source fresh; // may allocate, so outside the lock
     std::lock_guard guard(lock_);
     if (!stop_.stop_possible()) {
         if (stop_wanted_) fresh.request_stop(); // it has no callbacks yet
@@ -315,7 +322,7 @@ bool fiber_block::request_stop() noexcept {
         if (!stop_.stop_possible()) return !std::exchange(stop_wanted_, true);
         source = stop_;
     }
-    return source.request_stop(); // runs callbacks: outside the lock
+    return source.request_stop(); // runs callbacks, so outside the lock
 }
 
 } // namespace sennit::sched

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that change their runtime for good: this_fiber::migrate_to.
+// Migration of fibers: a fiber changes its runtime for good with this_fiber::migrate_to.
 //
-// A context belongs to its runtime and never leaves it. So the body of a migratable fiber stands on
-// a side stack, on top of whatever context its worker has: migrate_to leaves that side stack, and
-// the code below it, `run_migratable`, puts the context in order and posts the block to the other
-// runtime as if it were new. A worker there picks it, enters the side stack again on a context of
-// its own, and migrate_to returns. To the scheduler that is the end of one piece of work and the
-// beginning of another.
+// Protocol. A context belongs to its runtime and never leaves it. The body of a migratable fiber
+// therefore stands on a coroutine stack, on top of whatever context its worker has.
+// M1. migrate_to leaves the coroutine stack.
+// M2. The code below it, `run_migratable`, resets the context and posts the block to the other
+// runtime as if it were new.
+// M3. A worker there picks the block and enters the coroutine stack again, on a context of its own.
+// migrate_to returns.
+// To the scheduler, that is the end of one task and the beginning of another.
 //
-// Who may read `runtime_`, which changes then. Its maker before the launch, and `launch` itself:
-// nobody else has the block. The fiber itself: what the worker that it left has written came with
-// the post. Whoever looks at the fiber's properties from outside: with `migration_state::lock`
-// held, see `pin_during_change`. A joiner that would run the fiber on its own stack does not look
-// at it for a movable one, nor at `affinity`, which changes with it: it waits as for a fiber that
-// somebody runs. Reports find fibers on contexts and in queues and do not ask. So it is a plain
-// word.
+// Readers of `runtime_`, which changes in M2. `runtime_` is a plain word, because each reader is
+// ordered:
+// * Its creator before the launch, and `launch` itself: no other thread has the block.
+// * The fiber itself: the post publishes everything that the worker which it left has written.
+// * A task that reads or changes the fiber's properties from outside: it holds
+//   `migration_state::lock`, see `pin_during_change`.
+// * A joiner that would run the fiber on its own stack does not read `runtime_` of a migratable
+//   fiber, nor `affinity`, which changes with it. It waits as for a fiber that already runs.
+// * Reports find fibers on contexts and in queues, and do not read `runtime_`.
 //
-// `pin_during_change`. A fiber's properties belong to the lock of its runtime's order, and where
-// the order may hold it is said by `location`, under that lock. The runtime changes under
-// `migration_state::lock`, so who holds it while it is inside an order's lock is in the right one,
-// and finds there the block or a context of that very runtime: a fiber that leaves has said before
-// that it is nowhere. The fiber waits with its move until then, and so does the end of the runtime
-// that it leaves. What was changed there is seen in the next order: by the lock, and the post.
-// Locks are taken in this order: `lock`, then the order's; an order may ask for properties, which
-// takes neither.
+// `pin_during_change`. A fiber's properties are guarded by the lock of its runtime's order.
+// `location` says, under that lock, where the order may hold the fiber. The runtime changes under
+// `migration_state::lock`. A task that holds `migration_state::lock` while it is inside an order's
+// lock is therefore in the fiber's present runtime, and finds there the block or a context of that
+// runtime. A fiber that leaves has cleared its location before. The fiber delays its move until the
+// lock is free, and so does the end of the runtime that it leaves. The lock and the post publish a
+// change to the next order. Lock order: `migration_state::lock`, then the order's lock. An order
+// may ask for properties, which takes neither lock.
 //
-// After the post it may run on, end and be freed at once, so nothing of it is touched. The runtime
-// that took it may be destroyed as soon as somebody has joined it: its end waits for who is inside
-// `post`.
+// End. After the post the fiber may run on, end and be freed immediately, so the poster does not
+// touch it any more. The runtime that took the fiber may be destroyed as soon as the fiber has been
+// joined: its end waits for threads that are inside `post`.
 //
 // Tested by tests/unit/fibers/move_test.cpp, explored by tests/sim/scenarios/fiber_migration.cpp.
 #include "core/diagnostics/held_mutex.hpp"
@@ -66,7 +70,8 @@ void fiber_block::make_migratable(std::size_t size) {
 }
 
 void fiber_block::drop_migration() noexcept {
-    if (cold_->migration->stack) coroutine_stack::give(*cold_->migration->stack); // never launched
+    // The fiber was never launched.
+    if (cold_->migration->stack) coroutine_stack::give(*cold_->migration->stack);
     std::destroy_at(cold_->migration);
     give_memory(cold_->migration, sizeof(migration_state));
 }
@@ -76,8 +81,8 @@ std::unique_lock<base::spin_lock> fiber_block::pin_during_change() noexcept {
     return std::unique_lock(cold_->migration->lock);
 }
 
-// As run_queued, run_here and end for others, and once for each runtime. After `enter` this may be
-// another worker.
+// Does the work of run_queued, run_here and end for a migratable fiber, once for each runtime.
+// After `enter` the calling thread may be another worker.
 [[gnu::noinline]] void fiber_block::run_migratable() noexcept {
     migration_state& migration = *cold_->migration;
     begin_strand(self_);
@@ -103,21 +108,21 @@ std::unique_lock<base::spin_lock> fiber_block::pin_during_change() noexcept {
         end();
 }
 
-// On a context of the old runtime, which is the fiber's no more.
+// Runs on a context of the old runtime, which no longer belongs to the fiber.
 void fiber_block::post_to(runtime_core& there) noexcept {
     {
         std::lock_guard guard(cold_->migration->lock);
         runtime_ = &there;
     }
-    affinity = 0; // under round_robin it was given one
+    affinity = 0; // round_robin had given it one
     there.post(*this);
 }
 
 void fiber_block::migrate_to(runtime_core& there) noexcept {
     migration_state& migration = *cold_->migration;
     migration.next = &there;
-    // Floating-point modes are the fiber's own, as where it blocks; the code below it has the usual
-    // ones.
+    // The floating-point modes belong to the fiber, as when it blocks; the code below it runs with
+    // the usual modes.
     const std::uint64_t usual = this_worker()->self().machine.fp_usual;
     const std::uint64_t modes = sys::fp_note().is(usual) ? 0 : sys::read_fp_control();
     if (modes != 0) sys::write_fp_control(usual);
