@@ -3,7 +3,7 @@
 // object.
 //
 //     struct server : sennit::monitor {
-//         void ask(int what) { auto in = sennit::enter<&server::ask>(*this); … }
+//         void ask(int question) { auto in = sennit::enter<&server::ask>(*this); … }
 //         void run() {
 //             while (sennit::waitfor(sennit::accept<&server::ask>(*this),
 //                                    sennit::accept_destructor(*this)) == 0)

@@ -247,9 +247,9 @@ public:
         : fiber(detail::code_address{sched::here()}, &how, std::forward<F>(function),
                 std::forward<A>(arguments)...) {}
 
+    // For internal use: `made_at` is the address of the creating code, which reports print.
     template <class F, class... A>
     fiber(detail::code_address made_at, const fiber_attributes* how, F&& function,
-          // For internal use: `made_at` is the address of the creating code, which reports print.
           A&&... arguments) {
         static_assert(
             std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||

@@ -79,9 +79,8 @@ public:
     }
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration>& when) const {
-        while (!sched::has_come(
-            // A clock other than the scheduler's may have been set back during the wait.
-            when))
+        // A clock other than the scheduler's may have been set back during the wait.
+        while (!sched::has_come(when))
             if (wait_before(sched::deadline_of(when)) == future_status::ready)
                 return future_status::ready;
         return look();

@@ -119,9 +119,8 @@ private:
                 else
                     me.function(me.owner.get_stop_token());
             });
-            std::destroy_at(
-                // The destructor runs as the child, because it may use the child's fiber_locals.
-                std::addressof(me.function));
+            // The destructor runs as the child, because it may use the child's fiber_locals.
+            std::destroy_at(std::addressof(me.function));
         }
         // The nursery may be destroyed as soon as child_ended has told it of the end. The block is
         // therefore freed first.

@@ -140,9 +140,8 @@ private:
                        &what))
             throw ask_failed(ask_error::actor_down);
     }
-    bool change_by(void (*how)(void* what, detail::receiver_actor&),
-                   // Returns false if the actor has ended.
-                   void* what);
+    // Returns false if the actor has ended.
+    bool change_by(void (*how)(void* what, detail::receiver_actor&), void* what);
 
     detail::arrival_counter counted_;
     actor_group group_;

@@ -154,9 +154,8 @@ private:
     const int uncaught_at_start_;
 
     base::atomic<std::uint32_t> stopped_{0};
-    base::atomic<std::uint32_t> queued_{
-        // Number of children that are in queues or were started from there, plus one for the owner.
-        1};
+    // Number of children that are in queues or were started from there, plus one for the owner.
+    base::atomic<std::uint32_t> queued_{1};
     sched::one_shot all_ended_;
 
     base::spin_lock lock_; // guards the two members below

@@ -80,9 +80,9 @@ public:
             if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(which));
         }
         const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
-        const sched::wake_reason why = sched::wait(
-            // The reports get no object, because the caller waits on several.
-            point_, publish, this, {.deadline_ns = deadline, .what = what});
+        // The reports get no object, because the caller waits on several.
+        const sched::wake_reason why =
+            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = what});
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             select_case& one = *cases_[i];
             if (!one.enabled) continue;

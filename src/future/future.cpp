@@ -112,9 +112,8 @@ void future_state::abandon() noexcept {
     if (!try_begin()) return;
     std::exception_ptr why;
     try {
-        why = std::make_exception_ptr(
-            // The text of the error needs memory.
-            std::future_error(std::future_errc::broken_promise));
+        // The text of the error needs memory.
+        why = std::make_exception_ptr(std::future_error(std::future_errc::broken_promise));
     } catch (const std::bad_alloc&) {
         why = std::current_exception();
     }

@@ -30,9 +30,8 @@ bool gathering::decides(const node& which) noexcept {
                        (decisive_ == decisive::error && which.failed);
     if (!alone) return left_.fetch_sub_acq_rel(1) == 1; // pairs with the other sources' steps
     std::size_t seen = nobody;
-    return winner_.cas_rlx(
-        // The winner's step publishes the number.
-        seen, static_cast<std::size_t>(&which - nodes_.get()));
+    // The winner's step publishes the number.
+    return winner_.cas_rlx(seen, static_cast<std::size_t>(&which - nodes_.get()));
 }
 
 void gathering::step(continuation_queue& due) noexcept {

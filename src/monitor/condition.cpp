@@ -11,6 +11,7 @@ namespace sennit {
 
 // A waiter of a condition, in the frame of the waiting task. `self.missing` counts its monitors,
 // plus one for its sleep.
+//
 // A waiter that only a signal can wake leaves its monitors first and then sleeps (leave_and_wait).
 // Any other waiter leaves its monitors once it is saved, in the publish function of the wait; the
 // claim decides how its wait ends.

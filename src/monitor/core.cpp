@@ -93,9 +93,8 @@ namespace detail {
 SENNIT_RETURN_VIA_THUNK bool monitor_ops::enter_one(monitor& one, std::uintptr_t me,
                                                     member_key member) noexcept {
     if (one.owned_by(me)) return false;
-    (void)one.enter_slow(monitor_set(one), me,
-                         // An acceptor of the call compares the set.
-                         member);
+    // An acceptor of the call compares the set.
+    (void)one.enter_slow(monitor_set(one), me, member);
     return true;
 }
 
@@ -153,9 +152,8 @@ void monitor_ops::leave(const monitor_set& all, std::uintptr_t me) noexcept {
 }
 
 void monitor_ops::reserve(monitor& fresh, const void* key) noexcept {
-    const auto name = reinterpret_cast<std::uintptr_t>(
-        // SAFETY: an address that no strand has, only compared.
-        key);
+    // SAFETY: an address that no strand has, only compared.
+    const auto name = reinterpret_cast<std::uintptr_t>(key);
     // Pairs with leave_now.
     if (monitor::identity seen = 0; fresh.word_.cas_acq(seen, name)) return;
     // The constructor of the object has published it, and a task is inside.

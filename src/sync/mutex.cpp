@@ -136,10 +136,8 @@ bool detail::lock_case::try_now(sched::wake_ups&) noexcept {
         if ((seen & ~mutex::bits) == 0) {
             // Pairs with unlock.
             if (base::elidable(word).cas_acq(seen, seen | mine_.who)) return true;
-        } else if (base::elidable(word).cas_rlx(
-                       seen,
-                       // Orders nothing: this task does not own the lock yet.
-                       seen | mutex::waiting)) {
+            // Orders nothing: this task does not own the lock yet.
+        } else if (base::elidable(word).cas_rlx(seen, seen | mutex::waiting)) {
             return false;
         }
     }

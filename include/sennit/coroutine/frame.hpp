@@ -28,8 +28,8 @@ struct coroutine_visit {
     explicit coroutine_visit(void* answer) noexcept : out(answer) {}
     void* out; // where the answer is stored; null: the resume expects none
     // Null as long as control can only return by a suspension of the resumed coroutine, with its
-    // handle where it was. Otherwise the coroutine that runs in this resume, or the one that has
-    // ended it.
+    // handle where it was. Otherwise the coroutine that runs in this resume, or the coroutine that
+    // has ended it.
     coroutine_frame* diverted_to = nullptr;
 };
 

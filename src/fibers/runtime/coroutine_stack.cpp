@@ -104,9 +104,8 @@ note_fiber([[maybe_unused]] void* fiber) noexcept {
 
 coroutine_stack::coroutine_stack(std::byte* low, std::byte* high, unsigned size_class) noexcept
     : low_(low), room_(static_cast<std::size_t>(high - low)), high_(high), size_class_(size_class) {
-    other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this),
-                                   // SAFETY: an address only.
-                                   [] { bottom(); });
+    // SAFETY: an address only.
+    other_sp_ = sys::prepare_stack(reinterpret_cast<std::byte*>(this), [] { bottom(); });
     inner_.low = low;
     inner_.size = room_;
 #ifdef SENNIT_THREAD_SANITIZER
@@ -220,10 +219,8 @@ SENNIT_NOT_INSTRUMENTED void coroutine_stack::transfer_to(coroutine_stack& next)
     check_leave();
     next.entered_ = entered_;
     void* const sp = std::exchange(next.other_sp_, other_sp_);
-    std::swap(next.other_exceptions_,
-              // This stack gets the exceptions of the inside of `next`; `next` gets those of the
-              // enterer.
-              other_exceptions_);
+    // This stack gets the exceptions of the inside of `next`; `next` gets those of the enterer.
+    std::swap(next.other_exceptions_, other_exceptions_);
     exchange_exceptions();
     next.outer_ = outer_;
     void* fake_stack = nullptr;

@@ -35,10 +35,9 @@ namespace {
 void fiber_block::run_queued(runnable* self) noexcept {
     auto& me = static_cast<fiber_block&>(*self);
     if (me.cold_) [[unlikely]] {
+        // It calls run_queued again on that stack.
         if (me.cold_->stack)
-            return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr),
-                                         // It calls run_queued again on that stack.
-                                         me);
+            return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr), me);
         if (me.cold_->migration) return me.run_migratable();
     }
     me.run_here();
@@ -93,9 +92,8 @@ void fiber_block::end() noexcept {
         {
             std::lock_guard guard(lock_);
             if (state_.load_rlx() != watched_state) continue; // the joiner gave up, under the lock
-            state_.store_rlx(
-                // Orders nothing: only the joiner sees it, which takes the lock or is woken.
-                ended_state);
+            // Orders nothing: only the joiner sees it, which takes the lock or is woken.
+            state_.store_rlx(ended_state);
             joiner = claim_first(joiners_);
         }
         if (joiner) end_wait(joiner);
