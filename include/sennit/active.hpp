@@ -54,6 +54,7 @@ public:
     active(const active&) = delete;
     active& operator=(const active&) = delete;
 
+    // Gives access to the object, whose members enter the monitor themselves.
     T* operator->() noexcept { return std::addressof(object_); }
     T& operator*() noexcept { return object_; }
 

@@ -56,6 +56,8 @@ auto async_from(const void* made_at, launch policy, F&& function, A&&... argumen
 
 } // namespace detail
 
+// Runs `function(arguments...)` in a new fiber that starts by `policy`, and returns a future of the
+// result.
 template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
 [[gnu::always_inline]] inline auto async(launch policy, F&& function, A&&... arguments) {
@@ -63,6 +65,7 @@ template <class F, class... A>
                               std::forward<A>(arguments)...);
 }
 
+// Runs `function(arguments...)` in a new fiber, and returns a future of the result.
 template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
 [[gnu::always_inline]] inline auto async(F&& function, A&&... arguments) {
@@ -70,6 +73,7 @@ template <class F, class... A>
                               std::forward<A>(arguments)...);
 }
 
+// Does the same work as async under a shorter name.
 template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
 [[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {

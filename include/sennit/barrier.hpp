@@ -66,6 +66,8 @@ public:
     };
     static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
+    // Creates a barrier for `expected` arrivals in each phase. `completion` runs at the end of each
+    // phase.
     constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
         : core_(expected), completion_(std::move(completion)) {}
     barrier(const barrier&) = delete;
@@ -75,7 +77,9 @@ public:
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) {
         return arrived(core_.arrive(count, false));
     }
+    // Blocks until the phase of `token` is complete. Throws cancelled.
     void wait(arrival_token&& token) const { core_.wait(token.phase_); }
+    // Counts one arrival and blocks until the phase is complete. Throws cancelled.
     void arrive_and_wait() { wait(arrive()); }
     // Counts one arrival, and lowers the expected count of all later phases by one. Blocks only for
     // the completion, like arrive.

@@ -4,8 +4,8 @@
 //
 //     auto text = sennit::blocking([&] { return read_file(name); });
 //
-// Use it for calls that usually take longer than 200 µs and block the thread. Do not use it for
-// calls of Sennit, which block only the fiber.
+// Use it for calls that block the thread for long. Do not use it for calls of Sennit, which block
+// only the fiber.
 //
 // The calling fiber waits, and its worker runs other tasks. The function runs on a thread for such
 // calls: the runtime has up to 1,024 of them, starts them when needed, and keeps an idle one for

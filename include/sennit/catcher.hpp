@@ -50,6 +50,7 @@ public:
     catcher(const catcher&) = delete;
     catcher& operator=(const catcher&) = delete;
 
+    // Returns the address to which messages are sent.
     actor_ref<accepts<M>> ref() const noexcept { return at_.ref(); }
     operator actor_ref<accepts<M>>() const noexcept { return ref(); }
 
@@ -65,11 +66,13 @@ public:
         (void)queue_->pop_for(one, limit);
         return one;
     }
+    // Returns the oldest message, or nothing if there is none. Does not block.
     std::optional<caught> try_pop() {
         std::optional<caught> one;
         (void)queue_->try_pop(one);
         return one;
     }
+    // Returns the number of messages in the queue.
     std::size_t size() const { return queue_->size(); }
     bool empty() const { return size() == 0; }
 

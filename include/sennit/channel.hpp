@@ -210,6 +210,7 @@ public:
         }
         woken.take_all(receivers_); // receivers are blocked only while the channel holds no value
     }
+    // Returns true once the channel is closed, even if it still holds values.
     bool is_closed() const noexcept {
         std::lock_guard guard(lock_);
         return closed_;
@@ -219,6 +220,7 @@ public:
         std::lock_guard guard(lock_);
         return values_.size();
     }
+    // Returns the capacity given to the constructor.
     std::size_t capacity() const noexcept { return capacity_; }
 
     // The iterator of `for (T& value : channel)`, which pops until the end.

@@ -40,17 +40,24 @@ public:
     condition_variable_any(const condition_variable_any&) = delete;
     condition_variable_any& operator=(const condition_variable_any&) = delete;
 
+    // Wakes the longest waiter, if there is one. Does not block.
     void notify_one() noexcept;
+    // Wakes all waiters. Does not block.
     void notify_all() noexcept;
 
+    // Releases `lock`, blocks until a notification, and takes `lock` again. Throws `cancelled`, and
+    // the exceptions of `lock`.
     template <class Lock>
     void wait(Lock& lock) {
         (void)wait_until_ns(lock, sched::never);
     }
+    // Waits until `done()` returns true. `done` is called with the lock held.
     template <class Lock, class Predicate>
     void wait(Lock& lock, Predicate done) {
         while (!done()) wait(lock);
     }
+    // Waits until a notification or the deadline, and returns no_timeout or timeout. Throws like
+    // wait.
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when) {
         const cv_status ended = wait_until_ns(lock, sched::deadline_of(when));
@@ -59,6 +66,8 @@ public:
         return ended == cv_status::timeout && !sched::has_come(when) ? cv_status::no_timeout
                                                                      : ended;
     }
+    // Waits until `done()` returns true or the deadline has come. Returns the last result of
+    // `done()`.
     template <class Lock, class Clock, class Duration, class Predicate>
     bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when,
                     Predicate done) {
@@ -66,10 +75,13 @@ public:
             if (wait_until(lock, when) == cv_status::timeout) return done();
         return true;
     }
+    // Waits until a notification, at most for `duration`. Returns no_timeout or timeout.
     template <class Lock, class Rep, class Period>
     cv_status wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& duration) {
         return wait_until_ns(lock, sched::deadline_in(duration));
     }
+    // Waits until `done()` returns true, at most for `duration`. Returns the last result of
+    // `done()`.
     template <class Lock, class Rep, class Period, class Predicate>
     bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& duration, Predicate done) {
         return wait_with(lock, std::stop_token(), sched::deadline_in(duration), done);

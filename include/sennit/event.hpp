@@ -25,13 +25,16 @@ class event {
 public:
     enum class mode : std::uint8_t { manual_reset, auto_reset };
 
+    // Creates an event that is clear, or set if `initially_set` is true.
     constexpr explicit event(mode how = mode::manual_reset, bool initially_set = false) noexcept
         : mode_(how), set_(initially_set) {}
     ~event();
     event(const event&) = delete;
     event& operator=(const event&) = delete;
 
+    // Sets the event and wakes the waiters: all of them, or one for auto_reset. Does not block.
     void set() noexcept;
+    // Clears the event. Does not block.
     void reset() noexcept;
     // Returns true if a wait would have returned immediately; it then clears an auto_reset event.
     // Does not block.
@@ -39,6 +42,8 @@ public:
 
     // blocks until set; throws cancelled, as the timed forms do
     void wait() { (void)wait_before(sched::never); }
+    // Block until the event is set or the deadline has come. Return false if the event was not set
+    // in time. Throw `cancelled`.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
         return wait_before(sched::deadline_in(duration));

@@ -211,8 +211,8 @@ inline void set_priority(sched::fiber_block* block, int priority) {
 
 class fiber {
 public:
-    // Identifies a logical thread: a fiber, the body of a runtime::run, a stolen child, or an OS
-    // thread. A default-constructed id identifies none.
+    // Identifies a strand of execution: a fiber, the body of a runtime::run, a stolen child, or an
+    // OS thread. A default-constructed id identifies none.
     class id {
     public:
         id() noexcept = default;
@@ -289,8 +289,12 @@ public:
     }
     friend void swap(fiber& a, fiber& b) noexcept { a.swap(b); }
 
+    // Returns true if this object holds a fiber that was not joined or detached.
     bool joinable() const noexcept { return block_ != nullptr; }
+    // Returns the id of the fiber, or an id that identifies none if the object is not joinable.
     id get_id() const noexcept { return block_ ? id(block_->id()) : id(); }
+    // Returns the name of the fiber; the name is empty if the fiber has none or the object is not
+    // joinable.
     std::string_view name() const noexcept { return block_ ? block_->name() : ""; }
 
     // Blocks until the function has returned. Rethrows the exception that left the function. Throws

@@ -244,7 +244,7 @@ both_t<F, G> fork_outside(F& first, G& second) {
     return default_runtime().run([&] { return fork_two(first, second); });
 }
 
-// Runs N callables as nested pairs. A thief therefore takes the rest of the callables at once, the
+// Runs N callables as nested pairs. A thief therefore takes the whole rest in one steal, the
 // largest possible task.
 template <class F>
 [[gnu::always_inline]] inline auto fork_all(F& only) {

@@ -65,8 +65,10 @@ namespace detail {
 template <class T>
 class basic_future {
 public:
+    // Returns true if the object has a state.
     bool valid() const noexcept { return static_cast<bool>(state_); }
 
+    // Blocks until the future is ready. Throws `cancelled`.
     void wait() const { state().wait_ready("future::wait"); }
 
     // Block until the future is ready, at most until the deadline. Return ready or timeout. If the
@@ -164,6 +166,7 @@ public:
         return base::continued(sched::here(), *this, std::forward<F>(function));
     }
 
+    // Moves the state into a shared_future.
     shared_future<T> share() noexcept { return shared_future<T>(std::move(*this)); }
 
 private:

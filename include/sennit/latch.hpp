@@ -20,6 +20,8 @@ class latch {
 public:
     static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
+    // Creates a latch that opens after `expected` counts. A negative number ends the program with a
+    // message.
     constexpr explicit latch(std::ptrdiff_t expected) noexcept : left_(expected) {
         SENNIT_CHECK(expected >= 0,
                      "[SNT-215] a latch was made with a negative count; pass 0 or more");
@@ -31,8 +33,10 @@ public:
     // Lowers the count by `update`. Never blocks. The program ends with a message when `update` is
     // larger than the remaining count.
     void count_down(std::ptrdiff_t update = 1) noexcept;
+    // Returns true if the count is zero. Does not block.
     bool try_wait() const noexcept;
     void wait() const; // blocks until the count is zero; throws cancelled
+    // Lowers the count by `update`, then blocks until it is zero. Throws cancelled.
     void arrive_and_wait(std::ptrdiff_t update = 1) {
         count_down(update);
         wait();

@@ -199,6 +199,7 @@ inline detail::clause_with<> accept_destructor(monitor& mine) noexcept {
              .member = &detail::key_of_destructor,
              .of = detail::monitor_set(mine)}};
 }
+// A clause that happens when no call of the other clauses has come within `duration`.
 template <class Rep, class Period>
 detail::clause_with<> timeout(const std::chrono::duration<Rep, Period>& duration) {
     return {{.what = detail::accept_clause::kind::timeout,

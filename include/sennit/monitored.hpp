@@ -22,6 +22,7 @@ namespace sennit {
 template <class T>
 class monitored : public monitor {
 public:
+    // Constructs the object from the arguments.
     template <class... A>
     explicit monitored(A&&... arguments) : value_(std::in_place, std::forward<A>(arguments)...) {}
     ~monitored() {
@@ -29,6 +30,8 @@ public:
         value_.reset();
     }
 
+    // Calls `function(object)` inside the monitor and returns its result. Blocks until the caller
+    // is inside.
     template <class F>
     decltype(auto) with(F&& function) {
         const auto in = enter(*this);
@@ -48,6 +51,7 @@ public:
         inside<1> in_;
         T& value_;
     };
+    // Blocks until the caller is inside, and returns a pointer that keeps it inside.
     pointer operator->() { return pointer(*this); }
 
     // Returns the object. The caller must be inside the monitor.

@@ -49,6 +49,8 @@ public:
     mutex(const mutex&) = delete;
     mutex& operator=(const mutex&) = delete;
 
+    // Blocks until the caller owns the mutex. Throws std::system_error if the caller already owns
+    // it.
     void lock() {
         std::uintptr_t seen = 0;
         const std::uintptr_t me = self();
@@ -56,11 +58,13 @@ public:
         if (!base::elidable(word_).cas_acq(seen, me)) [[unlikely]]
             (void)lock_slowly(me, sched::never);
     }
+    // Takes the mutex if it is free, and returns true. Returns false otherwise. Does not block.
     bool try_lock() noexcept {
         std::uintptr_t seen = 0;
         // Pairs with unlock.
         return base::elidable(word_).cas_acq(seen, self()) || (seen != 0 && try_lock_slowly());
     }
+    // Releases the mutex. Does not block. Throws std::system_error unless the caller owns it.
     void unlock() {
         std::uintptr_t seen = self();
         // pairs with lock
@@ -103,15 +107,20 @@ private:
     sched::wait_list waiters_;
 };
 
+// A mutex with try_lock_for and try_lock_until, which block until the deadline at most and return
+// whether the caller owns the mutex.
 class timed_mutex : public sched::timed_lock<mutex> {};
 
 // A mutex that its owner may lock again. The owner must unlock it as often as it has locked it.
 class recursive_mutex : private mutex {
 public:
+    // Blocks until the caller owns the mutex. Adds one level if the caller already owns it.
     void lock() {
         if (!owned()) mutex::lock();
         ++depth_;
     }
+    // Takes the mutex or adds one level without blocking, and returns true. Returns false if
+    // another task owns it.
     bool try_lock() noexcept { return count(owned() || mutex::try_lock()); }
     // Releases one level of the lock. Throws std::system_error(operation_not_permitted) unless the
     // caller is the owner.
@@ -133,6 +142,7 @@ private:
     std::uint64_t depth_ = 0; // written only by the owner
 };
 
+// A recursive_mutex with try_lock_for and try_lock_until.
 class recursive_timed_mutex : public sched::timed_lock<recursive_mutex> {};
 
 } // namespace sennit

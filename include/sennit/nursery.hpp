@@ -49,6 +49,7 @@ namespace sennit {
 
 class nursery {
 public:
+    // Creates a nursery without children, inside the scope of cancellation of the caller.
     nursery();
     ~nursery() noexcept(false);
     nursery(const nursery&) = delete;

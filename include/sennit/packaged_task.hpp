@@ -47,6 +47,7 @@ public:
     }
     friend void swap(packaged_task& a, packaged_task& b) noexcept { a.swap(b); }
 
+    // Returns true if the task holds a function.
     bool valid() const noexcept { return function_ != nullptr; }
 
     // Returns the future; may be called once for each state. Throws future_error: no_state,

@@ -136,6 +136,7 @@ inline future<void> make_ready_future() {
     return made.get_future();
 }
 
+// Returns a future that is ready with `error`. Throws std::bad_alloc.
 template <class T>
 future<T> make_exceptional_future(std::exception_ptr error) {
     promise<T> made;

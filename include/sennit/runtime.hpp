@@ -81,7 +81,9 @@ public:
     // creation of a thread for each worker that did not exist before, a few microseconds for each
     // other worker.
     void resize(unsigned workers);
+    // Returns runtime_options::name.
     std::string_view name() const noexcept;
+    // Returns the counters of the runtime. Does not block the workers.
     runtime_metrics metrics() const;
 
     // Writes the present state of every fiber as text: see sennit/obs/dump.hpp. Any thread or fiber

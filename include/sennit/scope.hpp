@@ -43,6 +43,7 @@ namespace sennit {
 
 class scope {
 public:
+    // Creates a scope without children.
     scope();
     ~scope() noexcept(false);
     scope(const scope&) = delete;
@@ -76,6 +77,7 @@ public:
     // Asks the running children to end early, and drops those that have not started. Does not
     // block.
     void request_stop() noexcept;
+    // Returns true after request_stop or an exception of a child, until join has returned.
     bool stop_requested() const noexcept { return stopped(); }
 
     // Returns a token that reports `request_stop` and the first exception. The first call may throw
@@ -146,7 +148,7 @@ private:
     void join_children() noexcept;
 
     const void* const home_;  // the context that created the scope; null: none
-    const void* const maker_; // the logical thread that ran on home_ at that time
+    const void* const maker_; // the strand that ran on home_ at that time
     // Used by the home context only. The free slot of the home context, if it has forked nothing
     // since; null: no context.
     sched::fork_slot* expected_;

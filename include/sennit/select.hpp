@@ -268,6 +268,7 @@ detail::on_push_case<T, F, C> on_push(channel<T>& to, std::type_identity_t<T> va
     return {to, std::move(value), std::move(function), std::move(closed)};
 }
 
+// A case that happens after `duration`, counted from this call.
 template <class Rep, class Period, class F>
 detail::time_case<F> after(const std::chrono::duration<Rep, Period>& duration, F function) {
     return {sched::deadline_in(duration), std::move(function)};
@@ -282,6 +283,7 @@ auto at(const std::chrono::time_point<Clock, Duration>& when, F function) {
         return detail::clock_case<Clock, Duration, F>(when, std::move(function));
 }
 
+// A case that happens when a stop is requested.
 template <class F>
 detail::stop_case<F> on_stop(std::stop_token token, F function) {
     return {std::move(token), std::move(function)};
@@ -300,6 +302,9 @@ Case when(bool condition, Case which) {
     return which;
 }
 
+// Blocks until one case has happened, and returns its number. With `otherwise` it does not block.
+// Takes at most 64 cases. Throws as the head of this file says, and rethrows the exceptions of the
+// function.
 template <std::derived_from<detail::select_case>... Cases>
 std::size_t select(Cases&&... cases) {
     static_assert(sizeof...(Cases) > 0 && sizeof...(Cases) <= detail::most_select_cases);

@@ -63,8 +63,12 @@ public:
     // std::system_error(value_too_large), and adds no token, when there would be more than max().
     void release(std::ptrdiff_t update = 1) { core_.release(update, LeastMaxValue); }
 
+    // Blocks until the caller has a token. Throws `cancelled`.
     void acquire() { (void)core_.acquire_before(sched::never); }
+    // Takes a token if there is one, and returns true. Returns false otherwise. Does not block.
     bool try_acquire() noexcept { return core_.try_acquire(); }
+    // Block until the caller has a token or the deadline has come. Return false if there was no
+    // token in time. Throw `cancelled`.
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) {
         return core_.acquire_before(sched::deadline_in(duration));

@@ -28,12 +28,22 @@ public:
     shared_mutex(const shared_mutex&) = delete;
     shared_mutex& operator=(const shared_mutex&) = delete;
 
+    // Blocks until the caller owns the mutex as its writer. Throws std::system_error if it already
+    // does.
     void lock() { (void)lock_until(sched::never); }
+    // Takes the mutex as its writer if it is free, and returns true. Does not block.
     bool try_lock() noexcept;
+    // Releases the mutex and wakes the next waiters. Throws std::system_error unless the caller is
+    // the writer.
     void unlock();
 
+    // Blocks until the caller is one of the readers. Throws std::system_error if the caller is the
+    // writer.
     void lock_shared() { (void)lock_shared_until(sched::never); }
+    // Enters as a reader if there is no writer and no waiter, and returns true. Does not block.
     bool try_lock_shared() noexcept;
+    // Leaves as a reader; the last reader wakes the next waiters. Throws std::system_error if there
+    // is no reader.
     void unlock_shared();
 
 protected:
@@ -60,6 +70,8 @@ private:
     sched::wait_list waiters_;
 };
 
+// A shared_mutex with timed forms of lock and lock_shared, which block until the deadline at most
+// and return whether the caller has the lock.
 class shared_timed_mutex : public sched::timed_lock<shared_mutex> {
 public:
     template <class Rep, class Period>

@@ -46,6 +46,9 @@ private:
 template <class T>
 class stackful_generator : public std::ranges::view_interface<stackful_generator<T>> {
 public:
+    // Creates a generator whose values `function(yield)` yields, on a coroutine with default
+    // attributes, or with those of `how`. The function does not run before `begin`. Throws
+    // std::bad_alloc.
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, stackful_generator>)
     explicit stackful_generator(F&& function)

@@ -20,6 +20,7 @@ inline void yield() noexcept {
     sched::yield();
 }
 
+// Returns the id of the running strand: see fiber::id.
 fiber::id get_id() noexcept;
 
 // Returns the running fiber's name; the name is empty when the fiber has none, or when the caller

@@ -63,6 +63,7 @@ std::invoke_result_t<F&> with_timeout(const std::chrono::duration<Rep, Period>& 
                                       F&& function) {
     return detail::with_deadline(sched::deadline_in(duration), function);
 }
+// Like with_timeout, with a point in time instead of a duration.
 template <class Clock, class Duration, class F>
 std::invoke_result_t<F&> with_deadline(const std::chrono::time_point<Clock, Duration>& when,
                                        F&& function) {

@@ -46,7 +46,7 @@ struct accept_request {
 
     // Finds an arriving task that already waits, for the first clause that has one. The task is
     // taken off the queue, unless it is a destructor. If `for_whom` is given, the caller holds the
-    // locks of its monitors, and the function claims it for that task.
+    // locks of its monitors, and the function claims that request.
     struct found {
         std::size_t clause;
         entrant* arrival; // null: there is none

@@ -77,9 +77,9 @@ struct end_of_default {
     ~end_of_default() {
         default_slot* const last = slot.find();
         if (!last) return;
-        // The runtime is not destroyed in two cases: std::exit was called by one of its workers or
-        // inside `blocking`, which cannot wait for themselves; or a call is in progress that may
-        // never return. The process ends in any case.
+        // The runtime is not destroyed in two cases. Its own worker, or a thread inside `blocking`,
+        // called std::exit and cannot wait for itself. Or a call is in progress that may never
+        // return. The process ends in any case.
         if (last->current && (sched::current_runtime() == &last->current->core() ||
                               last->current->core().blocking_calls().busy()))
             return;

@@ -77,6 +77,8 @@ struct visit_elements {
 
 } // namespace detail
 
+// Calls `f(*i)` for each iterator of [first, last). Blocks until all calls have ended. Throws the
+// exception of the first element that throws.
 template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel, class F>
     requires std::invocable<F&, std::iter_reference_t<Iterator>>
 void for_each(Iterator first, Sentinel last, F&& f, grain smallest = {}) {
@@ -87,6 +89,7 @@ void for_each(Iterator first, Sentinel last, F&& f, grain smallest = {}) {
 template <std::ranges::random_access_range Range, class F>
     requires std::ranges::sized_range<Range> &&
              std::invocable<F&, std::ranges::range_reference_t<Range>>
+// Calls `f(element)` for each element of `range`. Blocks and throws like the form for iterators.
 void for_each(Range&& range, F&& f, grain smallest = {}) {
     const auto first = std::ranges::begin(range);
     using work = detail::visit_elements<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;

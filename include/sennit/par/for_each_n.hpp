@@ -37,6 +37,8 @@ struct visit_indices {
 
 } // namespace detail
 
+// Calls `f(i)` for 0 <= i < count. Blocks until all calls have ended. Throws the exception of the
+// lowest index that throws.
 template <class F>
     requires std::invocable<F&, std::size_t>
 void for_each_n(std::size_t count, F&& f, grain smallest = {}) {

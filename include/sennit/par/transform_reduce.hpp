@@ -122,6 +122,8 @@ using fold_for =
 
 template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel,
           std::movable T, class Reduce, class Transform>
+// Returns the fast form of the reduction of [first, last). Blocks until all calls have ended.
+// Throws the exception of the first element that throws.
     requires detail::reduction_of<T, Reduce> && detail::transform_for<T, Transform, Iterator>
 T transform_reduce(Iterator first, Sentinel last, T init, Reduce&& reduce, Transform&& transform,
                    grain smallest = {}) {
@@ -133,6 +135,7 @@ T transform_reduce(Iterator first, Sentinel last, T init, Reduce&& reduce, Trans
 template <std::ranges::random_access_range Range, std::movable T, class Reduce, class Transform>
     requires std::ranges::sized_range<Range> && detail::reduction_of<T, Reduce> &&
              detail::transform_for<T, Transform, std::ranges::iterator_t<Range>>
+// Returns the fast form of the reduction of `range`. Blocks and throws like the form for iterators.
 T transform_reduce(Range&& range, T init, Reduce&& reduce, Transform&& transform,
                    grain smallest = {}) {
     const auto first = std::ranges::begin(range);
@@ -144,6 +147,8 @@ T transform_reduce(Range&& range, T init, Reduce&& reduce, Transform&& transform
 
 template <std::random_access_iterator Iterator, std::sized_sentinel_for<Iterator> Sentinel,
           std::movable T, class Reduce, class Transform>
+// Returns the deterministic form of the reduction of [first, last). `block` is the size of a
+// leaf. Blocks and throws like the fast form.
     requires detail::reduction_of<T, Reduce> && detail::transform_for<T, Transform, Iterator>
 T transform_reduce(deterministic_t, Iterator first, Sentinel last, T init, Reduce&& reduce,
                    Transform&& transform, grain block = {}) {
@@ -155,6 +160,8 @@ T transform_reduce(deterministic_t, Iterator first, Sentinel last, T init, Reduc
 template <std::ranges::random_access_range Range, std::movable T, class Reduce, class Transform>
     requires std::ranges::sized_range<Range> && detail::reduction_of<T, Reduce> &&
              detail::transform_for<T, Transform, std::ranges::iterator_t<Range>>
+// Returns the deterministic form of the reduction of `range`. Blocks and throws like the form for
+// iterators.
 T transform_reduce(deterministic_t, Range&& range, T init, Reduce&& reduce, Transform&& transform,
                    grain block = {}) {
     const auto first = std::ranges::begin(range);

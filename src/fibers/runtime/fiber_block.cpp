@@ -35,7 +35,7 @@ namespace {
 void fiber_block::run_queued(runnable* self) noexcept {
     auto& me = static_cast<fiber_block&>(*self);
     if (me.cold_) [[unlikely]] {
-        // It calls run_queued again on that stack.
+        // run_on calls run_queued again, on that stack.
         if (me.cold_->stack)
             return this_worker()->run_on(*std::exchange(me.cold_->stack, nullptr), me);
         if (me.cold_->migration) return me.run_migratable();
