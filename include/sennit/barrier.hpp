@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // barrier: as std::barrier, for fibers, forked children and OS threads.
 //
+//     sennit::barrier phase(workers, [&]() noexcept { swap(old_grid, new_grid); });
+//     for (int step = 0; step < steps; ++step) {  // in each of the tasks
+//         compute_part();
+//         phase.arrive_and_wait();
+//     }
+//
 // Use it for a fixed group of tasks that work in phases. For one phase only use `latch`.
 //
 // Waiting is a point of cancellation: it throws `cancelled`. The arrival of the cancelled caller

@@ -2,6 +2,13 @@
 // cancelled: the exception that a blocked call throws when the surrounding nursery or with_timeout
 // is cancelled.
 //
+//     try {
+//         value = requests.pop();
+//     } catch (const sennit::cancelled&) {
+//         close_files();
+//         throw;
+//     }
+//
 // Let it pass: it ends the fiber, and the nursery that cancelled the fiber recognises it.
 // Cancellation never ends a wait for a lock.
 #pragma once

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // event: a flag that tasks can wait for, for fibers, forked children and OS threads.
 //
+//     sennit::event ready;
+//     sennit::fiber waiter([&] { ready.wait(); start(); });
+//     ready.set();
+//
 // Use it for a signal without a value. For a count of signals use `counting_semaphore`; for a value
 // use `future` or `channel`.
 //

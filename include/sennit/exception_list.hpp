@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exception_list: the exceptions of several attempts, thrown when all of them have failed.
+// exception_list: the exceptions of several attempts, thrown when all of them have failed, for
+// example by wait_first_success. Its elements are the exceptions in the order of the attempts.
 #pragma once
 
 #include <cstddef>

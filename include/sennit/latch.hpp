@@ -2,6 +2,11 @@
 // latch: as std::latch, for fibers, forked children and OS threads. Waiting is a point of
 // cancellation.
 //
+//     sennit::latch loaded(2);
+//     sennit::fiber first([&] { load_map(); loaded.count_down(); });
+//     sennit::fiber second([&] { load_names(); loaded.count_down(); });
+//     loaded.wait();
+//
 // Use it to wait for a number of events that happen once. For repeated phases use `barrier`.
 //
 // The latch may be destroyed as soon as all waits have returned, of which there must be at least

@@ -4,7 +4,8 @@
 //
 // A blocked fiber leaves its worker; a blocked thread sleeps. Use the classes with
 // std::unique_lock, std::scoped_lock and std::lock. A lock belongs to the fiber (or forked child,
-// or thread) that took it, on whichever thread that fiber runs.
+// or thread) that took it, on whichever thread that fiber runs. For many readers use
+// `shared_mutex`; to wait for conditions inside, use `condition_variable` or `monitor`.
 //
 //     sennit::mutex guard;
 //     {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// once_flag, call_once: as in std, for fibers, forked children and OS threads. A wait is not a
-// point of cancellation.
+// once_flag, call_once: as in std, for fibers, forked children and OS threads.
+//
+//     sennit::once_flag loaded;
+//     sennit::call_once(loaded, [&] { table = load_table(); });
+//
+// Use them for an initialisation that blocks in calls of Sennit. For any other use a function-local
+// static variable. A wait is not a point of cancellation.
 #pragma once
 
 #include "sennit/detail/core/wait.hpp"

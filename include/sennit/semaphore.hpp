@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // counting_semaphore, binary_semaphore: as in std, for fibers, forked children and OS threads.
 //
+//     sennit::counting_semaphore<> connections(8);
+//     connections.acquire();
+//     query();
+//     connections.release();
+//
 // Use them to limit how many tasks do something at the same time. For mutual exclusion use `mutex`,
 // which checks its owner.
 //

@@ -2,6 +2,15 @@
 // shared_mutex, shared_timed_mutex: many readers or one writer, as in std, for fibers, forked
 // children and OS threads. Use them with std::shared_lock and std::unique_lock.
 //
+//     sennit::shared_mutex guard;
+//     {
+//         std::shared_lock reading(guard);
+//         lookup(key);
+//     }
+//
+// Use them where reads take long and are much more frequent than writes. For short critical
+// sections use `mutex`.
+//
 // Waiters are served in the order of arrival. A reader that arrives while a writer waits is queued
 // behind the writer, so neither side starves. Waiting is not a point of cancellation.
 // Errors: a writer that locks again, in either way, throws
