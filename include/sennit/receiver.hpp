@@ -119,10 +119,10 @@ public:
     // Takes the messages that have arrived, at most `most`, and returns their number. Does not
     // block.
     std::size_t consume(std::size_t most) { return counted_.take(most, 0); }
-    std::size_t count() const {
-        return counted_.count();
-    } // messages that have arrived and were not taken
-    void reset() { counted_.reset(); } // sets the count to 0
+    // Returns the number of messages that have arrived and were not taken.
+    std::size_t count() const { return counted_.count(); }
+    // Sets the count to 0.
+    void reset() { counted_.reset(); }
 
     // Sends a message with this receiver as the sender. Inside an actor's handler, that actor is
     // the sender.

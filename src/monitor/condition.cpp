@@ -40,8 +40,8 @@ inline void condition::check_inside(std::uintptr_t me, const char* what) const {
 
 // Leaves the monitors and waits for everything that `self` lacks: all of them, and one for a sleep
 // that is to begin. As long as an owner that gets one of the monitors is not woken, no task can
-// have all of them, which is what would make this task continue. After that the condition may be
-// gone.
+// have all of them, and only a task that has all of them makes this task continue. After that the
+// condition may be gone.
 [[gnu::always_inline]] inline void condition::leave_and_wait(detail::entrant& self,
                                                              sched::strand& own) noexcept {
     std::size_t i = of_.size() - 1;

@@ -2,7 +2,7 @@
 // Dumps: the present state of every fiber of every runtime, as text. `runtime::dump` prints the
 // state of one runtime.
 //
-// Use a dump to find out what a program without progress waits for. The program can call it, for
+// Use a dump to find out why a program makes no progress. The program can call it, for
 // example in a handler of errors, or a signal can start it:
 //
 //     kill -USR1 PID   // with SENNIT_DUMP_SIGNAL=USR1, or after dump_on_signal(SIGUSR1)

@@ -70,8 +70,8 @@ void fiber_block::run_body() noexcept {
         run_bound();
 }
 
-// The context belongs to the fiber until the fiber ends, on whatever worker it runs. It therefore
-// gets the fiber's affinity.
+// The context belongs to the fiber until the fiber ends, on every worker that it runs on. It
+// therefore gets the fiber's affinity.
 [[gnu::noinline]] void fiber_block::run_bound() noexcept {
     context& here = this_worker()->self();
     const std::uint16_t outer_affinity = std::exchange(here.affinity, affinity);

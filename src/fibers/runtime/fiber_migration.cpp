@@ -2,7 +2,7 @@
 // Migration of fibers: a fiber changes its runtime for good with this_fiber::migrate_to.
 //
 // Protocol. A context belongs to its runtime and never leaves it. The body of a migratable fiber
-// therefore stands on a coroutine stack, on top of whatever context its worker has.
+// therefore stands on a coroutine stack, on top of the present context of its worker.
 // M1. migrate_to leaves the coroutine stack.
 // M2. The code below it, `run_migratable`, resets the context and posts the block to the other
 // runtime as if it were new.
