@@ -222,7 +222,7 @@ private:
 
     bool enter_now(identity me) noexcept { // for a set of several monitors
         identity seen = 0;
-        // Pairs with leave_now and leave_in_solitude.
+        // The load is a hint; the compare-and-swap pairs with leave_now and leave_in_solitude.
         return word_.load_rlx() == 0 && base::elidable(word_).cas_acq(seen, me);
     }
     bool enter_elided(identity me) noexcept {
