@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system can refuse is refused, one request at a time, until a run meets no refusal: each
-// time the caller gets the right answer or a documented exception, nothing is leaked, and the next
-// run works.
+// Refuses each request that the system can refuse, one request in each run, until a run meets no
+// refusal. In each run the caller gets the right answer or a documented exception, nothing is
+// leaked, and the next run works.
 #include "faces.hpp"
 #include "faults.hpp"
 
@@ -33,7 +33,7 @@ bool do_nothing() {
     return true;
 }
 
-// Parks the caller until somebody wakes what it leaves in `place`.
+// Parks the caller until another strand wakes the waiter in `place`.
 void wait_at(std::atomic<sennit::sched::waiter*>& place) {
     sennit::sched::waiter who;
     sennit::sched::park(
@@ -115,10 +115,12 @@ bool run_in_another_runtime() {
 struct scenario {
     const char* name;
     bool (*body)();
-    bool allocates; // in the body itself, whatever the scheduling
+    // True if the body itself allocates, independent of the scheduling.
+    bool allocates;
     bool maps;
     bool starts_threads;
-    bool may_not_sleep = false; // it may well end before a worker has nothing to do
+    // True if the program may end before any worker runs out of work.
+    bool may_not_sleep = false;
 };
 void PrintTo(const scenario& of, std::ostream* out) {
     *out << of.name;
@@ -155,8 +157,7 @@ bool needs(const scenario& of, request what) {
                                        : of.starts_threads;
 }
 
-// ---- the search
-// ----------------------------------------------------------------------------------------------------
+// ---- the search ---------------------------------------------------------------------------------
 
 enum class answer { right, wrong, documented_exception, other_exception };
 
@@ -183,8 +184,8 @@ protected:
     request kind() { return std::get<1>(GetParam()); }
     extent how() { return std::get<2>(GetParam()); }
 
-    // Calls `attempt(n)`, which returns the number of refusals that it met, for n = 1, 2, … How
-    // many requests a run makes depends on the scheduling, so one run without a refusal does not
+    // Calls `attempt(n)`, which returns the number of refusals that it met, for n = 1, 2, … The
+    // number of requests of a run depends on the scheduling, so one run without a refusal does not
     // end the search yet.
     template <class F>
     long exhaust(F&& attempt) {
@@ -212,7 +213,8 @@ TEST_P(refusals, in_the_whole_life_of_a_runtime) {
         sennit::runtime runtime(options);
         return runtime.run(what().body);
     };
-    ASSERT_TRUE(life()); // what a process does once
+    // The first run makes the objects that a process makes once.
+    ASSERT_TRUE(life());
     const long met = exhaust([&](long n) {
         const faults::account before = faults::balance();
         faults::refuse(kind(), n, how());
@@ -228,7 +230,8 @@ TEST_P(refusals, in_the_whole_life_of_a_runtime) {
 }
 
 TEST_P(refusals, in_a_run_of_a_runtime_that_goes_on) {
-    ASSERT_TRUE(sennit::runtime(options).run(what().body)); // what a process does once
+    // The first run makes the objects that a process makes once.
+    ASSERT_TRUE(sennit::runtime(options).run(what().body));
     const long met = exhaust([&](long n) {
         const faults::account before = faults::balance();
         long refused = 0;
@@ -254,7 +257,7 @@ std::string name_of(const testing::TestParamInfo<parameters>& test) {
     return std::string(what.name) + "_" + faults::name(kind) + "_" + faults::name(how);
 }
 
-// What must make no difference to the caller, only to how things are done.
+// Refusals that the caller must not notice: they change only how the library works.
 class hindrances : public refusals {};
 
 TEST_P(hindrances, change_no_answer) {
@@ -263,9 +266,11 @@ TEST_P(hindrances, change_no_answer) {
         sennit::runtime runtime(pinned);
         return runtime.run(what().body);
     };
-    ASSERT_TRUE(life()); // what a process does once
-    // The first request is refused until one was met: in a short life nobody need have slept. Then
-    // the second, and so on, to a limit: a worker that cannot sleep tries again and again.
+    // The first run makes the objects that a process makes once.
+    ASSERT_TRUE(life());
+    // Refuses the first request until a run meets a refusal, because in a short run no worker need
+    // have slept. Then the test refuses the second request, and so on, up to a limit: a worker that
+    // cannot sleep tries again and again.
     const int lives = what().may_not_sleep ? 50 : 1000;
     constexpr long most = 40;
     long met = 0;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Too long to be kept inside a std::string.
+// too long for the buffer inside a std::string
 std::string text() {
     return std::string(40, 'x');
 }
@@ -40,8 +40,8 @@ bool fibers() {
     }
 }
 
-// None is bound to a worker: that may be the one that its joiner blocks, when there is no stack to
-// leave it by.
+// No fiber is bound to a worker. A joiner may block that worker if there is no other stack to
+// switch to.
 bool fibers_with_attributes() {
     sennit::fiber named({.name = "named"}, [] { return 1; });
     sennit::fiber large({.stack_size = 256 << 10}, [] {
@@ -58,8 +58,8 @@ bool fibers_with_attributes() {
 }
 
 bool fibers_that_stop() {
-    sennit::fiber one([](std::stop_token stop) { // the token is made in the fiber: what that throws
-                                                 // is the fiber's
+    // The fiber makes the token, so the exception of that construction belongs to the fiber.
+    sennit::fiber one([](std::stop_token stop) {
         while (!stop.stop_requested()) sennit::this_fiber::yield();
         return 7;
     });
@@ -67,7 +67,7 @@ bool fibers_that_stop() {
     const bool has_stopped = one.join<int>() == 7 && one.get_stop_token().stop_requested();
     sennit::event done;
     sennit::fiber two([&done] { done.set(); });
-    two.detach(); // which it is not if there is no memory for its stop state
+    two.detach(); // the fiber is not detached if there is no memory for its stop state
     done.wait();
     return has_stopped && two.request_stop();
 }
@@ -110,7 +110,8 @@ bool channels() {
         try {
             for (int i = 0; i < times; ++i) (void)channel.push(text());
             channel.close();
-        } catch (const std::bad_alloc&) { // the other side must learn of it
+            // The other side must learn of the error.
+        } catch (const std::bad_alloc&) {
             channel.close();
             throw;
         }
@@ -136,7 +137,8 @@ bool a_growing_channel() {
     try {
         for (; told < 300; ++told) (void)all.push(told);
     } catch (const std::bad_alloc&) {
-        if (take_all() != told) return false; // what was told to be in it is
+        // The channel holds each value whose push has reported success.
+        if (take_all() != told) return false;
         throw;
     }
     return take_all() == 300;
@@ -193,7 +195,7 @@ bool a_nursery() {
     try {
         all.join();
     } catch (const sennit::cancelled&) {
-        return false; // it was cancelled by its owner
+        return false; // the owner has cancelled the fiber
     }
     return ran == 20;
 }
@@ -248,7 +250,7 @@ bool bounded_actors() {
     const auto one = all.spawn<counter>(bounded);
     for (int i = 1; i <= 4; ++i)
         if (one.send(add{i, text()}) != sennit::send_status::sent) return false;
-    for (;;) { // a question finds no room as long as the last message is in the mailbox
+    for (;;) { // the mailbox has no room for a question while it holds the last message
         if (auto answer = one.ask(total{}, 10s)) return *answer == 10;
         sennit::this_fiber::yield();
     }
@@ -270,7 +272,7 @@ struct opener : sennit::open_actor<opener> {
 
 } // namespace
 
-// What cannot be registered ends the actor with that error, and changes nothing at a receiver.
+// A registration that fails ends the actor with that error, and changes nothing at a receiver.
 bool open_actors() {
     sennit::actor_group all;
     sennit::receiver here;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs over the faces beyond fork-join, for exhaustive_test.cpp: each says whether its
-// answer was right, and throws what it could not get. At most two of their contexts are suspended
-// at a time, the caller's among them: where every stack is refused, each blocks a worker, of which
-// there are three.
+// Small programs over the public interfaces beyond fork-join, for exhaustive_test.cpp. Each program
+// returns whether its answer was right, and throws the exception of a refused request. At most two
+// contexts of a program are suspended at a time, including the caller's. Where every stack is
+// refused, each suspended context blocks a worker, and there are three workers.
 #pragma once
 
 namespace faults::features {

@@ -21,13 +21,13 @@ namespace {
 
 std::atomic<int> refused_kind{-1};
 std::atomic<bool> refuses_all{false};
-std::atomic<long> left{0}; // requests until the one that is refused
+std::atomic<long> left{0}; // the number of requests up to the refused request
 std::atomic<long> refusals{0};
 
 std::atomic<long> allocations{0};
 std::atomic<long> mappings{0};
 std::atomic<long> mapped_bytes{0};
-std::atomic<long> threads{0}; // created and not joined yet
+std::atomic<long> threads{0}; // threads that were created and not joined yet
 
 bool refused(request what) {
     if (refused_kind.load() != static_cast<int>(what)) return false;
@@ -174,8 +174,9 @@ int __wrap_pthread_join(pthread_t thread, void** result) {
 
 int __real_pthread_atfork(void (*)(), void (*)(), void (*)());
 int __wrap_pthread_atfork(void (*before)(), void (*parent)(), void (*child)()) {
-    // The library asks before main, when no test has begun: refused, so that a test meets its next
-    // attempt. (Sanitizers ask, too.)
+    // The library registers its fork handler before main, when no test has begun. That request is
+    // refused, so that a test meets the library's next attempt. (Sanitizers register handlers,
+    // too.)
     static constinit bool before_main = true;
     if (before_main && before == &sennit::base::atfork_lock::lock_all) {
         before_main = false;
@@ -199,8 +200,8 @@ int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* processors)
     return -1;
 }
 
-// Calls have up to six arguments; what a shorter call leaves in the others is handed on and looked
-// at by nobody.
+// Calls have up to six arguments. A shorter call passes arbitrary values in the remaining
+// arguments, and the kernel does not read them.
 long __real_syscall(long, long, long, long, long, long, long);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
     const long command = b & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the system refuse the N-th request of one kind, and counts what is alive.
+// Makes the system refuse the N-th request of one kind, and counts live objects.
 //
-// `operator new` is replaced for the whole program. The system calls are wrapped by the linker (see
-// tests/CMakeLists.txt), so that only the library and the tests are refused anything, not libc or a
+// `operator new` is replaced for the whole program. The linker wraps the system calls (see
+// tests/CMakeLists.txt), so that refusals reach only the library and the tests, not libc or a
 // sanitizer.
 #pragma once
 
@@ -11,32 +11,33 @@
 namespace faults {
 
 enum class request {
+    // A futex wait returns immediately, as after a signal.
     allocation,
     mapping,
     thread_creation,
     advice,
     protection,
     fork_handler,
-    sleep,    // a futex wait returns at once, as after a signal
+    sleep,
     barrier,  // membarrier
-    affinity, // asking for, and binding to, processors
+    affinity, // asking for processors, and binding to them
 };
 enum class extent { one, all_from_there };
 
 const char* name(request what);
 const char* name(extent how);
 
-// From now on the `nth` request of this kind, in any thread, is refused (1: the next one), or all
-// from the nth on.
+// Refuses the `nth` request of this kind from now on, in any thread (1: the next one), or all
+// requests from the nth on.
 void refuse(request what, long nth, extent how);
 
-// Refusals since `refuse`.
+// The number of refusals since `refuse`.
 long so_far();
 
-// Refuses nothing any more. Returns the number of refusals since `refuse`.
+// Ends the refusals. Returns the number of refusals since `refuse`.
 long stop();
 
-// What the process holds through the requests above.
+// The resources that the process holds through the requests above.
 struct account {
     long allocations;
     long mappings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ground does when the system refuses it something.
+// The behaviour of the platform layer when the system refuses a request.
 #include "faults.hpp"
 
 #include "child_process.hpp"
@@ -48,7 +48,7 @@ TEST(refused_thread, is_a_system_error_and_leaves_nothing) {
     EXPECT_EQ(faults::balance(), before);
 }
 
-// Registered once in a process: a refusal must not be remembered for ever.
+// The handler is registered once in a process. A refusal must not be remembered for ever.
 TEST(refused_fork_handler_death_test, is_asked_for_again) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
@@ -72,7 +72,8 @@ TEST(refused_fork_handler_death_test, is_asked_for_again) {
 TEST(refused_memory, loses_no_stack) {
     stack_source source(16 << 10);
     for (const request what : {request::mapping, request::allocation})
-        for (int round = 0; round < 6; ++round) { // each can take twice as many as the one before
+        for (int round = 0; round < 6;
+             ++round) { // each round can take twice as many stacks as the round before
             std::vector<stack> held;
             held.reserve(100'000); // the test itself allocates nothing meanwhile
             const std::size_t cached = source.cached();
@@ -87,7 +88,7 @@ TEST(refused_memory, loses_no_stack) {
             EXPECT_TRUE(thrown);
             EXPECT_GE(held.size(), cached) << "stacks that are there need no memory";
             EXPECT_EQ(source.live(), held.size());
-            held.push_back(source.take()); // works again
+            held.push_back(source.take()); // `take` works again
             for (const stack& one : held) source.give(one);
             EXPECT_EQ(source.live(), 0u);
             EXPECT_GE(source.cached(), held.size());
@@ -123,7 +124,7 @@ TEST(refused_memory, while_giving_back_is_never_needed) {
 TEST(refused_memory, for_a_signal_stack_is_bad_alloc) {
     EXPECT_EQ(status_of_child([] {
                   stack_t none{};
-                  none.ss_flags = SS_DISABLE; // sanitized programs have one
+                  none.ss_flags = SS_DISABLE; // sanitized programs have a signal stack
                   ::sigaltstack(&none, nullptr);
                   const faults::account before = faults::balance();
                   faults::refuse(request::mapping, 1, extent::one);
@@ -157,9 +158,9 @@ TEST(refused_memory, while_the_processors_are_counted_leaks_nothing) {
     EXPECT_GT(n, 1);
 }
 
-// A kernel that knows no MADV_GUARD_INSTALL, or takes it back later (a process that locks its
-// memory).
-TEST(refused_guard, is_replaced_by_one_that_costs_a_mapping) {
+// A kernel that does not know MADV_GUARD_INSTALL, or removes guards later (in a process that locks
+// its memory).
+TEST(refused_guard, is_replaced_by_a_guard_that_costs_a_mapping) {
     const auto touch_below = [](bool refused_from_the_start) {
         if (refused_from_the_start) faults::refuse(request::advice, 1, extent::all_from_there);
         stack_source source(16 << 10);
@@ -189,8 +190,8 @@ TEST(refused_guard, of_both_kinds_is_counted_and_the_stack_works_without) {
     ::unsetenv("SENNIT_NO_MADV_GUARD");
 }
 
-// Who comes while the owner is wary makes no barrier, so none can be refused.
-TEST(refused_barrier, keeps_others_out_of_a_biased_lock_unless_it_is_contended) {
+// A thief that comes while the lock is contended makes no barrier, so no barrier can be refused.
+TEST(refused_barrier, keeps_thieves_out_of_a_biased_lock_unless_it_is_contended) {
     sennit::sched::biased_lock lock;
     if (lock.always_contended()) GTEST_SKIP() << "the system has no membarrier";
     const auto claim = [&] {
@@ -206,7 +207,7 @@ TEST(refused_barrier, keeps_others_out_of_a_biased_lock_unless_it_is_contended) 
         sennit::sched::owner_guard inside(lock);
     for (int i = 0; i < 2; ++i) {
         EXPECT_TRUE(claim().refused);
-        sennit::sched::owner_guard inside(lock); // and the owner is not locked out
+        sennit::sched::owner_guard inside(lock); // the owner still enters
     }
     EXPECT_GE(faults::stop(), 2);
     EXPECT_TRUE(claim());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs that refusals have found, the smallest program of each.
+// Bugs that refusals have found, with the smallest program of each.
 #include "faults.hpp"
 
 #include <sennit/active.hpp>
@@ -27,8 +27,9 @@ namespace {
 
 using faults::extent, faults::request;
 
-// The error's text needs memory; that nobody could be told of it ended the program.
-TEST(refusals_regress, a_promise_is_broken_without_memory) {
+// The text of the error needs memory. Without memory for it the program ended, because no waiter
+// could receive the error.
+TEST(refusals_regress, promise_breaks_without_memory) {
     std::optional<sennit::promise<int>> given(std::in_place);
     sennit::future<int> waits = given->get_future();
     faults::refuse(request::allocation, 1, extent::all_from_there);
@@ -43,10 +44,11 @@ public:
     void on(nothing_to_say) {}
 };
 
-// Looking for the group's actors needed memory; without it the program ended.
-TEST(refusals_regress, a_group_without_actors_is_stopped_without_memory) {
-    sennit::runtime
-        runtime; // not the default one: that would go on beside the tests that count what is left
+// The search for the group's actors needed memory; without it the program ended.
+TEST(refusals_regress, group_without_actors_stops_without_memory) {
+    // The program uses its own runtime. The default runtime would continue beside the tests that
+    // count live objects.
+    sennit::runtime runtime;
     runtime.run([] {
         sennit::actor_group group;
         group.spawn<listener>().stop();
@@ -57,8 +59,8 @@ TEST(refusals_regress, a_group_without_actors_is_stopped_without_memory) {
     });
 }
 
-// Each end was a message, and without memory for one the program ended.
-TEST(refusals_regress, a_group_with_actors_ends_without_memory) {
+// Each end was a message, and without memory for the message the program ended.
+TEST(refusals_regress, group_with_actors_ends_without_memory) {
     sennit::runtime runtime({.workers = 2});
     runtime.run([] {
         {
@@ -74,8 +76,9 @@ TEST(refusals_regress, a_group_with_actors_ends_without_memory) {
     });
 }
 
-// The removal of its handler was a question, and without memory for one the program ended.
-TEST(refusals_regress, a_catcher_and_its_receiver_end_without_memory) {
+// The removal of the catcher's handler was a question, and without memory for the question the
+// program ended.
+TEST(refusals_regress, catcher_and_its_receiver_end_without_memory) {
     sennit::runtime runtime({.workers = 2});
     runtime.run([] {
         {
@@ -91,8 +94,8 @@ struct go_on {};
 struct thread_of_now {
     using reply = std::thread::id;
 };
-// Apart: what says which thread this is counts as constant in a function, which a handler that
-// blocks shows to be wrong.
+// A separate function: within one function the compiler takes the thread's identity for a constant,
+// which a handler that blocks shows to be wrong.
 [[gnu::noinline]] std::thread::id thread_here() {
     asm volatile("");
     return std::this_thread::get_id();
@@ -116,9 +119,9 @@ private:
     std::atomic<std::thread::id>* then_ = nullptr;
 };
 
-// A handler that blocked goes on in another worker's thread; that one tried for ever to be let in
-// to the first one's queue, which the system refused from then on.
-TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
+// A handler that blocked continued on another worker. That worker tried for ever to enter the first
+// worker's queue, which the system refused from then on.
+TEST(refusals_regress, actor_moves_when_membarriers_are_refused_later) {
     sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     sennit::event open;
@@ -128,7 +131,8 @@ TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
     while (first.load() == std::thread::id()) std::this_thread::yield();
     faults::refuse(request::barrier, 1, extent::all_from_there);
     std::atomic<bool> kept{false};
-    std::thread keeps([&] { // the first worker, until the handler has gone on elsewhere
+    // This fiber occupies the first worker until the handler has continued elsewhere.
+    std::thread keeps([&] {
         runtime.run([&] {
             sennit::nursery both;
             for (unsigned i = 0; i < 2; ++i)
@@ -148,9 +152,9 @@ TEST(refusals_regress, an_actor_moves_when_membarriers_are_refused_later) {
     EXPECT_GE(faults::stop(), 1);
 }
 
-// As above, for one that is to run on one worker only and whose slot was another's: `spawn` tried
-// for ever.
-TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later) {
+// `spawn` of an actor that is bound to one worker, and whose slot belonged to another worker, tried
+// for ever when the system refused membarriers.
+TEST(refusals_regress, bound_actor_spawns_when_membarriers_are_refused_later) {
     sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     faults::refuse(request::barrier, 1, extent::all_from_there);
@@ -161,7 +165,9 @@ TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later)
                 .join<std::thread::id>();
         });
         for (int many = 0; many < 4;
-             ++many) { // by a thread that is no worker: their slots are now one's, now the other's
+             // A thread that is not a worker spawns the actors, so their slots alternate between
+             // the workers.
+             ++many) {
             const sennit::spawn_options bound{.worker = i};
             const auto one = group.spawn<traveller>(bound);
             for (int k = 0; k < 10; ++k) EXPECT_EQ(one.ask(thread_of_now{}).get(), here);
@@ -170,8 +176,9 @@ TEST(refusals_regress, a_bound_actor_is_made_when_membarriers_are_refused_later)
     EXPECT_GE(faults::stop(), 1);
 }
 
-// It waited behind a call that had a thread, and that might wait for what this call would do.
-TEST(refusals_regress, a_blocking_call_that_is_refused_a_thread_is_a_plain_call) {
+// The refused call waited behind a call that had a thread and might wait for an effect of the
+// refused call.
+TEST(refusals_regress, blocking_call_without_a_thread_runs_as_a_plain_call) {
     sennit::runtime runtime({.workers = 2});
     runtime.run([] {
         std::binary_semaphore released{0};
@@ -191,22 +198,23 @@ TEST(refusals_regress, a_blocking_call_that_is_refused_a_thread_is_a_plain_call)
     });
 }
 
-// Where its fiber could not be made, the monitor was destroyed as if somebody were inside. Here
-// there is not even a runtime for it.
+// If the fiber of an active object could not be made, the monitor was destroyed as if a call were
+// inside. Here there is no memory even for the runtime.
 struct busy_monitor : sennit::monitor {
     void run() {}
 };
-TEST(refusals_regress, an_active_object_without_memory_throws) {
+TEST(refusals_regress, active_object_throws_without_memory) {
     faults::refuse(request::allocation, 1, extent::all_from_there);
     EXPECT_THROW(sennit::active<busy_monitor>(), std::bad_alloc);
     EXPECT_GE(faults::stop(), 1);
 }
 
-// A transfer to one that had not begun, and was refused its stack, broke both.
-TEST(refusals_regress, a_transfer_without_a_stack_changes_nothing) {
+// A transfer to a coroutine that had not begun, and whose stack was refused, broke both coroutines.
+TEST(refusals_regress, transfer_without_a_stack_changes_nothing) {
     int turns = 0;
-    sennit::coroutine<> second({.stack_size = 64 << 20},
-                               [&](auto&) { turns += 10; }); // of a size that nobody has had
+    sennit::coroutine<> second({.stack_size = 64 << 20}, [&](auto&) {
+        turns += 10;
+    }); // of a size that no stack has had before
     sennit::coroutine<> first([&](auto& self) {
         faults::refuse(request::mapping, 1, extent::all_from_there);
         EXPECT_THROW(self.transfer(second), std::bad_alloc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watchdog when the system refuses it something: one report, and nothing is lost.
+// The watchdog when the system refuses its requests: it reports once, and nothing is lost.
 #include "faults.hpp"
 
 #include <sennit/sennit.hpp>
@@ -14,19 +14,19 @@ namespace {
 
 using faults::extent, faults::request;
 
-// Each in a process of its own: the report comes once in a process.
+// Each test has its own process, because the report comes once in a process.
 TEST(watchdog_refused_death_test, its_own_thread_leaves_the_runtime_as_it_is) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
         {
             bool right = true;
             bool same = false;
-            // What the process keeps from the first time on is made when somebody first sleeps, in
-            // some round.
+            // In some round a thread first sleeps; then the process makes objects that it keeps
+            // from then on.
             for (int round = 0; round < 10 && !same; ++round) {
                 const faults::account before = faults::balance();
                 faults::refuse(request::thread_creation, 2,
-                               extent::one); // the worker's is the first
+                               extent::one); // the worker's request is the first
                 {
                     sennit::runtime runtime({.workers = 1});
                     right = right && faults::stop() == 1 && runtime.run([] { return 42; }) == 42;

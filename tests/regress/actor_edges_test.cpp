@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of actors at their edges that a review has found, the smallest program of each.
+// Bugs in edge cases of actors that a review has found, with the smallest program of each.
 #include "sennit/detail/base/sanitizers.hpp"
 
 #include <sennit/sennit.hpp>
@@ -43,7 +43,7 @@ private:
     sennit::dead_letter_handler before_;
 };
 
-// Waits in its first message.
+// An actor that waits in its first message.
 struct records : sennit::actor<records, number, ping> {
     records(std::vector<int>& into, sennit::event& begun, sennit::event& goes_on)
         : into_(into), begun_(begun), goes_on_(goes_on) {}
@@ -60,8 +60,8 @@ private:
     sennit::event &begun_, &goes_on_;
 };
 
-// What was urgent and had come in a turn that left some of its mail fell behind what came after
-// that.
+// Urgent messages that had come in a batch fell behind later urgent messages, if the batch left
+// some messages unhandled.
 struct steps {
     sennit::event begun, first_sent, taken, second_sent;
 };
@@ -72,12 +72,14 @@ struct turns : sennit::actor<turns, number, ping> {
         if (m.n == 0) {
             by_.begun.set();
             by_.first_sent.wait();
-            self().tell(number{-1}); // takes what has come from afar before
+            // This message makes the mailbox take the messages that other workers have sent before.
+            self().tell(number{-1});
             by_.taken.set();
             by_.second_sent.wait();
         }
         if (m.n != 100) return;
-        const auto until = std::chrono::steady_clock::now() + 1ms; // longer than a turn may take
+        // This time is longer than a batch may take.
+        const auto until = std::chrono::steady_clock::now() + 1ms;
         while (std::chrono::steady_clock::now() < until) {
         }
     }
@@ -87,8 +89,8 @@ private:
     std::vector<int>& into_;
     steps& by_;
 };
-TEST(regress, urgent_messages_stay_in_order_across_turns) {
-    constexpr int usual = 400; // more than a turn handles
+TEST(regress, urgent_messages_stay_in_order_across_batches) {
+    constexpr int usual = 400; // more than one batch handles
     std::vector<int> handled;
     steps by;
     sennit::runtime runtime({.workers = 1});
@@ -110,8 +112,9 @@ TEST(regress, urgent_messages_stay_in_order_across_turns) {
     for (int i = 0; i < usual; ++i) EXPECT_EQ(rest[static_cast<std::size_t>(i)], i);
 }
 
-// Each urgent message went along all that waited: of so many, for hours.
-TEST(regress, urgent_messages_do_not_look_at_those_that_wait) {
+// Each urgent message walked past all waiting messages. With this many messages the program took
+// hours.
+TEST(regress, urgent_messages_do_not_walk_past_waiting_messages) {
     constexpr int many = 300'000;
     for (const bool from_a_worker : {true, false}) {
         std::vector<int> handled;
@@ -132,11 +135,11 @@ TEST(regress, urgent_messages_do_not_look_at_those_that_wait) {
     }
 }
 
-// A reference to one that had ended read freed memory while the runtime ended.
+// A reference to an ended actor read freed memory while the runtime ended.
 struct idle : sennit::actor<idle, number> {
     void on(number) {}
 };
-TEST(regress, a_reference_to_who_has_ended_outlives_the_runtime) {
+TEST(regress, reference_to_an_ended_actor_outlives_the_runtime) {
     const silence during;
     std::atomic<std::uint64_t> last{0};
     std::atomic<bool> stop{false};
@@ -165,7 +168,7 @@ TEST(regress, a_reference_to_who_has_ended_outlives_the_runtime) {
     uses.join();
 }
 
-// A circle that `forward` closes was not seen.
+// The runtime did not detect a cycle of questions that `forward` closes.
 struct begin {
     using reply = int;
     std::chrono::nanoseconds limit;
@@ -190,7 +193,7 @@ private:
 };
 asks::asks(sennit::actor_group& where)
     : other_(where.spawn<passes_on>(where.spawn<passes_on>(self()))) {}
-TEST(regress, a_circle_that_is_closed_by_forward_is_seen) {
+TEST(regress, runtime_detects_a_cycle_that_forward_closes) {
     sennit::actor_group group;
     const auto one = group.spawn<asks>(group);
     for (const std::chrono::nanoseconds limit : {std::chrono::nanoseconds(1h), sennit::forever})
@@ -198,7 +201,7 @@ TEST(regress, a_circle_that_is_closed_by_forward_is_seen) {
     EXPECT_EQ(one.ask(ping{}, 1h).value(), 1);
 }
 
-// A supervisor inside another one was not told to end when its mailbox was full.
+// A supervisor inside another supervisor was not told to end when its mailbox was full.
 struct slow_to_begin : sennit::actor<slow_to_begin, number> {
     slow_to_begin(sennit::event& begun, sennit::event& goes_on) {
         begun.set();
@@ -206,7 +209,7 @@ struct slow_to_begin : sennit::actor<slow_to_begin, number> {
     }
     void on(number) {}
 };
-TEST(regress, a_supervisor_with_a_full_mailbox_ends) {
+TEST(regress, supervisor_with_a_full_mailbox_ends) {
     const silence during;
     sennit::event begun, goes_on;
     sennit::actor_group group;
@@ -217,16 +220,16 @@ TEST(regress, a_supervisor_with_a_full_mailbox_ends) {
     const auto top = sennit::supervise(group, {}, part);
     (void)part.tell(sennit::add_child{slow});
     begun.wait();
-    (void)part.tell(sennit::add_child{extra}); // takes the room
+    (void)part.tell(sennit::add_child{extra}); // takes the last slot
     auto ended = top.ask(sennit::end_supervision{});
-    EXPECT_THROW(top.ask(sennit::add_child{extra}).get(),
-                 sennit::ask_failed); // it has told its child to end
+    // By now the supervisor has told its child to end.
+    EXPECT_THROW(top.ask(sennit::add_child{extra}).get(), sennit::ask_failed);
     goes_on.set();
     ended.get();
     group.join();
 }
 
-// What a fiber_local held for one actor was there for the next one.
+// A fiber_local showed the value of one actor to the next actor.
 struct holds_local : sennit::actor<holds_local, number> {
     holds_local(std::vector<int>& seen, sennit::fiber_local<int>& local, sennit::event& done)
         : seen_(seen), local_(local), done_(done) {}
@@ -245,7 +248,7 @@ private:
     sennit::event& done_;
     sennit::actor_ref<holds_local> next_;
 };
-TEST(regress, a_fiber_local_value_is_no_other_actors) {
+TEST(regress, fiber_local_value_belongs_to_one_actor) {
     std::vector<int> seen;
     sennit::fiber_local<int> local;
     sennit::runtime runtime({.workers = 1});
@@ -267,7 +270,7 @@ private:
     int found_ = 0;
     sennit::fiber_local<int>& local_;
 };
-TEST(regress, a_fiber_local_value_is_no_other_messages) {
+TEST(regress, fiber_local_value_belongs_to_one_message) {
     sennit::fiber_local<int> local;
     sennit::actor_group group;
     const auto one = group.spawn<finds_local>(local);
@@ -275,7 +278,8 @@ TEST(regress, a_fiber_local_value_is_no_other_messages) {
     EXPECT_EQ(one.ask(ping{}).get(), 0);
 }
 
-// What its end sends is urgent, and to the same actor, which has more mail than a turn handles.
+// The destructor of the value sends urgent messages to its own actor, which has more messages than
+// a batch handles.
 struct tells_at_its_end {
     sennit::actor_ref<sennit::accepts<number>> whom;
     int n = 0;
@@ -299,18 +303,18 @@ private:
     std::vector<int> seen_;
     sennit::fiber_local<tells_at_its_end>& local_;
 };
-TEST(regress, the_end_of_a_fiber_local_value_may_send) {
+TEST(regress, destructor_of_a_fiber_local_value_sends_messages) {
     sennit::fiber_local<tells_at_its_end> local;
     sennit::runtime runtime({.workers = 2});
     sennit::actor_group group(runtime);
     const auto one = group.spawn<has_late_words>(local);
     for (int i = 0; i < 1000; ++i) one.tell(number{i % 7 == 0 ? -i : i});
-    while (one.ask(ping{}).get() != 1000 + 143)
-        std::this_thread::yield(); // as many more as there were values
+    // The actor receives one more message for each value.
+    while (one.ask(ping{}).get() != 1000 + 143) std::this_thread::yield();
 }
 
-// Messages that were dropped counted as handled.
-TEST(regress, what_is_dropped_is_not_handled) {
+// The metrics counted dropped messages as handled.
+TEST(regress, metrics_do_not_count_dropped_messages_as_handled) {
     const silence during;
     std::vector<int> handled;
     sennit::event begun, goes_on;
@@ -328,8 +332,8 @@ TEST(regress, what_is_dropped_is_not_handled) {
     EXPECT_EQ(group.handled(), 4u);
 }
 
-// A period that is no number was taken.
-TEST(regress, a_period_is_a_number) {
+// A period that is not a number was accepted.
+TEST(regress, timer_rejects_a_period_that_is_not_a_number) {
     sennit::actor_group group;
     const auto one = group.spawn<idle>();
     const std::chrono::duration<double> none(std::nan(""));
@@ -337,13 +341,13 @@ TEST(regress, a_period_is_a_number) {
     EXPECT_EQ(sennit::sched::deadline_in(none), 0);
 }
 
-// An actor that cannot be where it was wanted was called a fiber.
-TEST(regress, a_worker_that_is_not_there_is_named) {
+// The error for an actor on a worker that does not exist called the actor a fiber.
+TEST(regress, error_names_a_worker_that_does_not_exist) {
     sennit::runtime runtime({.workers = 2});
     sennit::actor_group group(runtime);
     try {
         (void)group.spawn<idle>({.initial_worker = 3});
-        FAIL() << "it was spawned";
+        FAIL() << "the group spawned an actor on a worker that does not exist";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what()),
                   "sennit: [SNT-013] there is no worker 3; the runtime was started with 2 workers, "
@@ -367,7 +371,7 @@ struct open_hidden : sennit::open_actor<open_hidden> {
         add_handler([](const hides& m) { return m.n; });
     }
 };
-TEST(regress, messages_and_actors_may_hide_their_address) {
+TEST(regress, messages_and_actors_hide_their_address) {
     sennit::actor_group group;
     EXPECT_EQ(group.spawn<hidden>().ask(hides{1}).get(), 1);
     EXPECT_EQ(group.spawn<open_hidden>().ask(hides{2}).get(), 2);
@@ -379,7 +383,7 @@ TEST(regress, messages_and_actors_may_hide_their_address) {
 #ifndef SENNIT_THREAD_SANITIZER // which allows no new threads in a child of fork()
 // In a child of fork an actor of a runtime from before was spawned, and its group waited for it for
 // ever.
-TEST(regress, a_group_from_before_fork_spawns_nothing) {
+TEST(regress, group_from_before_fork_spawns_no_actor) {
     sennit::runtime runtime({.workers = 1});
     auto group = std::make_unique<sennit::actor_group>(runtime);
     (void)group->spawn<idle>();

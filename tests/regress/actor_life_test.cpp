@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of actors that a reading has found, the smallest program of each.
+// Bugs of actors that a reading has found, with the smallest program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ struct number {
     using reply = int;
 };
 
-// The sender of what is sent while an actor ends was an address that nobody has had yet, and whose
-// mail ran into freed memory.
+// The sender address of a message from an ending actor belonged to no actor yet, and messages to
+// that address reached freed memory.
 struct farewell {
     std::uint32_t generation;
 };
@@ -38,9 +38,9 @@ struct says_farewell {
 };
 struct throws_at : sennit::actor<throws_at, says_farewell, ping> {
     void on(const says_farewell&) { throw 1; }
-    void on(ping) { ADD_FAILURE() << "nobody lives here"; }
+    void on(ping) { ADD_FAILURE() << "no actor must receive this message"; }
 };
-TEST(regress, what_an_ending_actor_sends_is_from_the_incarnation_that_ends) {
+TEST(regress, messages_of_an_ending_actor_name_its_own_incarnation) {
     sennit::runtime runtime({.workers = 1});
     sennit::receiver hears(runtime);
     sennit::any_ref from;
@@ -57,7 +57,7 @@ TEST(regress, what_an_ending_actor_sends_is_from_the_incarnation_that_ends) {
     EXPECT_THROW(group.join(), int);
 }
 
-// A class that derives from a class of actors was made in memory for that one.
+// An actor of a derived class was constructed in memory of its base class's size.
 struct animal : sennit::actor<animal, number, ping> {
     virtual ~animal() = default;
     virtual int on(number) { return 1; }
@@ -73,7 +73,7 @@ private:
     std::string name_ = "a name that is too long for the string itself";
     std::atomic<int>& ended_;
 };
-TEST(regress, a_class_may_derive_from_a_class_of_actors) {
+TEST(regress, class_derives_from_a_class_of_actors) {
     std::atomic<int> ended{0};
     sennit::actor_group group;
     const sennit::actor_ref<cat> one = group.spawn<cat>({.name = "tom"}, ended);
@@ -85,7 +85,7 @@ TEST(regress, a_class_may_derive_from_a_class_of_actors) {
     EXPECT_EQ(ended, 1);
 }
 
-// An actor's own members of these names hid the library's.
+// An actor's own members with these names hid the library's members.
 struct counts : sennit::actor<counts, ping, number> {
     int handled = 0, end = 0, invoke = 0, find = 0, address = 0, name = 0, group = 0;
     void on(ping) {
@@ -102,8 +102,8 @@ TEST(regress, actors_have_members_of_any_name) {
     group.join();
 }
 
-// What is made before the actor's own part was taken for that part, which was then "made by
-// itself".
+// An object that is made before the actor's base was taken for that base, and the actor then
+// counted as "made by itself".
 struct helper : sennit::actor<helper, ping> {
     void on(ping) {}
 };
@@ -133,7 +133,7 @@ struct throws_late : with_helper, sennit::actor<throws_late, ping> {
     explicit throws_late(sennit::actor_group& group) : with_helper(group) { throw 3; }
     void on(ping) {}
 };
-TEST(regress, an_actor_may_be_made_while_another_is) {
+TEST(regress, constructor_of_an_actor_makes_another_actor) {
     sennit::actor_group group;
     group.spawn<has_helper>(group).tell(ping{});
     (void)group.spawn<of_number>(makes_one{group});
@@ -142,7 +142,7 @@ TEST(regress, an_actor_may_be_made_while_another_is) {
     EXPECT_THROW(of_number(1), std::logic_error);
 }
 
-TEST(regress, options_of_an_actor_may_be_a_variable) {
+TEST(regress, spawn_takes_options_from_a_variable) {
     sennit::actor_group group;
     sennit::spawn_options how{.name = "variable"};
     (void)group.spawn<of_number>(how, 1);
@@ -150,8 +150,8 @@ TEST(regress, options_of_an_actor_may_be_a_variable) {
     EXPECT_TRUE(group.find<of_number>("variable") && group.find<of_number>("moved"));
 }
 
-// A bound of so many was none, or one.
-TEST(regress, a_bound_may_be_any_number) {
+// A mailbox bound of this size acted as no bound, or as a bound of one.
+TEST(regress, mailbox_bound_takes_any_number) {
     sennit::runtime runtime({.workers = 1});
     sennit::actor_group group(runtime);
     runtime.run([&] { // the only worker, so nothing is handled meanwhile
@@ -163,12 +163,12 @@ TEST(regress, a_bound_may_be_any_number) {
     });
 }
 
-TEST(regress, a_long_backoff_does_not_wrap) {
+TEST(regress, long_backoff_does_not_wrap) {
     const sennit::backoff waits{.first = 1ms, .most = sennit::forever, .jitter = 0};
     for (const unsigned nth : {40u, 45u, 64u, 2000u}) EXPECT_GT(waits.delay(nth, 0), 24h) << nth;
 }
 
-// A cancelled `send` said that there was no room, and `join` waited on.
+// A cancelled `send` reported a full mailbox, and a cancelled `join` continued to wait.
 struct waits_for : sennit::actor<waits_for, ping> {
     explicit waits_for(sennit::event& gate) : gate_(gate) {}
     void on(ping) { gate_.wait(); }
@@ -176,27 +176,27 @@ struct waits_for : sennit::actor<waits_for, ping> {
 private:
     sennit::event& gate_;
 };
-TEST(regress, send_and_join_are_cancelled) {
+TEST(regress, cancellation_ends_send_and_join) {
     sennit::run([] {
         sennit::event gate;
         sennit::actor_group group;
         const auto full = group.spawn<waits_for>({.mailbox = 1}, gate);
         while (full.try_tell(ping{}) == sennit::send_status::sent) sennit::this_fiber::yield();
-        EXPECT_THROW(sennit::with_timeout(
-                         1ms,
-                         [&] {
-                             for (;;)
-                                 (void)full.send(
-                                     ping{}); // the first one may find room: the handler has begun
-                         }),
+        EXPECT_THROW(sennit::with_timeout(1ms,
+                                          [&] {
+                                              // The first message may find room, because the
+                                              // handler has begun.
+                                              for (;;) (void)full.send(ping{});
+                                          }),
                      sennit::timed_out);
         EXPECT_THROW(sennit::with_timeout(1ms, [&] { group.join(); }), sennit::timed_out);
         gate.set();
     });
 }
 
-// Two ended in it: the handler of the catcher that had been destroyed was called.
-TEST(regress, a_catcher_ends_in_a_handler_of_its_message) {
+// A handler destroyed the catcher of the same message, and the handler of the destroyed catcher was
+// called.
+TEST(regress, catcher_ends_in_a_handler_of_its_message) {
     sennit::receiver at;
     std::unique_ptr<sennit::catcher<int>> catches;
     at.add_handler([&](const int&) { catches.reset(); });
@@ -206,8 +206,8 @@ TEST(regress, a_catcher_ends_in_a_handler_of_its_message) {
     EXPECT_EQ(catches, nullptr);
 }
 
-// Messages need not be assignable; this did not compile.
-TEST(regress, a_catcher_takes_what_cannot_be_assigned) {
+// Messages need not be assignable, but this program did not compile.
+TEST(regress, catcher_takes_messages_that_cannot_be_assigned) {
     struct line {
         const int n;
     };
@@ -221,7 +221,7 @@ TEST(regress, a_catcher_takes_what_cannot_be_assigned) {
     EXPECT_FALSE(lines.try_pop().has_value());
 }
 
-// A question that was passed on was still taken for one to who had passed it on.
+// The runtime still took a forwarded question for a question to the actor that had forwarded it.
 struct answers : sennit::actor<answers, number> {
     explicit answers(sennit::event& gate) : gate_(gate) {}
     int on(number) {
@@ -270,7 +270,7 @@ private:
     bool keeps_;
     sennit::reply_to<int> kept_;
 };
-TEST(regress, who_passes_a_question_on_may_ask_back) {
+TEST(regress, actor_that_forwards_a_question_asks_back) {
     for (const bool keeps : {false, true}) {
         sennit::event gate, passed, asked_back;
         std::atomic<int> got{0};
@@ -284,10 +284,11 @@ TEST(regress, who_passes_a_question_on_may_ask_back) {
         if (!keeps) gate.set();
         while (got == 0) std::this_thread::yield();
         EXPECT_EQ(got, 7);
-        asked_back.wait(); // the end of the group would answer its question, too
+        // The end of the group would answer the question, too.
+        asked_back.wait();
     }
 }
-// And a circle through whom it was passed to is still one.
+// A cycle through the receiver of a forwarded question is still a cycle.
 struct asks_first : sennit::actor<asks_first, number, sennit::actor_ref<first_asker>> {
     int on(number) {
         const auto asked = whom_.ask(number{}, 100s);
@@ -305,7 +306,7 @@ struct only_forwards : sennit::actor<only_forwards, number> {
 private:
     sennit::actor_ref<asks_first> whom_;
 };
-TEST(regress, a_circle_by_a_question_that_was_passed_on_is_found) {
+TEST(regress, runtime_detects_a_cycle_through_a_forwarded_question) {
     std::atomic<int> got{0};
     sennit::actor_group group;
     const auto last = group.spawn<asks_first>();
@@ -316,33 +317,33 @@ TEST(regress, a_circle_by_a_question_that_was_passed_on_is_found) {
     EXPECT_EQ(got, static_cast<int>(sennit::ask_error::cycle));
 }
 
-// An answer of this type did not compile.
+// An answer of type ask_error did not compile.
 struct why {
     using reply = sennit::ask_error;
 };
 struct tells_why : sennit::actor<tells_why, why> {
     sennit::ask_error on(why) { return sennit::ask_error::cycle; }
 };
-TEST(regress, an_answer_may_be_an_ask_error) {
+TEST(regress, answer_has_type_ask_error) {
     sennit::actor_group group;
     auto answer = group.spawn<tells_why>().ask(why{}, 100s);
     ASSERT_TRUE(answer.has_value());
     EXPECT_EQ(*answer, sennit::ask_error::cycle);
 }
 
-// What `stopped` threw ended the program.
+// An exception from `stopped` ended the program.
 struct throws_when_stopped : sennit::actor<throws_when_stopped, ping> {
     void on(ping) { stop(); }
     void stopped(sennit::exit_reason) { throw std::runtime_error("not so fast"); }
 };
-TEST(regress, what_stopped_throws_is_the_actors_error) {
+TEST(regress, exception_from_stopped_becomes_the_actors_error) {
     sennit::actor_group group;
     group.spawn<throws_when_stopped>().tell(ping{});
     EXPECT_THROW(group.join(), std::runtime_error);
 }
 
-// A question that found no room was answered as by an actor that had ended.
-TEST(regress, a_question_that_finds_no_room_says_so) {
+// A question that found no room was answered as if the actor had ended.
+TEST(regress, question_reports_a_full_mailbox) {
     sennit::runtime runtime({.workers = 1});
     sennit::actor_group group(runtime);
     runtime.run([&] { // the only worker, so nothing is handled meanwhile
@@ -359,15 +360,15 @@ TEST(regress, a_question_that_finds_no_room_says_so) {
     });
 }
 
-// Mail for who had ended, that came too late, lay in a queue when its slot was bound to another
-// worker: that was waited for without end, or the new one ran where it must not.
+// Late messages to an ended actor lay in a queue while its slot was bound to another worker. Then
+// the runtime waited for them without end, or the new actor ran on the wrong worker.
 struct ends_at : sennit::actor<ends_at, number> {
     int on(number) {
         stop();
         return 0;
     }
 };
-TEST(regress, actors_are_bound_while_others_end) {
+TEST(regress, actors_are_bound_while_other_actors_end) {
     sennit::runtime runtime({.workers = 4, .max_spare_workers = 0});
     std::atomic<int> wrong{0};
     struct asks_where : sennit::actor<asks_where, ping> {
@@ -379,7 +380,8 @@ TEST(regress, actors_are_bound_while_others_end) {
         }
 
     private:
-        std::thread::id& first_; // of that worker; its actors run there only, so it needs no lock
+        // The thread of that worker. The actors run there only, so the member needs no lock.
+        std::thread::id& first_;
         std::atomic<int>& wrong_;
     };
     runtime.run([&] {
@@ -408,7 +410,7 @@ TEST(regress, actors_are_bound_while_others_end) {
     EXPECT_EQ(wrong, 0);
 }
 
-// Dead letters of what had been put aside were to nobody.
+// The dead letters of stashed messages named no receiver.
 struct puts_aside : sennit::stashing_actor<puts_aside, ping, number> {
     void on(ping m) { stash(m); }
     int on(number) {
@@ -417,7 +419,7 @@ struct puts_aside : sennit::stashing_actor<puts_aside, ping, number> {
     }
 };
 std::atomic<std::uint32_t> last_receiver{0};
-TEST(regress, dead_letters_of_a_stash_say_whose_they_are) {
+TEST(regress, dead_letters_of_a_stash_name_their_receiver) {
     const auto before = sennit::set_dead_letter_handler(
         [](const sennit::dead_letter& letter) noexcept { last_receiver = letter.receiver.slot; });
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs that a reading of the actors has found, the smallest program of each.
+// Bugs of actors that a reading has found, with the smallest program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ private:
     sennit::dead_letter_handler before_;
 };
 
-// What it hears of ends and numbers, in order; ends are negative.
+// The ends and numbers that the actor receives, in order; ends are negative.
 struct listener : sennit::actor<listener, number, sennit::down, ping> {
     explicit listener(std::vector<int>& heard) : heard_(heard) {}
     void on(number m) { heard_.push_back(m.n); }
@@ -50,7 +50,7 @@ constexpr int told_of(exit_reason why) {
     return -static_cast<int>(why) - 1;
 }
 
-// `stop` in a constructor took effect after the first message only.
+// `stop` in a constructor took effect only after the first message.
 struct ends_at_birth : sennit::actor<ends_at_birth, number> {
     explicit ends_at_birth(std::vector<int>& heard, bool from_outside) : heard_(heard) {
         self().tell(number{1});
@@ -65,7 +65,7 @@ struct ends_at_birth : sennit::actor<ends_at_birth, number> {
 private:
     std::vector<int>& heard_;
 };
-TEST(regress, an_actor_may_end_in_its_constructor) {
+TEST(regress, actor_ends_in_its_constructor) {
     const silence during;
     for (const bool from_outside : {false, true}) {
         std::vector<int> heard, news;
@@ -73,7 +73,8 @@ TEST(regress, an_actor_may_end_in_its_constructor) {
         auto watcher = group.spawn<listener>(news);
         const auto it =
             group.spawn<ends_at_birth>({.watcher = watcher.address()}, heard, from_outside);
-        while (it.alive()) std::this_thread::yield(); // a kill needs its turn
+        while (it.alive())
+            std::this_thread::yield(); // a kill takes effect in the actor's next batch
         it.tell(number{2});
         (void)watcher.ask(ping{}).get();
         EXPECT_EQ(heard, std::vector{told_of(exit_reason::normal)});
@@ -84,7 +85,7 @@ TEST(regress, an_actor_may_end_in_its_constructor) {
     }
 }
 
-// The first message was handled in the state before that of the constructor.
+// The first message was handled in the state before the constructor's choice.
 struct off {};
 struct on_now {};
 struct lamp : sennit::state_machine<lamp, sennit::states<off, on_now>, ping> {
@@ -92,12 +93,13 @@ struct lamp : sennit::state_machine<lamp, sennit::states<off, on_now>, ping> {
     int on(off&, ping) { return 0; }
     int on(on_now&, ping) { return 1; }
 };
-TEST(regress, a_constructor_may_choose_the_state) {
+TEST(regress, constructor_chooses_the_state) {
     sennit::actor_group group;
     EXPECT_EQ(group.spawn<lamp>().ask(ping{}).get(), 1);
 }
 
-// `join` returned while messages of an ended actor were still there, with what they refer to.
+// `join` returned while messages of an ended actor, and the objects that they refer to, still
+// existed.
 struct left_over {
     std::atomic<int>* left = nullptr;
     std::atomic<bool>* joined = nullptr;
@@ -126,7 +128,7 @@ struct holder : sennit::actor<holder, ping, std::unique_ptr<left_over>> {
 private:
     sennit::event& goes_on_;
 };
-TEST(regress, a_join_waits_for_the_messages_of_those_that_have_ended) {
+TEST(regress, join_waits_for_the_messages_of_ended_actors) {
     const silence during;
     sennit::runtime runtime({.workers = 2});
     std::atomic<int> left{3}, late{0};
@@ -144,12 +146,12 @@ TEST(regress, a_join_waits_for_the_messages_of_those_that_have_ended) {
     EXPECT_EQ(answer.get(), 0);
 }
 
-// A watcher that had ended counted as somebody who was told.
+// An error counted as reported although the only watcher had ended.
 struct failing : sennit::actor<failing, fail, ping> {
     void on(fail) { throw std::runtime_error("as wanted"); }
     int on(ping) { return 1; }
 };
-TEST(regress, an_error_that_only_the_dead_would_learn_is_thrown_by_join) {
+TEST(regress, join_throws_an_error_whose_watchers_have_ended) {
     sennit::actor_group group;
     const auto it = group.spawn<failing>();
     for (int i = 0; i < 100; ++i) {
@@ -166,7 +168,8 @@ TEST(regress, an_error_that_only_the_dead_would_learn_is_thrown_by_join) {
     EXPECT_THROW(group.join(), std::runtime_error);
 }
 
-// `cycle`, though the one asked had answered, and asked back before the asker ran again.
+// A question failed with `cycle`, although the asked actor had answered and asked back before the
+// asker ran again.
 struct question {
     inbox<ping> from;
     using reply = int;
@@ -192,8 +195,9 @@ struct first : sennit::actor<first, begin, ping> {
 private:
     sennit::actor_ref<second> whom_;
 };
-TEST(regress, who_has_its_answer_is_in_no_circle) {
-    sennit::runtime runtime({.workers = 1}); // so `second` asks before `first` runs again
+TEST(regress, actor_that_has_its_answer_is_in_no_cycle) {
+    sennit::runtime runtime(
+        {.workers = 1}); // with one worker `second` asks before `first` runs again
     sennit::promise<bool> asked;
     sennit::actor_group group(runtime);
     const auto a = group.spawn<first>(group.spawn<second>(asked));
@@ -201,8 +205,8 @@ TEST(regress, who_has_its_answer_is_in_no_circle) {
     EXPECT_TRUE(asked.get_future().get());
 }
 
-// A link to one that had ended with an error did nothing.
-TEST(regress, a_link_to_the_dead_ends_who_made_it) {
+// A link to an actor that had ended with an error did nothing.
+TEST(regress, link_to_an_ended_actor_ends_its_maker) {
     sennit::actor_group group;
     const auto gone = group.spawn<failing>();
     gone.tell(fail{});
@@ -221,7 +225,7 @@ TEST(regress, a_link_to_the_dead_ends_who_made_it) {
     EXPECT_EQ(news, std::vector{told_of(exit_reason::linked)});
 }
 
-// The end of an actor was told before what it had sent.
+// Watchers learned of the end of an actor before they received its messages.
 struct last_words : sennit::actor<last_words, number> {
     explicit last_words(const inbox<number>& to) : to_(to) {}
     void on(number m) {
@@ -233,22 +237,22 @@ struct last_words : sennit::actor<last_words, number> {
 private:
     inbox<number> to_;
 };
-TEST(regress, an_end_is_told_after_what_was_sent) {
+TEST(regress, watcher_learns_of_an_end_after_the_messages) {
     std::vector<int> heard;
     sennit::actor_group group;
     auto watcher = group.spawn<listener>(heard);
     const auto it = group.spawn<last_words>({.watcher = watcher.address()}, watcher);
     it.tell(number{3});
     while (it.alive()) std::this_thread::yield();
-    while (group.size() != 1) std::this_thread::yield(); // it is through with its end
+    while (group.size() != 1) std::this_thread::yield(); // until its end is complete
     (void)watcher.ask(ping{}).get();
     watcher.stop();
     group.join();
     EXPECT_EQ(heard, (std::vector{1, 2, 3, 99, told_of(exit_reason::normal)}));
 }
 
-// A supervisor that was given a child twice lost the first of its actors.
-TEST(regress, a_supervisor_has_a_child_once) {
+// A supervisor that received a child twice lost the first of its actors.
+TEST(regress, supervisor_keeps_a_child_once) {
     sennit::actor_group group;
     const sennit::child<failing> one;
     EXPECT_THROW((void)sennit::supervise(group, {}, one, one), std::logic_error);

@@ -10,9 +10,9 @@
 
 namespace {
 
-// Who notified a waiter before it slept looked at its entry once more afterwards, when its frame
-// could be gone. Only a sanitizer sees it.
-TEST(regress, condition_variable_leaves_alone_whom_it_has_claimed) {
+// A thread that notified a waiter before it slept looked at the waiter's entry once more
+// afterwards, when the entry's frame could be gone. Only a sanitizer sees the bug.
+TEST(regress, condition_variable_does_not_touch_a_claimed_waiter) {
     sennit::mutex mutex;
     sennit::condition_variable changed;
     std::atomic<bool> done{false};

@@ -16,8 +16,8 @@ protected:
     void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-// A body that let the unwinding end in a handler of its own wrote its answer to nowhere.
-TEST(regress, a_coroutine_that_is_destroyed_answers_nobody) {
+// A body that ended the unwinding in its own handler wrote its answer to an invalid address.
+TEST(regress, destroyed_coroutine_writes_no_answer) {
     bool unwound = false;
     {
         sennit::coroutine<void, int> one([&](auto& self) {
@@ -33,7 +33,7 @@ TEST(regress, a_coroutine_that_is_destroyed_answers_nobody) {
     }
     EXPECT_TRUE(unwound);
 }
-TEST_F(regress_death_test, a_coroutine_with_an_answer_is_suspended_while_it_is_destroyed) {
+TEST_F(regress_death_test, coroutine_with_an_answer_suspends_during_its_destruction) {
     const auto misuse = [] {
         sennit::coroutine<void, int> one([](auto& self) {
             try {
@@ -49,9 +49,9 @@ TEST_F(regress_death_test, a_coroutine_with_an_answer_is_suspended_while_it_is_d
                  "\\[SNT-303\\] a coroutine's body suspended while the coroutine is destroyed");
 }
 
-// On a thread that is no worker a coroutine left a with_timeout open, and all later waits of the
+// On a thread that is not a worker a coroutine left a with_timeout open, and all later waits of the
 // thread were cancelled.
-TEST_F(regress_death_test, a_coroutine_is_suspended_inside_a_with_timeout_on_any_thread) {
+TEST_F(regress_death_test, coroutine_suspends_inside_with_timeout_on_any_thread) {
     const auto leave_one_open = [] {
         sennit::coroutine<> one(
             [](auto& self) { sennit::with_timeout(1h, [&] { self.suspend(); }); });
@@ -62,8 +62,9 @@ TEST_F(regress_death_test, a_coroutine_is_suspended_inside_a_with_timeout_on_any
                  "a coroutine is suspended inside a fork");
 }
 
-// A nursery in a coroutine outlived the with_timeout of who resumed it, whose memory it used then.
-TEST_F(regress_death_test, a_coroutine_keeps_a_nursery_longer_than_its_resumers_time_limit) {
+// A nursery in a coroutine outlived the with_timeout of the strand that resumed the coroutine, and
+// then used the memory of that with_timeout.
+TEST_F(regress_death_test, coroutine_keeps_a_nursery_beyond_its_resumers_time_limit) {
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
         sennit::coroutine<> one([](auto& self) {
             sennit::nursery family;
@@ -73,7 +74,7 @@ TEST_F(regress_death_test, a_coroutine_keeps_a_nursery_longer_than_its_resumers_
     }),
                  "ended before a nursery that was made in it");
 }
-TEST(regress, a_coroutine_keeps_a_nursery) {
+TEST(regress, coroutine_keeps_a_nursery) {
     sennit::runtime runtime({.workers = 2});
     runtime.run([] {
         int sum = 0;
@@ -90,9 +91,9 @@ TEST(regress, a_coroutine_keeps_a_nursery) {
     });
 }
 
-// Neither a time limit nor a nursery's cancellation reached what another runtime ran for who waited
-// for it.
-TEST(regress, a_time_limit_reaches_what_another_runtime_runs) {
+// Neither a time limit nor a nursery's cancellation reached a job that another runtime ran for the
+// waiting fiber.
+TEST(regress, time_limit_reaches_a_job_of_another_runtime) {
     sennit::runtime io({.workers = 1}), compute({.workers = 1});
     const auto body = [&] {
         EXPECT_THROW(sennit::with_timeout(1ms,
@@ -130,8 +131,8 @@ TEST(regress, a_time_limit_reaches_what_another_runtime_runs) {
     });
 }
 
-// A duration of some millennia ago wrapped around, and was waited for.
-TEST(regress, a_deadline_long_past_is_over) {
+// A deadline some millennia in the past wrapped around, and the wait lasted.
+TEST(regress, deadline_in_the_distant_past_ends_a_wait) {
     sennit::event never;
     EXPECT_FALSE(never.wait_for(std::chrono::hours(-3'000'000)));
     EXPECT_FALSE(never.wait_for(std::chrono::hours::min()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs that a reading of the faces has found, the smallest program of each.
+// Bugs of the public interfaces that a reading has found, with the smallest program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ void twice(int& value) {
     value *= 2;
 }
 
-// An iterator that throws ended the program where the callables were known not to.
-TEST(regress, a_loop_hands_on_what_an_iterator_throws) {
+// An iterator that throws ended the program if the callables were noexcept.
+TEST(regress, loop_rethrows_an_iterators_exception) {
     const std::vector<std::string> texts{"1", "x"};
     const auto numbers =
         texts | std::views::transform([](const std::string& text) { return std::stol(text); });
@@ -33,8 +33,8 @@ TEST(regress, a_loop_hands_on_what_an_iterator_throws) {
     EXPECT_THROW(sennit::par::for_each(numbers, [](long) noexcept {}), std::invalid_argument);
 }
 
-// Functions and pointers to members were accepted, and did not compile.
-TEST(regress, functions_are_callables_as_well) {
+// The concepts accepted functions and pointers to members, but the calls did not compile.
+TEST(regress, functions_and_member_pointers_are_callables) {
     sennit::fork_join(nothing, nothing);
     std::vector<int> values{1, 2, 3};
     sennit::par::for_each(values, twice);
@@ -43,15 +43,14 @@ TEST(regress, functions_are_callables_as_well) {
     EXPECT_EQ(sennit::fork_each(names, &std::string::size), (std::vector<std::size_t>{1, 3}));
 }
 
-// The default runtime was destroyed by its own worker, and the program aborted.
-TEST(regress, a_program_exits_inside_run) {
+// The default runtime's own worker destroyed it, and the program aborted.
+TEST(regress, program_exits_inside_run) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(sennit::run([] { std::exit(7); }), testing::ExitedWithCode(7), "");
 }
 
-// A scope that was made before its fiber moved still forked into the fork stack of the worker that
-// was left.
-TEST(regress, a_scope_moves_with_its_fiber) {
+// A scope that was made before its fiber moved still forked into the fork stack of the old worker.
+TEST(regress, scope_moves_with_its_fiber) {
     sennit::runtime from({.workers = 1}), to({.workers = 1});
     int ran = 0;
     sennit::fiber traveller({.runtime = &from, .migratable = true}, [&] {
@@ -65,8 +64,8 @@ TEST(regress, a_scope_moves_with_its_fiber) {
     EXPECT_EQ(ran, 2);
 }
 
-// Time points that are too far away for nanoseconds were in the past.
-TEST(regress, the_far_future_has_not_come) {
+// Time points that are too far away for nanoseconds counted as past.
+TEST(regress, deadline_in_the_far_future_does_not_end_a_wait) {
     using namespace std::chrono;
     constexpr sys_days far = year(9999) / 1 / 1;
     const auto waits = [](auto until_cancelled) {
@@ -76,7 +75,8 @@ TEST(regress, the_far_future_has_not_come) {
             until_cancelled();
             returned = true;
         });
-        for (int i = 0; i < 10; ++i) sennit::this_fiber::yield(); // one worker: it has begun
+        for (int i = 0; i < 10; ++i)
+            sennit::this_fiber::yield(); // with one worker the fiber has begun now
         children.cancel();
         children.join();
         return !returned;
@@ -97,11 +97,12 @@ TEST(regress, the_far_future_has_not_come) {
         sennit::promise<int> kept;
         const auto wanted = kept.get_future();
         EXPECT_TRUE(waits([&] { (void)wanted.wait_until(far); }));
-        EXPECT_FALSE(none.try_acquire_until(sys_days(year(1) / 1 / 1))) << "the far past has";
+        EXPECT_FALSE(none.try_acquire_until(sys_days(year(1) / 1 / 1)))
+            << "a deadline in the distant past did not end the wait";
     });
 }
 
-// Half as fast as the scheduler's: waits ended after half of the time.
+// This clock runs half as fast as the scheduler's clock, and waits ended after half of the time.
 struct slow_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -112,7 +113,7 @@ struct slow_clock {
         return time_point(std::chrono::steady_clock::now().time_since_epoch() / 2);
     }
 };
-TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
+TEST(regress, timed_wait_lasts_until_its_own_clock_reaches_the_deadline) {
     const auto lasts = [](auto wait) {
         const auto when = slow_clock::now() + std::chrono::milliseconds(2);
         wait(when);
@@ -133,7 +134,8 @@ TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
         sennit::waituntil(sennit::at(when, [] {}) and
                           sennit::at(when - std::chrono::milliseconds(1), [] {}));
     }));
-    EXPECT_TRUE(lasts([](auto when) { // too early while the scheduler's deadline has passed
+    // The wait is too early while only the scheduler's deadline has passed.
+    EXPECT_TRUE(lasts([](auto when) {
         auto later = sennit::at(when, [] {});
         while (sennit::select(std::move(later), sennit::otherwise([] {})) != 0)
             sennit::this_fiber::yield();
@@ -159,12 +161,12 @@ TEST(regress, waits_until_a_time_last_until_its_own_clock_says_so) {
     });
 }
 
-// A type whose `operator&` is its own could not be sent.
+// A value of a type with its own `operator&` could not be sent.
 struct handle {
     int number = 0;
     void operator&() const = delete;
 };
-TEST(regress, values_with_an_address_operator_are_sent) {
+TEST(regress, channel_sends_values_with_an_address_operator) {
     sennit::promise<handle> given;
     auto wanted = given.get_future();
     given.set_value(handle{3});
@@ -176,15 +178,15 @@ TEST(regress, values_with_an_address_operator_are_sent) {
     sennit::select(sennit::on_pop(line, [](handle got) { EXPECT_EQ(got.number, 2); }));
 }
 
-// It made a future that was ready, with neither value nor error.
-TEST(regress, an_error_is_not_null) {
+// A null error made a future ready, with neither a value nor an error.
+TEST(regress, promise_rejects_a_null_error) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(sennit::promise<int>().set_exception(nullptr), "null");
 }
 
-// A data race, for ThreadSanitizer: `join` looked without the lock whether somebody had cancelled
-// the nursery.
-TEST(regress, a_nursery_is_cancelled_while_it_is_joined) {
+// A data race that ThreadSanitizer finds: `join` read without the lock whether another thread had
+// cancelled the nursery.
+TEST(regress, cancel_races_with_join_of_a_nursery) {
     for (int i = 0; i < 50; ++i) {
         sennit::nursery outer;
         sennit::event begun;
@@ -201,8 +203,8 @@ TEST(regress, a_nursery_is_cancelled_while_it_is_joined) {
     }
 }
 
-// What was cancelled and took until after its limit to unwind was told as timed out.
-TEST(regress, a_cancel_that_unwinds_for_long_is_no_timeout) {
+// A cancelled wait that unwound until after its limit was reported as timed out.
+TEST(regress, slow_unwinding_of_a_cancel_is_not_a_timeout) {
     using clock = std::chrono::steady_clock;
     std::atomic<bool> told{false}, as_cancelled{false};
     sennit::event begun;
@@ -231,7 +233,7 @@ TEST(regress, a_cancel_that_unwinds_for_long_is_no_timeout) {
     EXPECT_TRUE(as_cancelled);
 }
 
-// Each scope took slots of the fork stack, however little was left of it; its children take no
+// Each scope took slots of the fork stack, however few were left. The children of a scope take no
 // frames.
 std::size_t children_below(int depth) {
     std::atomic<std::size_t> count{0};
@@ -248,7 +250,7 @@ TEST(regress, nested_scopes_leave_slots_to_forks) {
     EXPECT_EQ(one.run([] { return children_below(100); }), 101u * 64);
 }
 
-// What was urgent came first to a full mailbox that drops the oldest, and so was dropped.
+// An urgent message stood first in a full mailbox that drops the oldest message, and was dropped.
 struct work {
     int n;
 };
@@ -268,7 +270,7 @@ private:
     std::vector<int>& into_;
     sennit::event &begun_, &goes_on_;
 };
-TEST(regress, an_urgent_message_is_not_the_oldest) {
+TEST(regress, full_mailbox_does_not_drop_an_urgent_message) {
     std::vector<int> handled;
     sennit::event begun, goes_on;
     {

@@ -8,7 +8,7 @@
 namespace {
 
 std::atomic<long> alive{0};
-struct large { // does not fit a slot
+struct large { // an object that does not fit a slot
     long values[10] = {};
     large() { ++alive; }
     large(const large&) { ++alive; }
@@ -17,21 +17,21 @@ struct large { // does not fit a slot
     ~large() { --alive; }
 };
 
-// Lets the owner hand its forks out and waits until one of them runs.
+// Lets the owner publish its forks, and waits until a thief runs one of them.
 void until(const std::atomic<bool>& flag) {
     while (!flag) sennit::checkpoint();
 }
 
 template <class T>
 [[gnu::noinline]] T first_value_of_a_new_local() {
-    sennit::fiber_local<T> local; // at the same address in each call
+    sennit::fiber_local<T> local; // lies at an equal address in each call
     T seen = local.get();
     local.get() = T(7);
     return seen;
 }
 
-// A fiber_local took the value that an earlier one at its address had left in the fiber, also of
-// another type.
+// A fiber_local took the value that an earlier fiber_local at its address had left in the fiber,
+// even a value of another type.
 TEST(regress, new_fiber_local_at_an_old_address_starts_with_a_new_value) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
@@ -41,8 +41,8 @@ TEST(regress, new_fiber_local_at_an_old_address_starts_with_a_new_value) {
     });
 }
 
-// `reduce` threw while the rest of the indices was a fork: nobody waited for it, and its thief used
-// dead frames.
+// `reduce` threw while the rest of the indices was a fork. It did not wait for the fork, and the
+// thief used dead frames.
 TEST(regress, reduction_that_throws_waits_for_the_indices_that_run) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 200; ++round)
@@ -67,8 +67,8 @@ TEST(regress, reduction_that_throws_waits_for_the_indices_that_run) {
         });
 }
 
-// The first callable threw, another worker had made a result that is too large for a slot: it was
-// never destroyed.
+// The first callable threw while another worker had made a result that is too large for a slot. The
+// result was never destroyed.
 TEST(regress, large_result_of_a_stolen_child_is_destroyed_when_the_first_throws) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 100; ++round) {
@@ -110,7 +110,7 @@ TEST(regress, large_part_of_a_stolen_reduction_is_destroyed_when_the_first_throw
     }
 }
 
-// Stolen children that spawn siblings read what the owner writes (found by ThreadSanitizer).
+// Stolen children that spawn siblings read a word that the owner writes (found by ThreadSanitizer).
 TEST(regress, siblings_are_spawned_by_stolen_children_while_the_owner_joins) {
     sennit::runtime runtime({.workers = 3});
     for (int round = 0; round < 200; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs that a reading of what forks has found, the smallest program of each.
+// Bugs of fork-join that a reading has found, with the smallest program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-// Who ran an index himself did not convert what `transform` returned, and a thief did.
-TEST(regress, fork_reduce_converts_what_transform_returns) {
+// The owner that ran an index itself did not convert the result of `transform`, and a thief did.
+TEST(regress, fork_reduce_converts_the_result_of_transform) {
     const auto halves = [](std::size_t i) { return i % 2 != 0 ? -0.5 : 1.5; };
     for (int i = 0; i < 50; ++i)
         EXPECT_EQ(sennit::run([&] { return sennit::fork_reduce(40, 0, std::plus<>(), halves); }),
@@ -34,7 +34,8 @@ TEST(regress, fork_reduce_invokes_pointers_to_members) {
               11);
 }
 
-// Trivially copyable, but not to be copied: these did not compile.
+// Callables and results that are trivially copyable but must not be copied: these programs did not
+// compile.
 struct counter {
     std::atomic<int> calls{0};
     void operator()() { ++calls; }
@@ -74,7 +75,7 @@ int calls_of(F callable) {
     for (const int one : sennit::fork_each<2>(callable)) sum += one;
     return sum + sennit::fork_reduce(4, 0, std::plus<>(), callable);
 }
-TEST(regress, callables_may_be_copied_in_odd_ways) {
+TEST(regress, callables_with_unusual_copy_constructors_compile) {
     EXPECT_EQ(calls_of(copied_by_name()), 11);
     EXPECT_EQ(calls_of(copied_when_not_const()), 11);
     const auto made = [](std::size_t i) {
@@ -103,13 +104,13 @@ TEST(regress, callables_and_results_need_not_be_copied) {
               7);
 }
 
-// The default runtime's lock was used after its memory was given back.
+// The default runtime used its lock after the memory of the lock was freed.
 struct late {
     ~late() {
         sennit::run([] {});
     }
 };
-TEST(regress, the_default_runtime_is_made_anew_for_what_is_destroyed_after_it) {
+TEST(regress, default_runtime_is_made_again_for_objects_destroyed_after_it) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
         {
@@ -121,7 +122,7 @@ TEST(regress, the_default_runtime_is_made_anew_for_what_is_destroyed_after_it) {
 }
 
 // A callback ran under the lock of the scope whose children it asked about.
-TEST(regress, a_scope_asks_to_stop_without_its_lock) {
+TEST(regress, scope_requests_stop_without_its_lock) {
     for (int i = 0; i < 200; ++i) {
         sennit::run([] {
             sennit::scope family;
@@ -134,7 +135,7 @@ TEST(regress, a_scope_asks_to_stop_without_its_lock) {
     }
 }
 
-// What a stolen child gives was found by an `operator&` of its own.
+// The address of a stolen child's result came from the result's own `operator&`.
 struct shy_result {
     int value;
     shy_result* operator&() { return nullptr; }
@@ -144,8 +145,9 @@ TEST(regress, results_with_an_address_operator_of_their_own_come_back) {
     two.run([] {
         for (int i = 0; i < 200; ++i) {
             std::atomic<bool> other{false};
+            // Runs until a thief has taken the other fork.
             auto [a, b] = sennit::fork_join(
-                [&] { // until somebody has taken the other one
+                [&] {
                     for (int looks = 0; !other && looks < 100'000; ++looks) sennit::checkpoint();
                     return shy_result{1};
                 },
@@ -164,7 +166,7 @@ TEST(regress, results_with_an_address_operator_of_their_own_come_back) {
     });
 }
 
-// The end of the default runtime waited for the helper that had called it.
+// The end of the default runtime waited for the helper thread that had called it.
 TEST(regress_death, exit_inside_of_blocking_ends_the_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(sennit::run([] { sennit::blocking([] { std::exit(7); }); }),

@@ -148,7 +148,7 @@ TEST(live_stacks, of_a_tree_whose_leaves_yield_stay_near_its_depth) {
 
 // ---- a tree whose nodes are of very unequal size
 
-// The tree of a seed is the same in each run, whatever the workers do.
+// A seed always gives an equal tree, independent of the workers.
 number random_of(number seed) {
     seed += 0x9e3779b97f4a7c15u; // splitmix64
     seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -46,7 +46,7 @@ void join_all(std::vector<sennit::fiber>& fibers) {
     for (auto& each : fibers) each.join();
 }
 
-// ---- groups whose members wait for each other without leaving their threads --------------------
+// ---- groups whose members wait for each other without leaving their threads ---------------------
 
 // How a member waits until the whole group has begun.
 struct spinning {
@@ -190,7 +190,7 @@ TEST_P(liveness_with_workers, each_fiber_of_a_chain_of_waits_begins) {
     });
 }
 
-// ---- handlers of actors that wait for each other without leaving their threads -----------------
+// ---- handlers of actors that wait for each other without leaving their threads ------------------
 
 struct begin {};
 template <class Meeting>
@@ -226,7 +226,7 @@ TEST_P(liveness_with_workers, each_actor_of_a_blocking_group_handles_its_message
     actors_meet<blocking_thread>(workers());
 }
 
-// ---- workers that leave in the middle of a fiber -----------------------------------------------
+// ---- workers that leave in the middle of a fiber ------------------------------------------------
 
 void wait_for(const std::atomic<bool>& flag) {
     while (!flag) std::this_thread::yield();
@@ -483,7 +483,7 @@ TEST(liveness, remaining_worker_serves_an_actor_of_a_dismissed_worker) {
     }
 }
 
-// ---- several workers that leave, and spare workers ---------------------------------------------
+// ---- several workers that leave, and spare workers ----------------------------------------------
 
 // Every worker but one leaves while each of them runs a fiber. Each fiber then starts a second one
 // and blocks its thread until all second ones have run.

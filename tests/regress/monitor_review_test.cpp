@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of monitors that a reading has found, the smallest program of each.
+// Bugs of monitors that a reading has found, with the smallest program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -28,9 +28,9 @@ struct door : sennit::monitor {
     int calls = 0;
 };
 
-// Two calls at one moment, and a deadline that does not come: the acceptor slept for ever. The
-// simulator has the interleaving; here are many.
-TEST(regress, an_acceptor_with_a_deadline_meets_two_calls) {
+// The acceptor slept for ever after two simultaneous calls and a deadline that does not come. The
+// simulator explores the interleaving; this test runs many rounds.
+TEST(regress, acceptor_with_a_deadline_accepts_two_simultaneous_calls) {
     door one;
     constexpr int rounds = 2000;
     std::atomic<int> accepted{0};
@@ -53,14 +53,15 @@ TEST(regress, an_acceptor_with_a_deadline_meets_two_calls) {
     std::thread first(calls), second(calls);
     first.join();
     second.join();
-    while (accepted < 2 * rounds) { // those that came while nobody accepted
+    // These calls came while no acceptor waited.
+    while (accepted < 2 * rounds) {
         one.call();
     }
     acceptor.join();
     EXPECT_GE(one.calls, 2 * rounds);
 }
 
-// A constant member function could not enter its own monitor.
+// A const member function could not enter its own monitor.
 struct box : sennit::monitor {
     int size() const {
         auto in = sennit::enter<&box::size>(*this);
@@ -71,14 +72,14 @@ int sizes(const box& a, const box& b) {
     auto in = sennit::enter(a, b);
     return a.size() + b.size();
 }
-TEST(regress, constant_members_enter_their_monitors) {
+TEST(regress, const_members_enter_their_monitors) {
     const box a, b;
     EXPECT_EQ(sizes(a, b), 6);
     auto in = sennit::enter(a);
     EXPECT_EQ(sennit::waitfor(sennit::accept<&box::size>(a), sennit::or_else()), 1u);
 }
 
-// They counted one whose time had run out, and which `signal` does not find.
+// The counts of a condition included a waiter whose time had run out, which `signal` does not find.
 struct waits_shortly : sennit::monitor {
     sennit::condition changed{*this};
     std::atomic<bool> begun{false};
@@ -88,14 +89,14 @@ struct waits_shortly : sennit::monitor {
         EXPECT_FALSE(changed.wait_for(1ms, 7));
     }
 };
-TEST(regress, a_condition_does_not_count_whose_time_has_run_out) {
+TEST(regress, condition_does_not_count_timed_out_waiters) {
     waits_shortly one;
     std::thread waiter([&] { one.wait(); });
     while (!one.begun) std::this_thread::yield();
     {
         auto in = sennit::enter(one);
-        while (!one.changed.empty())
-            std::this_thread::yield(); // it is behind us, so it stays in the queue
+        // The waiter is behind this call, so it stays in the queue.
+        while (!one.changed.empty()) std::this_thread::yield();
         EXPECT_FALSE(one.changed.signal());
     }
     waiter.join();
@@ -112,7 +113,7 @@ TEST(regress, iterators_stay_when_a_stackful_generator_moves) {
     EXPECT_EQ(*at, 1);
 }
 
-TEST(regress, a_stackful_generator_gives_references) {
+TEST(regress, stackful_generator_yields_references) {
     std::string words[] = {"a", "b"};
     for (std::string& each : sennit::stackful_generator<std::string&>([&](auto& yield) {
              for (std::string& one : words) yield(one);
@@ -124,9 +125,9 @@ TEST(regress, a_stackful_generator_gives_references) {
     EXPECT_EQ(words[0], "a!");
 }
 
-// The watchdog's threads took the places that `resize` counted on, which then followed a null
-// pointer.
-TEST(regress, a_runtime_grows_to_the_last_place) {
+// The watchdog's threads took the worker indices that `resize` needed, and `resize` then followed a
+// null pointer.
+TEST(regress, runtime_grows_to_the_last_worker_index) {
     sennit::runtime runtime({.workers = 1, .max_workers = 1024});
     std::atomic<bool> stuck{false}, ends{false};
     sennit::fiber first({.runtime = &runtime}, [&] {
@@ -134,9 +135,10 @@ TEST(regress, a_runtime_grows_to_the_last_place) {
         while (!ends) std::this_thread::yield();
     });
     while (!stuck) std::this_thread::yield();
-    sennit::fiber second({.runtime = &runtime},
-                         [] {});       // behind it: for the watchdog, if that had a place
-    std::this_thread::sleep_for(50ms); // several times what that takes
+    // This fiber waits behind the first one, for the watchdog, if the watchdog had an index.
+    sennit::fiber second({.runtime = &runtime}, [] {});
+    // This time is several times the time that a spare worker needs.
+    std::this_thread::sleep_for(50ms);
     runtime.resize(8);
     second.join();
     ends = true;
@@ -144,8 +146,8 @@ TEST(regress, a_runtime_grows_to_the_last_place) {
     EXPECT_EQ(runtime.metrics().spares_activated, 0u);
 }
 
-// One that came while it was waited for was told again by the next waitfor.
-TEST(regress, a_destructor_is_told_once_whenever_it_comes) {
+// A destructor call that came during a waitfor was reported again by the next waitfor.
+TEST(regress, waitfor_reports_a_destructor_once) {
     auto dying = std::make_unique<door>();
     std::atomic<bool> waits{false};
     int told = 0;
@@ -174,7 +176,7 @@ TEST(regress, clauses_take_functions_that_change_and_members_of_one_object) {
     EXPECT_EQ(seen, 2);
 }
 
-// `run` began while somebody was inside whom the constructor had let in.
+// `run` began while a call that the constructor had accepted was inside.
 struct known_early : sennit::monitor {
     known_early() {
         helper = std::thread([this] {
@@ -184,7 +186,7 @@ struct known_early : sennit::monitor {
             inside = false;
         });
         while (!inside) std::this_thread::yield();
-        last = std::thread([this] { // `run` would have begun
+        last = std::thread([this] { // without the fix `run` would have begun
             std::this_thread::yield();
             goes_on = true;
         });
@@ -198,15 +200,15 @@ struct known_early : sennit::monitor {
     std::atomic<bool> inside{false}, goes_on{false};
     std::thread helper, last;
 };
-TEST(regress, an_active_object_begins_when_nobody_is_inside) {
+TEST(regress, active_object_begins_when_no_call_is_inside) {
     for (int i = 0; i < 20; ++i) {
         sennit::active<known_early> one;
         one.join();
     }
 }
 
-// Who came back from a wait by its limit, or cancelled, queued behind an owner that only accepts
-// calls, for ever.
+// A waiter that came back from a wait by its limit or by cancellation queued for ever behind an
+// owner that only accepts calls.
 struct mailroom : sennit::monitor {
     sennit::condition arrived{*this};
     bool take() {
@@ -226,7 +228,7 @@ struct mailroom : sennit::monitor {
         }
     }
 };
-TEST(regress, a_limited_wait_comes_back_to_an_object_that_only_accepts) {
+TEST(regress, timed_wait_returns_to_an_object_that_only_accepts) {
     for (unsigned workers = 1; workers <= 2; ++workers) {
         sennit::runtime some({.workers = workers});
         some.run([] {
@@ -248,12 +250,13 @@ TEST(regress, a_limited_wait_comes_back_to_an_object_that_only_accepts) {
     }
 }
 
-// The same over two monitors, while the owner polls without ever waiting.
+// Two monitors, whose owner polls without ever waiting. A waiter that comes back by its limit
+// queued for ever.
 void look_at_both(mailroom& a, mailroom& b, sennit::condition& changed, bool& told) {
     auto in = sennit::enter<&look_at_both>(a, b);
     told = changed.wait_for(1ms);
 }
-TEST(regress, a_limited_wait_comes_back_to_an_owner_that_polls) {
+TEST(regress, timed_wait_returns_to_an_owner_that_polls) {
     sennit::runtime two({.workers = 2});
     two.run([] {
         mailroom a, b;

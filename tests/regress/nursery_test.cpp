@@ -9,30 +9,29 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A nursery in a scope that was cancelled before it was made left its children out, and join
-// returned as if they had run. Found by the explorer:
-// nursery.a_cancelled_join_cancels_the_children.
-TEST(regress, a_join_tells_of_children_that_did_not_start) {
+// A nursery in a scope that had been cancelled before did not run its children, and join returned
+// as if they had run. Found by the explorer: nursery.a_cancelled_join_cancels_the_children.
+TEST(regress, join_reports_children_that_did_not_start) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         bool ran = false;
-        EXPECT_THROW(sennit::with_timeout(0ms,
-                                          [&] {
-                                              sennit::nursery children;
-                                              children.start([&] { ran = true; });
-                                              children.join();
-                                              ADD_FAILURE()
-                                                  << "the child did not run, and nobody told";
-                                          }),
+        EXPECT_THROW(sennit::with_timeout(
+                         0ms,
+                         [&] {
+                             sennit::nursery children;
+                             children.start([&] { ran = true; });
+                             children.join();
+                             ADD_FAILURE() << "the child did not run, and join reported nothing";
+                         }),
                      sennit::timed_out);
         EXPECT_FALSE(ran);
     });
 }
 
-// A child was thrown `cancelled` while its stop token said nothing: its nursery is told after it
-// when a scope further out is cancelled, and when another thread cancels. Found under load by
-// this_fiber's test of the same.
-TEST(regress, a_child_that_was_thrown_cancelled_finds_its_token_stopped) {
+// A child received `cancelled` while its stop token was not stopped. If an outer scope is
+// cancelled, or another thread cancels, the nursery learns of it after the child. Found under load
+// by this_fiber's corresponding test.
+TEST(regress, child_that_catches_cancelled_finds_its_token_stopped) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         bool told = false;
@@ -52,7 +51,7 @@ TEST(regress, a_child_that_was_thrown_cancelled_finds_its_token_stopped) {
             });
             begun.wait();
             outer.cancel();
-            sennit::this_fiber::yield(); // the child runs before this one looks at its nursery
+            sennit::this_fiber::yield(); // the child runs before this fiber looks at its nursery
             EXPECT_TRUE(told);
         });
         outer.join();
@@ -60,8 +59,8 @@ TEST(regress, a_child_that_was_thrown_cancelled_finds_its_token_stopped) {
     });
 }
 
-// By hand it is no news to whoever did it.
-TEST(regress, a_join_after_a_cancel_by_hand_throws_nothing) {
+// The caller of `cancel` knows about the cancellation, so join throws nothing.
+TEST(regress, join_after_an_explicit_cancel_throws_nothing) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         sennit::nursery children;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork() while other threads are in whatever the library keeps for the whole process. The child has
-// none of these threads; what they held, or were making, must not stop it.
+// Calls fork() while other threads use every object that the library keeps for the whole process.
+// The child has none of these threads. The locks that they held and the objects that they were
+// making must not stop the child.
 #include "child_process.hpp"
 #include "sennit/detail/base/sanitizers.hpp"
 
@@ -30,7 +31,7 @@ struct doubler : sennit::actor<doubler, twice> {
     int on(twice one) { return 2 * one.of; }
 };
 
-// Takes stacks, idle ones first, and gives them back.
+// Takes stacks, idle stacks first, and gives them back.
 bool use_coroutines() {
     std::vector<sennit::coroutine<int, int>> all;
     for (int i = 0; i < 3; ++i)
@@ -57,7 +58,8 @@ bool use_runtime() {
     });
     std::ostringstream text;
     mine.dump(text);
-    // A worker whom nobody lets run counts as stuck, so there may be a third that stands in for it.
+    // A worker whose thread gets no processor counts as stuck, so a third, spare worker may run for
+    // it.
     return answer == 42 && sum == 3 && text.str().find("worker 1: ") != std::string::npos;
 }
 
@@ -70,8 +72,8 @@ bool use_everything() {
     return use_coroutines() && use_runtime() && use_signal();
 }
 
-// The parent's threads begin with the first fork, so that it meets what is made once in a process,
-// too.
+// The parent's threads begin with the first fork, so that the fork also meets objects that a
+// process makes once.
 [[noreturn]] void fork_among_users() {
     constexpr int forks = 60;
     static constexpr std::array uses{&use_coroutines, &use_runtime, &use_runtime, &use_signal};
@@ -93,13 +95,14 @@ bool use_everything() {
     std::_Exit(failed ? 1 : 0);
 }
 
-TEST(process_fork_death_test, a_child_of_a_fork_among_users_of_everything_uses_it_too) {
+TEST(process_fork_death_test, child_forked_while_threads_use_the_library_uses_it_too) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(fork_among_users(), testing::ExitedWithCode(0), "");
 }
 
-// A coroutine needs no runtime: nothing else has told the process that it may fork.
-TEST(process_fork_death_test, a_child_of_a_fork_among_coroutines_alone_makes_some) {
+// A coroutine needs no runtime, so no other part of the library has prepared the process for
+// fork().
+TEST(process_fork_death_test, child_forked_while_threads_use_coroutines_makes_coroutines) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto forks = [] {
         std::atomic<bool> stop{false};

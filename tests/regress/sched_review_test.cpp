@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of the scheduler and of what waits that a reading has found, the smallest program of each.
+// Bugs of the scheduler and of waits that a reading has found, with the smallest program of each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One whose time had run out waited for the user's lock, and used the condition variable when it
-// had that.
-TEST(regress, a_condition_variable_ends_before_one_whose_time_has_run_out_goes_on) {
+// A waiter whose time had run out waited for the user's lock, and then used the destroyed condition
+// variable.
+TEST(regress, destructor_waits_until_timed_out_waiter_has_left) {
     for (int round = 0; round < 20; ++round) {
         sennit::mutex mutex;
         auto changed = std::make_unique<sennit::condition_variable>();
@@ -38,8 +38,8 @@ TEST(regress, a_condition_variable_ends_before_one_whose_time_has_run_out_goes_o
         }
         {
             const std::unique_lock lock(mutex);
-            if (round % 2 == 0)
-                std::this_thread::sleep_for(3ms); // else it may be just then that the time runs out
+            // Without this sleep the time may run out at this moment.
+            if (round % 2 == 0) std::this_thread::sleep_for(3ms);
             changed->notify_all();
             changed.reset();
         }
@@ -47,8 +47,8 @@ TEST(regress, a_condition_variable_ends_before_one_whose_time_has_run_out_goes_o
     }
 }
 
-// The same on one worker, whose waiter has to run for that.
-TEST(regress, a_condition_variable_waits_for_who_is_on_the_way_out) {
+// On one worker the waiter has to run before the destructor can return.
+TEST(regress, destructor_waits_for_timed_out_waiter_to_leave) {
     sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
     runtime.run([] {
         sennit::mutex mutex;
@@ -63,8 +63,9 @@ TEST(regress, a_condition_variable_waits_for_who_is_on_the_way_out) {
         {
             const std::unique_lock lock(mutex);
             const auto until = std::chrono::steady_clock::now() + 3ms;
-            while (std::chrono::steady_clock::now() <
-                   until) { // the only worker: its time runs out, it does not run
+            // This loop occupies the only worker: the waiter's time runs out, but the waiter does
+            // not run.
+            while (std::chrono::steady_clock::now() < until) {
             }
             changed->notify_all();
             changed.reset();
@@ -73,7 +74,8 @@ TEST(regress, a_condition_variable_waits_for_who_is_on_the_way_out) {
     });
 }
 
-// A bound fiber's local was destroyed where its destructor went on, on any worker.
+// The local of a bound fiber was destroyed on the worker on which its destructor continued, which
+// could be any worker.
 struct blocks_at_its_end {
     sennit::runtime* runtime = nullptr;
     bool* same = nullptr;
@@ -82,14 +84,15 @@ struct blocks_at_its_end {
         const std::thread::id before = std::this_thread::get_id();
         const sennit::fiber busy({.runtime = runtime, .worker = 0u}, [] {
             const auto until = std::chrono::steady_clock::now() + 20ms;
-            while (std::chrono::steady_clock::now() < until) { // while that worker is wanted
+            // The loop occupies the worker that the bound fiber needs.
+            while (std::chrono::steady_clock::now() < until) {
             }
         });
         sennit::this_fiber::sleep_for(2ms);
         *same = std::this_thread::get_id() == before;
     }
 };
-TEST(regress, locals_of_a_bound_fiber_are_destroyed_where_it_is_bound) {
+TEST(regress, locals_of_a_bound_fiber_are_destroyed_on_its_worker) {
     static sennit::fiber_local<blocks_at_its_end> local;
     sennit::runtime runtime({.workers = 2});
     bool same = false;
@@ -101,8 +104,8 @@ TEST(regress, locals_of_a_bound_fiber_are_destroyed_where_it_is_bound) {
     EXPECT_TRUE(same);
 }
 
-// A loop of sleeps that take no time was never cancelled.
-TEST(regress, a_sleep_of_no_time_is_cancelled) {
+// A loop of zero-length sleeps was never cancelled.
+TEST(regress, cancellation_ends_a_loop_of_zero_sleeps) {
     EXPECT_THROW(sennit::run([] {
                      sennit::with_timeout(1ms, [] {
                          for (;;) {
@@ -116,11 +119,11 @@ TEST(regress, a_sleep_of_no_time_is_cancelled) {
                  sennit::timed_out);
 }
 
-// A trace with a name that was cut within a character was no text.
-TEST(regress, a_name_is_cut_between_characters) {
+// A trace with a name that was cut within a character was not valid text.
+TEST(regress, trace_cuts_a_name_between_characters) {
     sennit::run([] {
         sennit::fiber named({.name = "a fiber that is called \u00e9"},
-                            [] { // its 23rd byte is within the last one
+                            [] { // the name's 23rd byte is within its last character
                                 EXPECT_EQ(sennit::this_fiber::name(), "a fiber that is called ");
                             });
         sennit::fiber umlaut({.name = "a fiber that is calle \u00e9"}, [] {
@@ -129,8 +132,9 @@ TEST(regress, a_name_is_cut_between_characters) {
     });
 }
 
-// The queue of an order was corrupted when they changed for one of two that shared them.
-TEST(regress, properties_are_of_one_fiber) {
+// Two fibers shared their properties. A change for one of them corrupted the queue of the
+// scheduling order.
+TEST(regress, two_fibers_cannot_share_properties) {
     const auto shared = std::make_shared<sennit::fiber_properties>(1);
     {
         sennit::fiber first({.properties = shared}, [] {});
@@ -138,11 +142,13 @@ TEST(regress, properties_are_of_one_fiber) {
         EXPECT_NO_THROW(sennit::fiber(
             {.properties = std::make_shared<sennit::fiber_properties>(*shared)}, [] {}));
     }
-    EXPECT_NO_THROW(sennit::fiber({.properties = shared}, [] {})); // once that one is gone
+    // The properties are free again once that fiber is gone.
+    EXPECT_NO_THROW(sennit::fiber({.properties = shared}, [] {}));
 }
 
-// The inbox that it came by wrote that it is in no order while the change asked (ThreadSanitizer).
-TEST(regress, a_priority_changes_while_the_worker_takes_its_fiber) {
+// The pinned queue of the fiber wrote that the fiber is in no order, while the change read that
+// word (found by ThreadSanitizer).
+TEST(regress, priority_changes_while_the_worker_takes_its_fiber) {
     sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
     for (int i = 0; i < 300; ++i) {
         sennit::fiber bound({.runtime = &runtime, .priority = 1, .worker = 0u}, [] {
@@ -152,8 +158,8 @@ TEST(regress, a_priority_changes_while_the_worker_takes_its_fiber) {
     }
 }
 
-// A dump counted what an order held as often as that had stacks already.
-TEST(regress, what_waits_in_an_order_is_dumped_once) {
+// A dump counted the tasks in an order once for each stack that the tasks already had.
+TEST(regress, dump_counts_each_task_of_an_order_once) {
     sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
     std::ostringstream text;
     runtime.run([&] {
@@ -162,7 +168,7 @@ TEST(regress, what_waits_in_an_order_is_dumped_once) {
             while (!end) sennit::this_fiber::yield();
         };
         const sennit::fiber one(turns), two(turns), three(turns);
-        sennit::this_fiber::yield(); // they have begun
+        sennit::this_fiber::yield(); // the fibers have begun
         const sennit::fiber fresh([] {}), other([] {});
         runtime.dump(text);
         end = true;
@@ -173,8 +179,8 @@ TEST(regress, what_waits_in_an_order_is_dumped_once) {
         << text.str();
 }
 
-// It came back 60 times before the next of those that wait outside.
-TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
+// The yielding fiber ran 60 times before the next fiber from the injector.
+TEST(regress, yielding_fiber_lets_fibers_of_the_injector_run) {
     constexpr int many = 1000;
     sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     std::atomic<bool> begun{false};
@@ -184,7 +190,8 @@ TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
     std::thread waits([&] {
         runtime.run([&] {
             begun = true;
-            while (!all_came) std::this_thread::yield(); // they come while the worker is busy
+            // The fibers arrive while the worker is busy.
+            while (!all_came) std::this_thread::yield();
             while (ran < many) {
                 sennit::this_fiber::yield();
                 ++yields;
@@ -201,15 +208,15 @@ TEST(regress, who_yields_alone_lets_in_who_waits_outside) {
     EXPECT_LE(yields, 2 * many);
 }
 
-// A bound one that yields in a loop lies in its worker's inbox each time, which was asked first
-// each time.
+// A bound fiber that yields in a loop lies in its worker's pinned queue each time, and the worker
+// polled that queue first each time.
 int yields_until(const std::atomic<bool>& seen) {
     int yields = 0;
     for (; !seen && yields < 10'000; ++yields) sennit::this_fiber::yield();
     return yields;
 }
 
-TEST(regress, a_bound_fiber_that_yields_lets_in_what_anybody_may_run) {
+TEST(regress, yielding_bound_fiber_lets_unbound_fibers_run) {
     sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     std::atomic<bool> begun{false};
     std::atomic<bool> came{false};
@@ -217,7 +224,7 @@ TEST(regress, a_bound_fiber_that_yields_lets_in_what_anybody_may_run) {
     int yields = 0;
     sennit::fiber bound({.runtime = &runtime, .pinned = true}, [&] {
         begun = true;
-        while (!came) std::this_thread::yield(); // it comes while the worker is busy
+        while (!came) std::this_thread::yield(); // the fiber arrives while the worker is busy
         yields = yields_until(ran);
     });
     while (!begun) std::this_thread::yield();
@@ -228,8 +235,9 @@ TEST(regress, a_bound_fiber_that_yields_lets_in_what_anybody_may_run) {
     EXPECT_LE(yields, 200);
 }
 
-// Whoever yields outside its worker's own queue was found there before its forks were looked at.
-TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
+// The worker found a fiber that yields outside the worker's own queue before it looked at the
+// fiber's forks.
+TEST(regress, yield_outside_the_own_queue_does_not_starve_a_fork) {
     const auto yields_of_two = [](sennit::runtime& runtime, bool pinned) {
         std::atomic<bool> ran{false};
         int most = 0;
@@ -249,9 +257,9 @@ TEST(regress, who_yields_outside_does_not_starve_its_own_fork) {
     EXPECT_LE(yields_of_two(sharing, false), 200);
 }
 
-// Another worker read whose forks it might run while who had yielded, and ran on, wrote that
-// (ThreadSanitizer).
-TEST(regress, round_robin_looks_at_forks_whose_owner_runs_on) {
+// A thief read the affinity of a context, to learn if it might run the context's forks, while the
+// context's worker yielded, continued and wrote that word (found by ThreadSanitizer).
+TEST(regress, round_robin_worker_looks_at_forks_of_a_running_owner) {
     sennit::runtime runtime({.workers = 2, .policy = sennit::scheduling::round_robin});
     const auto two_that_yield = [] {
         for (int i = 0; i < 5; ++i)
@@ -267,8 +275,8 @@ TEST(regress, round_robin_looks_at_forks_whose_owner_runs_on) {
 }
 
 #ifdef SENNIT_ADDRESS_SANITIZER
-// AddressSanitizer's stack of each context stayed, 30 MB of addresses a runtime.
-TEST(regress, the_stacks_of_address_sanitizer_end_with_their_runtime) {
+// AddressSanitizer's stack of each context was not freed: 30 MB of addresses for each runtime.
+TEST(regress, address_sanitizer_stacks_end_with_their_runtime) {
     const auto pages = [] {
         long all = 0;
         std::ifstream("/proc/self/statm") >> all;
@@ -282,7 +290,8 @@ TEST(regress, the_stacks_of_address_sanitizer_end_with_their_runtime) {
             for (int i = 0; i < 10; ++i)
                 all.emplace_back([&here] {
                     int mine = 0;
-                    int* volatile seen = &mine; // on the stack that ends with the function
+                    int* volatile seen =
+                        &mine; // the object lies on the stack that ends with the function
                     *seen = 1;
                     here.arrive_and_wait();
                 });

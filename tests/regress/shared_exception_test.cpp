@@ -27,7 +27,7 @@ class shared_exception : public testing::Test {
 protected:
     void end_the_first() {
         first_has_ended_.store(true, std::memory_order_relaxed);
-    } // orders nothing
+    } // this wait orders nothing
     void await_the_first() const {
         while (!first_has_ended_.load(std::memory_order_relaxed)) std::this_thread::yield();
     }

@@ -9,9 +9,9 @@
 
 namespace {
 
-// With three workers and more, sleepers were not woken when a thief took the only public fork: the
-// forks that the owner had pushed after it stayed private in its long leaf, and here, where all
-// pieces wait for each other, for ever.
+// With three workers or more, a thief that took the only public fork woke no parked worker. The
+// forks that the owner had pushed after it stayed private in its long leaf. Here, where all tasks
+// wait for each other, they stayed private for ever.
 TEST(regress, as_many_long_leaves_as_workers_all_run_at_once) {
     for (unsigned workers : {2u, 3u, 8u}) {
         sennit::runtime runtime({.workers = workers});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail that reached an actor in the moment of its end made a turn of its own, on another worker,
-// which gave the mailbox's slot back a second time: two later actors had one mailbox. The window is
-// an instruction wide; ThreadSanitizer sees the race.
+// A message that reached an actor in the moment of its end started a batch of its own on another
+// worker. That batch freed the mailbox's slot a second time, and two later actors had one mailbox.
+// The window is an instruction wide; ThreadSanitizer sees the race.
 #include "sennit/actor.hpp"
 
 #include <gtest/gtest.h>
@@ -19,12 +19,13 @@ struct idle : sennit::actor<idle, note> {
     void on(note) {}
 };
 
-TEST(regress, mail_that_meets_an_end_gives_a_slot_back_once) {
+TEST(regress, message_that_races_with_an_end_frees_a_slot_once) {
     const auto silent = sennit::set_dead_letter_handler(nullptr);
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 20; ++round) {
         sennit::actor_group group(runtime);
-        sennit::topic<note> all; // tells whoever still lives
+        // The topic reaches each actor that still lives.
+        sennit::topic<note> all;
         std::atomic<bool> over{false};
         std::thread sender([&] {
             while (!over) all.publish(note{});

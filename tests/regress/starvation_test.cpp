@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- pairs of fibers that are always ready -----------------------------------------------------
+// ---- pairs of fibers that are always ready ------------------------------------------------------
 
 using stop_flag = std::atomic<bool>;
 
@@ -244,7 +244,7 @@ private:
     std::vector<sennit::fiber> fibers_;
 };
 
-// ---- what must happen meanwhile ----------------------------------------------------------------
+// ---- events that must happen meanwhile ----------------------------------------------------------
 
 struct setting {
     kind pairs;
@@ -438,7 +438,7 @@ TEST_P(starvation, actor_handles_a_message_from_outside) {
     });
 }
 
-// ---- timers behind fibers that never let their worker run other fibers -------------------------
+// ---- timers behind fibers that never let their worker run other fibers --------------------------
 
 class timer_with_workers : public testing::TestWithParam<unsigned> {};
 std::string name_of_count(const testing::TestParamInfo<unsigned>& workers) {

@@ -5,15 +5,16 @@
 
 namespace {
 
-// A context that suspended with forks which were public already, but not stolen, was not offered to
-// thieves: its child was never run, and everybody slept.
-TEST(regress, public_forks_of_a_suspended_context_stay_in_sight) {
+// A context that suspended with forks that were public already, but not stolen, was not offered to
+// thieves. Its child never ran, and every worker slept.
+TEST(regress, thieves_see_public_forks_of_a_suspended_context) {
     for (unsigned workers : {1u, 2u, 3u}) {
         sennit::runtime runtime({.workers = workers});
         for (int round = 0; round < 2000; ++round)
             runtime.run([] {
                 sennit::sched::one_shot event;
-                sennit::fork_join([] {}, [] {}); // answers a thief that asks
+                // This fork answers the steal request of a thief.
+                sennit::fork_join([] {}, [] {});
                 sennit::fork_join([&] { event.wait(); }, [&] { event.finish(); });
             });
     }

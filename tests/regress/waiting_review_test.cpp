@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of what waits, and of what is kept for each fiber, that a reading has found: the smallest
-// program of each.
+// Bugs of waits and of fiber-local state that a reading has found, with the smallest program of
+// each.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A limit that was over when the wait began went before the cancellation that was there before it.
-TEST(regress, a_short_limit_in_a_cancelled_nursery_is_cancelled) {
+// A limit that was over when the wait began took precedence over an earlier cancellation.
+TEST(regress, short_limit_in_a_cancelled_nursery_is_cancelled) {
     sennit::runtime two({.workers = 2});
     int fell_through = 0;
     two.run([&] {
@@ -37,8 +37,8 @@ TEST(regress, a_short_limit_in_a_cancelled_nursery_is_cancelled) {
     EXPECT_EQ(fell_through, 0);
 }
 
-// What a nursery's child has captured was destroyed as nobody: its fiber_locals were another one's,
-// and leaked.
+// The captures of a nursery's child were destroyed outside the child: its fiber_locals belonged to
+// another strand, and leaked.
 sennit::fiber_local<std::string>& current() {
     static sennit::fiber_local<std::string> one;
     return one;
@@ -54,7 +54,7 @@ struct tells_at_its_end {
         *current() = "left over";
     }
 };
-TEST(regress, a_childs_closure_is_destroyed_by_the_child) {
+TEST(regress, child_destroys_its_own_closure) {
     sennit::runtime one({.workers = 1});
     std::vector<std::string> seen;
     one.run([&] {
@@ -69,7 +69,7 @@ TEST(regress, a_childs_closure_is_destroyed_by_the_child) {
     EXPECT_EQ(seen, (std::vector<std::string>{"user 0", "user 1", "user 2"}));
 }
 
-// The canceller's stack was as deep as the scopes.
+// The cancelling thread used stack in proportion to the depth of the scopes.
 TEST(regress, deeply_nested_nurseries_are_cancelled_from_a_small_stack) {
     sennit::runtime one({.workers = 1, .stack_size = 64 * 1024});
     int cancelled = 0;
@@ -101,7 +101,7 @@ TEST(regress, deeply_nested_nurseries_are_cancelled_from_a_small_stack) {
     EXPECT_EQ(cancelled, depth + 1);
 }
 
-// What has an `operator&` of its own.
+// A type with its own `operator&`.
 struct shy {
     int value = 0;
     shy* operator&() { return nullptr; }
@@ -112,7 +112,7 @@ struct shy_monitor : sennit::monitor {
     shy_monitor* operator&() { return nullptr; }
     void run() {}
 };
-TEST(regress, what_has_an_address_operator_of_its_own_is_kept) {
+TEST(regress, objects_with_an_address_operator_are_kept) {
     sennit::run([] {
         sennit::fiber_local<shy> local;
         local->value = 3;
@@ -132,12 +132,12 @@ TEST(regress, what_has_an_address_operator_of_its_own_is_kept) {
     });
 }
 
-// They are there before any code runs, as those of std are.
+// The objects exist before any code runs, like those of std.
 constinit sennit::latch early_latch(1);
 constinit sennit::counting_semaphore<3> early_semaphore(2);
 constinit sennit::barrier<> early_barrier(1);
 constinit sennit::event early_event;
-TEST(regress, latches_semaphores_barriers_and_events_are_constants_at_first) {
+TEST(regress, latches_semaphores_barriers_and_events_are_constant_initialized) {
     early_latch.count_down();
     EXPECT_TRUE(early_latch.try_wait());
     EXPECT_TRUE(early_semaphore.try_acquire());

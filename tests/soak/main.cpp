@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs over every primitive, for as long as wanted: each answer is checked, and after
-// each round nothing may be left: no stack, no timer, no work. After a warm-up the resident memory
+// Runs random programs over every primitive, for the given time. The soak checks each answer. After
+// each round no stack, no timer and no ready work may be left. After a warm-up the resident memory
 // must be flat.
 //
-//     soak [--workers N] SECONDS [SEED [PROGRAM]]
+//   soak [--workers N] SECONDS [SEED [PROGRAM]]
 //
-// Prints one line a period. Status 0: all was right, 1: something was not, 2: bad input. With
-// `--workers` every runtime that the soak itself makes has N workers. A round that hangs ends the
-// soak with a dump of all fibers.
+// The soak prints one line for each period. Exit status 0: every answer was right; 1: an answer or
+// a check was wrong; 2: bad input. With `--workers` every runtime that the soak itself makes has N
+// workers. A round that hangs ends the soak with a dump of all fibers.
 #include "mix.hpp"
 #include "resident.hpp"
 
@@ -48,7 +48,8 @@ struct totals {
     std::atomic<bool> failed{false};
 };
 
-// One round: as many programs at once as there are fibers in `crew`, each some in a row.
+// One round: as many programs at once as there are fibers in `crew`; each fiber runs several
+// programs in a row.
 void play(sennit::runtime& on, soak::dice& with, totals& sum) {
     const int crew = with.from(1, 6);
     on.run([&] {
@@ -80,8 +81,9 @@ void play(sennit::runtime& on, soak::dice& with, totals& sum) {
     }
 }
 
-// As many fibers blocked at once as hardly ever are later, each with some of its stack touched:
-// runtimes keep their stacks, and the memory would else creep up to that for a long time.
+// Blocks as many fibers at once as hardly any later round does; each touches some of its stack.
+// Runtimes keep their stacks, so without this step the memory would creep up to that level for a
+// long time.
 void flood(sennit::runtime& one) {
     constexpr std::ptrdiff_t crowd = memory_is_shadowed ? 50 : 1'000;
     one.run([] {
@@ -97,7 +99,7 @@ void flood(sennit::runtime& one) {
     });
 }
 
-// The runtimes that last, and now and then one that does not.
+// The runtimes that live as long as the soak, and now and then a runtime for a single round.
 class stage {
 public:
     stage() {
@@ -110,7 +112,7 @@ public:
         lasting_.push_back(make(few, sennit::scheduling::round_robin));
         for (const auto& one : lasting_) flood(*one);
     }
-    // In all of the lasting ones: stacks made and kept.
+    // The stacks that all lasting runtimes have made and kept.
     std::size_t stacks() const {
         std::size_t sum = 0;
         for (const auto& one : lasting_)
@@ -182,7 +184,8 @@ int main(int count, char** given) {
         all.round(with, sum);
         if (elapsed() - told < period) continue;
         told = elapsed();
-        ::malloc_trim(0); // what the program has given back is not the library's
+        // The memory that the program has freed does not count as the library's.
+        ::malloc_trim(0);
         const long now = resident_kib();
         if (flat == 0 && told >= warm && (sum.rounds >= rounds_of_warm_up || told >= seconds / 4))
             flat = now;

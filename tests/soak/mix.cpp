@@ -93,7 +93,7 @@ bool locks(dice& with) {
             }
         });
         for (auto& one : all) one.join();
-        // A worker that waits for the thread would do; but the thread needs none of them.
+        // A worker could wait for the thread, too, but the thread needs none of the workers.
         sennit::blocking([&] { outside.join(); });
     }
     const long each = long{strands} * times, thirds = long{strands} * ((times + 2) / 3);
@@ -257,7 +257,7 @@ bool timers(dice& with) {
     return early == 0 && woken == sleepers && late && in_time == 5;
 }
 
-// Children blocked in everything that can be cancelled, and the one that fails.
+// Children that block in every cancellable call, and one child that fails.
 bool nurseries(dice& with) {
     const int children = with.from(1, 30);
     std::atomic<int> ended{0};
@@ -304,7 +304,8 @@ bool nurseries(dice& with) {
     } catch (const std::logic_error&) {
         failed = true;
     }
-    return failed && ended <= children; // one that had not begun need not have run
+    // A child that had not begun need not have run.
+    return failed && ended <= children;
 }
 
 struct add {
@@ -348,10 +349,10 @@ bool generators(dice& with) {
     return sum == long{count} * (count + 1) / 2;
 }
 
-// Work behind a call that holds its worker: the watchdog's, or that of idle workers.
+// Work behind a call that holds its worker: the watchdog runs it, or idle workers do.
 bool stuck(dice& with) {
-    // One at a time: there is no more than one watchdog, and its threads are counted. Nor where
-    // nobody else may come.
+    // One program of this kind runs at a time, because there is only one watchdog and its threads
+    // are counted. No program of this kind runs where no other worker may come.
     static std::atomic<bool> taken{false};
     const bool bound =
         sennit::sched::current_runtime()->policy() == sennit::scheduling::round_robin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the soak does: small programs over every primitive, each with random sizes and an answer
-// that can be checked.
+// The programs of the soak: small programs over every primitive, each with random sizes and an
+// answer that can be checked.
 #pragma once
 
 #include "random_test.hpp"
@@ -14,13 +14,14 @@ namespace soak {
 
 using ::dice;
 
-// Runs on a worker of a runtime. True: the answer was right. Leaves nothing behind.
+// A program runs on a worker of a runtime and leaves nothing behind. It returns true if the answer
+// was right.
 struct program {
     const char* name;
     bool (*run)(dice& with);
 };
 
-// All of those below.
+// All programs of the functions below.
 std::vector<program> programs();
 
 std::span<const program> basic_programs();  // mix.cpp: each primitive
@@ -29,7 +30,8 @@ std::span<const program>
 limits_family_programs(); // mix_limits_family.cpp: of futures, nurseries and fibers
 std::span<const program>
 limits_channel_programs(); // mix_limits_channels.cpp: of channels, select and waituntil
-std::span<const program> limits_end_programs(); // mix_limits_ends.cpp: what ends as early as it may
+std::span<const program>
+limits_end_programs(); // mix_limits_ends.cpp: objects that end as early as they may
 std::span<const program> actors_programs();     // mix_actors.cpp
 std::span<const program> monitors_programs();   // mix_monitors.cpp
 std::span<const program> acceptance_programs(); // mix_acceptance.cpp: waitfor, active objects

@@ -19,21 +19,20 @@ namespace {
 
 using std::chrono::microseconds;
 
-// ---- waitfor
-// -------------------------------------------------------------------------------------------------------
+// ---- waitfor ------------------------------------------------------------------------------------
 
 struct ledger : sennit::monitor {
     long entries = 0;
 };
 
-// Who calls pays first and draws then: so of the calls that wait there is always one that may be
-// accepted. Counts the calls that have begun while its clerk was inside, which are those that it
-// has accepted.
+// An office whose clerk accepts calls. A caller pays first and then draws, so one of the waiting
+// calls can always be accepted. The office counts the calls that have begun while its clerk was
+// inside, which are the calls that the clerk has accepted.
 class office : public sennit::monitor {
 public:
     explicit office(ledger& books) : books_(books), together_(*this, books) {}
 
-    // Perhaps waits in the middle, and so leaves the clerk to go on.
+    // Perhaps waits in the middle, so that the clerk can continue.
     void pay(dice& with) {
         const auto in = sennit::enter<&office::pay>(*this);
         begin();
@@ -64,7 +63,7 @@ private:
         ++begun;
         if (clerk_) ++served_;
     }
-    // Whatever ends it, it is inside again.
+    // However the wait ends, the caller is inside again.
     void wait(sennit::condition& in, dice& with) {
         try {
             if (in.wait_for(brief(with)))
@@ -76,8 +75,8 @@ private:
             throw;
         }
     }
-    // One that is signalled, and no more, goes on when the clerk leaves; calls that it accepts go
-    // before.
+    // A waiter that is only signalled continues when the clerk leaves; calls that the clerk accepts
+    // run first.
     void tell(bool leaves, dice& with) {
         sennit::condition& which = with.from(0, 1) == 0 ? later_ : together_;
         if (leaves ? which.signal() : which.signal_block()) ++told;
@@ -122,14 +121,14 @@ void office::accept_one(dice& with) {
                 ++wrong;
         }
     } catch (const timed_out&) {
-        (void)together_.empty(); // ends the program unless we are inside
+        (void)together_.empty(); // ends the program unless the caller is inside
     } catch (const std::logic_error&) {
         if (acted % 5 != 0) ++wrong;
     }
     accepted += acted - before;
 }
 
-// Inside until it has accepted so many, or there are no more.
+// The clerk stays inside until it has accepted this many calls, or no more calls come.
 void office::serve(long most, long all_calls, dice& with) {
     const auto in =
         with.from(0, 1) == 0 ? sennit::enter(*this, books_) : sennit::enter(books_, *this);
@@ -152,7 +151,7 @@ void customer(office& at, ledger& books, int times, dice with) {
             else
                 function();
         } catch (const std::range_error&) {
-        } catch (const sennit::timed_out&) { // while it waited inside
+        } catch (const sennit::timed_out&) { // the limit ran out during the wait inside
         }
     };
     for (int k = 0; k < times; ++k) {
@@ -183,11 +182,10 @@ bool offices(dice& with) {
            at.accepted == at.acted;
 }
 
-// ---- calls that accept calls
-// ---------------------------------------------------------------------------------------
+// ---- calls that accept calls --------------------------------------------------------------------
 
-// A call accepts others of its kind, and these again. Who is accepted leaves it all as it was for
-// him who accepts.
+// A call accepts further calls of its kind, and these accept calls in turn. An accepted call leaves
+// the state unchanged for the call that accepts it.
 class nest : public sennit::monitor {
 public:
     void one(dice& with, int depth) {
@@ -205,9 +203,9 @@ public:
 private:
     void go(dice& with, int depth, sennit::monitor* other) {
         ++begun_;
-        if (accepting_ != 0) ++called_; // or it would not be here
-        // Not with both: who waits in one of them, and holds what those need who have it meanwhile,
-        // is in their way.
+        if (accepting_ != 0) ++called_; // while a call accepts, only an accepted call is let in
+        // A call that uses both monitors does not wait. A caller that waits in one monitor and
+        // holds the other one blocks the callers that need the other one meanwhile.
         if (!other && with.from(0, 5) == 0) (void)here_.wait_for(brief(with));
         for (int k = with.from(0, depth); k > 0; --k) accept_one(with, other);
         if (with.from(0, 3) == 0) here_.signal_block();
@@ -236,7 +234,7 @@ private:
         ends();
     }
     sennit::condition here_{*this};
-    int accepting_ = 0; // calls that do so, one inside another
+    int accepting_ = 0; // calls that accept, one inside another
     long begun_ = 0, called_ = 0, accepted_ = 0, wrong_ = 0;
 };
 
@@ -261,15 +259,14 @@ bool nests(dice& with) {
     return at.right(long{callers} * times);
 }
 
-// ---- active objects
-// ------------------------------------------------------------------------------------------------
+// ---- active objects -----------------------------------------------------------------------------
 
 enum class life { until_destroyed, some_calls, failing, polling };
 
 struct shop : sennit::monitor {
     shop(life kind, int quota, std::atomic<int>& ended)
         : ends(kind), most(quota), runs_ended(ended) {}
-    ~shop() { ++sum; } // by then nobody else is here: seen by ThreadSanitizer
+    ~shop() { ++sum; } // no other call is inside by then; ThreadSanitizer checks this
     int buy(int what) {
         const auto in = sennit::enter<&shop::buy>(*this);
         ++calls;
@@ -293,10 +290,11 @@ struct shop : sennit::monitor {
             }
         } out{*this};
         long accepted = 0;
-        if (calls != 0) ++wrong; // somebody was in before us
+        if (calls != 0) ++wrong; // another call was inside before this one
         const auto take = accept<&shop::buy>(*this), show = accept<&shop::look>(*this);
         for (;;) {
-            if (served != accepted) ++wrong; // or not at once after each
+            if (served != accepted)
+                ++wrong; // or `run` did not continue immediately after each call
             if (ends == life::until_destroyed) {
                 if (waitfor(accept_destructor(*this), take, show) == 0) return;
             } else if (ends == life::polling) {
@@ -319,8 +317,8 @@ struct shop : sennit::monitor {
     long calls = 0, sum = 0, served = 0, wrong = 0;
 };
 
-// Joined so or so, if it ends of itself. False: it threw where it should not, or did not where it
-// should.
+// Joins the object, if it ends by itself, in one of two ways. Returns false if the join threw where
+// it should not, or did not throw where it should.
 bool join(sennit::active<shop>& one, dice& with) {
     bool thrown = false;
     try {
@@ -363,7 +361,8 @@ bool actives(dice& with) {
             if (ends && joined_early) right = join(one, with);
         }
         if (ends && !joined_early) right = join(one, with);
-        const auto in = sennit::enter<&shop::look>(*one); // accepted as the rest, where it accepts
+        const auto in = sennit::enter<&shop::look>(
+            *one); // accepted like the other calls, where the object accepts
         if (one->open) ++one->served;
         right = right && one->wrong == 0 && one->sum == sold && one->calls == 2L * callers * times;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the soak's programs of actors share: messages that are counted from birth to end, and those
-// who send them.
+// The common parts of the soak's actor programs: messages that are counted from construction to
+// destruction, and their senders.
 #pragma once
 
 #include "mix.hpp"
@@ -20,12 +20,12 @@
 
 namespace soak {
 
-// What became of the messages of one program.
+// The counts of what happened to the messages of one program.
 struct ledger {
     std::atomic<long> made{0}, gone{0}, handled{0}, ended{0}, full{0}, unhandled{0}, wrong{0};
-    // Nothing is under way any more. `kept_back`: those that were never sent. What was sent while
-    // its receiver ended may be given up a moment after the group has; so this waits for it, but
-    // not for ever.
+    // Waits until no message is in transit. `kept_back` is the number of messages that were never
+    // sent. A message that was sent while its receiver ended may be dropped a moment after the
+    // group has ended, so the function waits for it, for a limited time.
     bool balanced(long kept_back = 0) const {
         for (int looks = 0; made != gone && looks < 2'000; ++looks)
             sennit::this_fiber::sleep_for(std::chrono::milliseconds(looks < 100 ? 0 : 10));
@@ -34,7 +34,7 @@ struct ledger {
     void failed() { ++wrong; }
 };
 
-// A message. `from` and `number` say who sent it, as the how many-th of its lane.
+// A message. `from` is its sender, and `number` its position in its lane.
 class parcel {
 public:
     parcel(ledger& book, int from, int number, bool urgent = false) noexcept
@@ -63,17 +63,17 @@ private:
     const bool urgent_;
 };
 
-// One that is asked; the answer is its number, and `fate` says whether somebody has given that.
+// A question. The answer is its number, and `answered` tells whether a receiver has answered.
 class question : public parcel {
 public:
     using reply = int;
     using parcel::parcel;
     std::shared_ptr<std::atomic<bool>> answered = std::make_shared<std::atomic<bool>>(false);
-    int way = 0; // what shall be done with it
+    int way = 0; // how the receiver must handle it
 };
 
-// At the receiver: whether each pair's messages come in order, lane by lane. `all`: none may be
-// missing.
+// The receiver's check that each pair's messages come in order, lane by lane. `all`: no message may
+// be missing.
 class order_check {
 public:
     explicit order_check(bool all) : all_(all) {}
@@ -92,22 +92,22 @@ private:
 inline std::size_t index_below(std::size_t end, dice& with) {
     return static_cast<std::size_t>(with.from(0, static_cast<int>(end) - 1));
 }
-// What handlers throw.
+// The exception that handlers throw.
 struct on_purpose : std::runtime_error {
     on_purpose() : runtime_error("on purpose") {}
 };
-// Does something, in one of several ways.
+// Runs an action, in one of several ways.
 struct go {
     int how;
 };
 
-// Makes dead parcels and questions be counted in their books; all others are not written.
+// Counts dead parcels and questions in their books; all other dead letters are not written.
 void count_dead_parcels();
 
 // Now and then a yield, a sleep, or a little work.
 void nap(dice& with);
 
-// Those who do something at the same time: fibers, plain threads, and actors in a handler.
+// The strands that act at the same time: fibers, plain threads, and actors in a handler.
 class crew {
 public:
     explicit crew(dice& with) : with_(with) {}

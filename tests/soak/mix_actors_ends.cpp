@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends that others share: links, supervision, and groups.
+// Ends of actors that reach further actors: links, supervision, and groups.
 #include "mix_actors.hpp"
 
 #include <stdexcept>
@@ -11,8 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- links
-// ---------------------------------------------------------------------------------------------------------
+// ---- links --------------------------------------------------------------------------------------
 
 struct tie {
     sennit::address_of_actor to;
@@ -35,8 +34,8 @@ private:
     ends& seen_;
 };
 
-// Both neighbours of a chain tie themselves to each other while one fails: all of them end, and
-// nobody is left.
+// Both neighbours in a chain link themselves to each other while one actor fails: all actors end,
+// and none is left.
 bool links(dice& with) {
     ends seen;
     const int count = with.from(2, 10);
@@ -65,8 +64,7 @@ bool links(dice& with) {
     return seen.error == 1 && seen.linked == count - 1 && seen.other == 0 && group.size() == 0;
 }
 
-// ---- supervision
-// ---------------------------------------------------------------------------------------------------
+// ---- supervision --------------------------------------------------------------------------------
 
 struct child_counts {
     std::atomic<int> alive{0}, made{0}, most{0}, thrown{0};
@@ -91,7 +89,8 @@ private:
     child_counts& of_;
 };
 
-// Children fail at random; no two of one child live at a time, and in the end nobody does.
+// Children fail at random. No two incarnations of a child live at a time, and in the end no child
+// lives.
 bool supervision(dice& with) {
     std::vector<std::unique_ptr<child_counts>> counts;
     std::vector<sennit::child<fragile>> children;
@@ -114,8 +113,8 @@ bool supervision(dice& with) {
             all.start([&, one](dice& own) {
                 try {
                     top.ask(sennit::add_child{one}).get();
-                } catch (const sennit::ask_failed&) { // it has given up
-                } catch (const on_purpose&) {         // of the constructor
+                } catch (const sennit::ask_failed&) { // the supervisor has given up
+                } catch (const on_purpose&) {         // thrown by the constructor
                 }
                 for (int k = own.from(0, 25); k > 0; --k) {
                     one.tell(go{own.from(0, 12)});
@@ -140,7 +139,7 @@ bool supervision(dice& with) {
             clean = true;
         } catch (const sennit::restarts_exceeded&) {
             gave_up = true;
-        } catch (const on_purpose&) { // of a child whose supervisor had been killed
+        } catch (const on_purpose&) { // thrown by a child whose supervisor had been killed
             clean = end == 1 || end == 2;
         }
     }
@@ -149,8 +148,7 @@ bool supervision(dice& with) {
     return gave_up || clean;
 }
 
-// ---- the end of a group
-// --------------------------------------------------------------------------------------------
+// ---- the end of a group -------------------------------------------------------------------------
 
 struct grow {
     int depth;
@@ -170,7 +168,7 @@ public:
                 one.tell(parcel(book_, 0, i));
                 nap(with_);
             }
-        if (with_.from(0, 4) == 0) { // a part of its own, that ends before this handler does
+        if (with_.from(0, 4) == 0) { // the handler's own child, which ends before this handler does
             sennit::actor_group own;
             own.spawn<tree>(book_, alive_, with_.seed()).tell(grow{m.depth > 1 ? 1 : 0});
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several actors at once: topics, routers, names, circles of questions, handlers that block.
+// Several actors at once: topics, routers, names, cycles of questions, handlers that block.
 #include "mix_actors.hpp"
 
 #include <algorithm>
@@ -14,8 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- topics
-// --------------------------------------------------------------------------------------------------------
+// ---- topics -------------------------------------------------------------------------------------
 
 using heard = std::vector<std::pair<int, int>>;
 class subscriber : public sennit::actor<subscriber, parcel> {
@@ -36,8 +35,8 @@ private:
     order_check order_{false};
 };
 
-// Whoever subscribes all the time hears the same as all others, in one order; others a part of
-// that, without a gap.
+// Permanent subscribers all receive equal sequences. A temporary subscriber receives a part of that
+// sequence without a gap.
 bool topics(dice& with) {
     ledger book;
     const auto lasting = static_cast<std::size_t>(with.from(1, 4)),
@@ -70,8 +69,8 @@ bool topics(dice& with) {
         while (book.handled + book.ended != told) sennit::this_fiber::yield();
         for (const auto& one : refs) one.stop();
     }
-    // Whoever ends meanwhile has some left in its mailbox, which are dead letters; what was
-    // published counts no more.
+    // A subscriber that ends meanwhile leaves messages in its mailbox, which are dead letters. The
+    // number of published messages then no longer counts.
     bool right = book.balanced(published) && static_cast<long>(all[0].size()) == published;
     for (std::size_t i = 1; i < lasting; ++i) right = right && all[i] == all[0];
     for (std::size_t i = lasting; i < lasting + brief; ++i)
@@ -79,15 +78,14 @@ bool topics(dice& with) {
     return right;
 }
 
-// ---- routers
-// -------------------------------------------------------------------------------------------------------
+// ---- routers ------------------------------------------------------------------------------------
 
 class member : public sennit::actor<member, parcel, question> {
 public:
     explicit member(std::atomic<int>& owner_of_key) : owner_(owner_of_key) {}
     void on(const parcel& m) {
         ++m.book().handled;
-        if (m.from() != 7) return; // bound to the key
+        if (m.from() != 7) return; // this receiver is bound to the key
         int nobody = 0;
         const int me = static_cast<int>(address().slot);
         if (!owner_.compare_exchange_strong(nobody, me) && nobody != me) m.book().failed();
@@ -158,8 +156,7 @@ bool routers(dice& with) {
     return book.balanced(originals) && (change || book.ended == 0);
 }
 
-// ---- names
-// ---------------------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 struct who_are_you {
     using reply = int;
@@ -176,7 +173,7 @@ private:
 };
 struct begin_naming {};
 
-// Puts another one under the name whenever it is told that the last one has ended: the name must be
+// Registers a new actor under the name whenever the last actor's end is reported: the name must be
 // free then.
 class heir : public sennit::actor<heir, begin_naming, sennit::down> {
 public:
@@ -236,11 +233,10 @@ bool names(dice& with) {
     return book.balanced();
 }
 
-// ---- circles of questions, and handlers that block
-// -----------------------------------------------------------------
+// ---- circles of questions, and handlers that block ----------------------------------------------
 
 struct ask_on {
-    using reply = int; // how many have answered
+    using reply = int; // the number of actors that have answered
     int hops;
 };
 struct shared_things {
@@ -299,7 +295,8 @@ private:
     dice with_;
 };
 
-// They ask each other in a circle, without a limit: each question is answered, or it is a cycle.
+// The actors ask each other in a cycle, without a limit: each question is answered, or fails with
+// `cycle`.
 bool circles(dice& with) {
     shared_things of;
     std::atomic<long> popped{0};

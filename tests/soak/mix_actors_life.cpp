@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lives: births and ends while mail arrives, old handles, watchers.
+// Incarnations of actors: starts and ends while messages arrive, old handles, watchers.
 #include "mix_actors.hpp"
 
 #include <mutex>
@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- births and ends
-// -----------------------------------------------------------------------------------------------
+// ---- births and ends ----------------------------------------------------------------------------
 
-// `from` of what it gets must be its own number: an old handle reaches nobody, and never a new one.
+// An actor checks that `from` of each message is its own number: an old handle reaches no actor,
+// and never a new one.
 class guest : public sennit::actor<guest, parcel> {
 public:
     guest(int number, std::atomic<int>& alive) : number_(number), alive_(alive) { ++alive_; }
@@ -65,7 +65,8 @@ private:
         const auto made = group_.spawn<guest>({.name = name, .mailbox = room}, number, alive_);
         all_.push_back(made);
     }
-    // Most are long gone; nobody, if there are none.
+    // Returns a handle to a random actor; most of these actors ended long ago. Returns a null
+    // handle if there are none.
     sennit::actor_ref<guest> any(dice& with, int& number) {
         std::lock_guard guard(lock_);
         if (all_.empty()) return {};
@@ -104,8 +105,7 @@ bool old_handles(dice& with) {
     return gone && book.balanced();
 }
 
-// ---- watchers
-// ------------------------------------------------------------------------------------------------------
+// ---- watchers -----------------------------------------------------------------------------------
 
 struct look_at {
     sennit::address_of_actor whom;
@@ -114,12 +114,12 @@ struct look_away {
     sennit::address_of_actor whom;
 };
 
-// Counts of one pair of a watcher and whom it watches.
+// The counts of one pair of a watcher and a watched actor.
 struct pair_counts {
     std::atomic<int> asked{0}, told{0}, left{0};
 };
 using pair_table = std::map<sennit::address_of_actor,
-                            std::unique_ptr<pair_counts>>; // fixed before anybody watches
+                            std::unique_ptr<pair_counts>>; // fixed before any actor watches
 
 class watcher : public sennit::actor<watcher, look_at, look_away, sennit::down> {
 public:
@@ -156,7 +156,7 @@ bool told_exactly_once(const std::vector<std::unique_ptr<pair_table>>& tables, i
     return asked == wanted;
 }
 
-// Each call of `watch` is answered once, also when it comes while the other one ends.
+// Each call of `watch` is answered once, even if it comes while the watched actor ends.
 bool watchers(dice& with) {
     std::vector<std::unique_ptr<pair_table>> tables;
     sennit::actor_group seen, seeing;
@@ -197,7 +197,7 @@ bool watchers(dice& with) {
         seen.join();
     } catch (const on_purpose&) {
     }
-    // What was told is on its way; late is right, never is not.
+    // The notice is on its way: a late notice is right, and a missing notice is wrong.
     for (long looks = 0; !told_exactly_once(tables, wanted) && looks < 3'000; ++looks)
         sennit::this_fiber::sleep_for(10ms);
     const bool right = told_exactly_once(tables, wanted);
@@ -206,8 +206,7 @@ bool watchers(dice& with) {
     return right && told_exactly_once(tables, wanted);
 }
 
-// ---- what it sent last comes before the news of its end
-// ------------------------------------------------------------
+// ---- the last message of an actor comes before the notice of its end ----------------------------
 
 class last_words : public sennit::actor<last_words, go> {
 public:
@@ -251,7 +250,7 @@ public:
         ++m.book().handled;
     }
     void on(const sennit::down& m) {
-        // A slot may be used again by another one of this group, whose messages come later.
+        // Another actor of this group may reuse a slot, and its messages come later.
         if (m.why != sennit::exit_reason::error && m.why != sennit::exit_reason::normal)
             book_.failed();
         if (!gone_.emplace(m.who.slot, true).second) book_.failed();
@@ -270,7 +269,7 @@ bool last_before_down(dice& with) {
     {
         sennit::actor_group group;
         group.spawn<listener>(book).tell(begin_watching{with.from(1, 8), with.seed()});
-        group.join(); // each error was told to the watcher
+        group.join(); // the watcher received each error
     }
     return book.balanced() && book.ended == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail: bounded mailboxes, questions, order, and what several runtimes send each other.
+// Messages: bounded mailboxes, questions, order, and messages between runtimes.
 #include "mix_actors.hpp"
 
 #include <mutex>
@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Wakes and waits by reference: what a program shares with its actors outlives them.
+// Wakes and waits by reference: the objects that a program shares with its actors outlive the
+// actors.
 struct gate {
     sennit::event entered, open;
 };
@@ -67,7 +68,7 @@ void ask_one(const sennit::actor_ref<bounded>& to, question m, statuses& seen) {
         if (failed.why() == sennit::ask_error::full)
             ++seen.full;
         else
-            ++seen.unknown; // dead, or dropped as the oldest
+            ++seen.unknown; // a dead letter, or dropped as the oldest message
         if (failed.why() != sennit::ask_error::full &&
             failed.why() != sennit::ask_error::actor_down)
             book.failed();
@@ -90,7 +91,7 @@ void send_all(const sennit::actor_ref<bounded>& to, ledger& book, statuses& seen
             break;
         case 2:
         case 3:
-        case 4: // a limit that runs out while it waits for room
+        case 4: // a limit that runs out while the sender waits for room
             try {
                 seen.count(sennit::with_timeout(std::chrono::microseconds(with.from(0, 80)),
                                                 [&] { return to.send(parcel(book, me, k)); }));
@@ -108,7 +109,7 @@ void send_all(const sennit::actor_ref<bounded>& to, ledger& book, statuses& seen
     }
 }
 
-// Nobody sends any more: there must be just as much room as at first.
+// All senders have stopped: the mailbox must have as much room as at first.
 bool room_is_whole(const sennit::actor_ref<bounded>& to, std::uint32_t room,
                    sennit::overflow policy, ledger& book, gate& at) {
     while (to.send(hold(at)) != sennit::send_status::sent) sennit::this_fiber::yield();
@@ -144,7 +145,8 @@ bool bounded_mailboxes(dice& with) {
             });
         all.join();
         if (end >= 3) {
-            // What was sent before is handled: nothing is refused as dead, and the room is back.
+            // All messages that were sent before are handled: none is refused as dead, and the room
+            // is back.
             right = seen.dead == 0 && room_is_whole(to, room, policy, book, at) && book.ended == 0;
             to.stop();
         }
@@ -154,12 +156,11 @@ bool bounded_mailboxes(dice& with) {
     return right && exact && book.balanced(seen.cancelled);
 }
 
-// ---- questions
-// -----------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 struct answer_kept {};
 
-// Duties that a plain thread sees to.
+// Tasks that a plain thread runs.
 class desk {
 public:
     void put(question m, sennit::reply_to<int> to) {
@@ -188,7 +189,7 @@ public:
     keeper(sennit::actor_ref<keeper> next, desk& outside) : next_(next), outside_(outside) {}
     void on(question m, sennit::reply_to<int> to) {
         const int way = m.way & 7;
-        if (way == 4) { // on to the next one, which may have ended
+        if (way == 4) { // forwards to the next actor, which may have ended
             m.way >>= 3;
             return forward(next_, std::move(m), std::move(to));
         }
@@ -198,7 +199,7 @@ public:
         if (way == 2) return outside_.put(std::move(m), std::move(to));
         if (way == 5) throw std::runtime_error("instead of an answer");
         if (way == 6) stop();
-    } // 3, 7: let go of
+    } // 3, 7: drops the question
     void on(answer_kept) {
         for (auto& [m, to] : kept_) answer(m, to);
         kept_.clear();
@@ -227,14 +228,15 @@ void ask_in_some_way(const std::vector<sennit::actor_ref<keeper>>& chain, ledger
     const auto& to = chain[static_cast<std::size_t>(with.from(0, int(chain.size()) - 1))];
     const auto limit = std::chrono::microseconds(with.from(0, 100));
     const int how = with.from(0, 3);
-    if (how == 0) { // it comes, or the asker is told that it does not
+    // The answer comes, or the asker receives an error.
+    if (how == 0) {
         auto wanted = to.ask(std::move(m));
         for (const auto& one : chain) one.tell(answer_kept{});
         for (const auto& one : chain) one.tell(answer_kept{});
         for (auto again = wanted.wait_for(limit); again != std::future_status::ready;
              again = wanted.wait_for(1ms))
             for (const auto& one : chain)
-                one.tell(answer_kept{}); // a forwarded one may come behind the first
+                one.tell(answer_kept{}); // a forwarded question may come behind the first
         try {
             const int got = wanted.get();
             judge(book, got, number, *answered);
@@ -260,7 +262,7 @@ void ask_in_some_way(const std::vector<sennit::actor_ref<keeper>>& chain, ledger
             if (*answered || failed.why() != sennit::ask_error::actor_down) book.failed();
         }
     } else {
-        (void)to.ask(std::move(m)); // nobody waits
+        (void)to.ask(std::move(m)); // the answer is ignored
     }
 }
 
@@ -303,8 +305,7 @@ bool questions(dice& with) {
     return book.balanced();
 }
 
-// ---- order
-// ---------------------------------------------------------------------------------------------------------
+// ---- order --------------------------------------------------------------------------------------
 
 class relay : public sennit::actor<relay, parcel> {
 public:
@@ -328,8 +329,8 @@ private:
     order_check order_{true};
 };
 
-// Each pair and lane in order and complete, over several hops: the relays move, block, outrun each
-// other.
+// Each pair's lanes arrive in order and complete over several hops. The relays migrate, block and
+// flood each other.
 bool order_over_hops(dice& with) {
     ledger book;
     {
@@ -359,9 +360,9 @@ bool order_over_hops(dice& with) {
     return book.balanced() && book.handled == book.made;
 }
 
-// Two runtimes, the program's and a brief one: each sends to the other's actors.
+// Two runtimes, the program's and a short-lived one: each sends to the actors of the other.
 bool several_runtimes(dice& with) {
-    if (with.from(0, 3) != 0) return true; // threads are dear
+    if (with.from(0, 3) != 0) return true; // threads are expensive
     ledger book;
     {
         sennit::runtime other(

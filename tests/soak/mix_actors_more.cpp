@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What actors keep for later: timers, stashes, handlers that come and go, and mail for code that is
-// no actor.
+// State that actors keep for later: timers, stashes, temporary handlers, and messages to receivers
+// that are not actors.
 #include "mix_actors.hpp"
 
 #include <algorithm>
@@ -14,13 +14,12 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// ---- timers
-// --------------------------------------------------------------------------------------------------------
+// ---- timers -------------------------------------------------------------------------------------
 
-// One timer, and what became of it.
+// One timer and its outcome.
 struct alarm_fate {
     std::atomic<int> handled{0}, cancelled{0}, handled_behind{0};
-    std::atomic<bool> over{false}; // its own actor has cancelled it
+    std::atomic<bool> over{false}; // the timer's own actor has cancelled it
     clock::time_point due{};
     bool repeats = false;
     sennit::actor_timer timer;
@@ -59,8 +58,8 @@ void set_alarm(const sennit::actor_ref<alarmed>& to, alarm_fate& one, ledger& bo
                             : sennit::tell_after(to, pause, parcel(book, number, 0));
 }
 
-// True: once only, and either handled or cancelled; one that repeats at most once more than when it
-// was cancelled.
+// Returns true if the timer was handled or cancelled, once only. A repeating timer may fire at most
+// once more after it was cancelled.
 bool is_right(const alarm_fate& one, bool lives) {
     if (one.handled_behind != 0 || one.cancelled > 1) return false;
     if (one.repeats) return !lives || one.cancelled == 1;
@@ -106,13 +105,13 @@ bool alarms(dice& with) {
     return right && book.wrong == 0 && book.made == book.gone && book.ended == 0 && book.full == 0;
 }
 
-// ---- put aside
-// -----------------------------------------------------------------------------------------------------
+// ---- put aside ----------------------------------------------------------------------------------
 
 struct turn_to {
     bool open;
 };
-// Both keep what comes while they are closed, so each pair stays in order and complete.
+// Both actors stash the messages that come while they are closed, so each pair stays in order and
+// complete.
 class stasher : public sennit::stashing_actor<stasher, parcel, question, turn_to> {
 public:
     stasher(std::uint64_t seed, std::size_t most)
@@ -148,7 +147,7 @@ private:
         if (!order_.next(m)) m.book().failed();
         ++m.book().handled;
         nap(with_);
-        if (m.number() % 13 == 12) open_ = false; // also in the middle of what comes back
+        if (m.number() % 13 == 12) open_ = false; // also in the middle of the unstashed messages
         if (m.number() % 7 == 6) unstash_all();
     }
     dice with_;
@@ -223,7 +222,7 @@ bool put_aside(dice& with, std::size_t most) {
             nap(with), to.tell(turn_to{with.from(0, 1) == 0});
         if (dies) with.from(0, 1) == 0 ? to.kill() : to.stop();
         all.join();
-        while (!dies && book.handled + book.full != book.made) { // all of it comes back
+        while (!dies && book.handled + book.full != book.made) { // all stashed messages come back
             to.tell(turn_to{true});
             sennit::this_fiber::yield();
         }
@@ -239,8 +238,7 @@ bool machines(dice& with) {
     return put_aside<machine>(with, 1000);
 }
 
-// ---- handlers that come and go
-// -------------------------------------------------------------------------------------
+// ---- handlers that come and go ------------------------------------------------------------------
 
 struct change {
     int which;
@@ -257,10 +255,11 @@ public:
     explicit changing(handler_counts& ran) : ran_(ran) {
         add_handler([this](const change& m) { m.add ? put(m.which) : take(m.which); });
         noise_ = add_handler([](const noise&) {});
-        add_handler([this](const noise&) { // another one comes and goes with each
-            remove_handler(noise_);
-            noise_ = add_handler([](const noise&) {});
-        });
+        add_handler(
+            [this](const noise&) { // a second handler is added and removed with each message
+                remove_handler(noise_);
+                noise_ = add_handler([](const noise&) {});
+            });
     }
 
 private:
@@ -282,7 +281,8 @@ private:
     std::array<std::vector<sennit::handler_id>, handler_kinds> ids_;
 };
 
-// One sender knows what must run for each of its messages, whatever others do meanwhile.
+// One sender knows which handlers must run for each of its messages, independent of all other
+// senders.
 bool open_handlers(dice& with) {
     ledger book;
     handler_counts ran{};
@@ -328,8 +328,7 @@ bool open_handlers(dice& with) {
     return unhandled == nobody && book.wrong == 0 && book.made == book.gone && book.ended == 0;
 }
 
-// ---- receivers
-// -----------------------------------------------------------------------------------------------------
+// ---- receivers ----------------------------------------------------------------------------------
 
 bool receivers(dice& with) {
     ledger book;
@@ -355,7 +354,7 @@ bool receivers(dice& with) {
                             own.from(0, 1) == 0
                                 ? here.wait_for(limit, most)
                                 : sennit::with_timeout(limit, [&] { return here.wait(most); }));
-                    } catch (const sennit::timed_out&) { // nothing was taken then
+                    } catch (const sennit::timed_out&) { // no message was taken then
                     }
                     if (const auto one =
                             own.from(0, 1) == 0 ? apart.pop_for(limit) : apart.try_pop()) {

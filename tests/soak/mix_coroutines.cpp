@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines with stacks: handed between fibers and threads, left and destroyed half way, blocked
-// and cancelled inside. Each frame of their bodies is counted: none may be left.
+// Stackful coroutines that move between fibers and threads, are abandoned and destroyed half way,
+// and block and are cancelled inside. Each frame of their bodies is counted, and none may be left.
 #include "mix.hpp"
 #include "mix_frame.hpp"
 #include "mix_visitors.hpp"
@@ -26,8 +26,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// ---- one that is handed on
-// -----------------------------------------------------------------------------------------
+// ---- a coroutine that several strands share ----------------------------------------------------
 
 using walker = sennit::coroutine<int, long>;
 
@@ -37,12 +36,12 @@ struct shared {
     sennit::channel<int> notes{2};
 };
 
-// A coroutine that adds up what it is given, at a depth of calls that changes; its answer is always
-// the sum. 0 makes it go up a level.
+// A coroutine that adds up its input values, at a call depth that changes. Its answer is always the
+// sum. The value 0 makes the coroutine return one level.
 struct traveller {
     traveller(shared& everybodys, dice own) : all(everybodys), with(std::move(own)) {}
 
-    // As any function of the resumer.
+    // this part behaves like any function of the resumer
     void work() {
         switch (with.from(0, 6)) {
         case 0:
@@ -87,8 +86,8 @@ struct traveller {
                 if (std::uncaught_exceptions() != 0 || error.what() != std::string_view("raised"))
                     ++all.wrong;
                 if (with.from(0, 2) == 0) continue;
-                if (with.from(0, 1) ==
-                    0) { // within the handler, which another thread may go on with
+                // The resumption is inside the handler, which may continue on another thread.
+                if (with.from(0, 1) == 0) {
                     total += self.suspend(total);
                     work();
                 }
@@ -104,7 +103,7 @@ struct traveller {
             return total;
         });
     }
-    // Some turns. False: no more.
+    // Resumes the coroutine several times. Returns false if there are no more resumptions.
     bool go(int turns) {
         try {
             for (; turns > 0 && !body->done(); --turns) {
@@ -116,7 +115,9 @@ struct traveller {
                     raises ? body->raise(std::make_exception_ptr(std::range_error("raised")))
                            : body->resume(value);
                 if (answer != total || total < before) ++all.wrong;
-                if (with.from(0, 9) == 0) body.emplace(walker(std::move(*body))); // as it stands
+                if (with.from(0, 9) == 0)
+                    body.emplace(
+                        walker(std::move(*body))); // replaces the coroutine in its present state
             }
         } catch (const std::range_error&) {
             if (!raised || !body->done()) ++all.wrong;
@@ -127,7 +128,7 @@ struct traveller {
     shared& all;
     dice with;
     long total = 0;
-    int left = 0; // turns with values
+    int left = 0; // the resumptions with values that are left
     bool begun = false, raised = false;
     std::optional<walker> body;
 };
@@ -149,7 +150,7 @@ bool travellers(dice& with) {
         for (int i = with.from(1, 6); i > 0; --i)
             hands.either(with, [&, mine = dice(with.seed())]() mutable {
                 for (auto& one : road) {
-                    // Gone with as it stands, now and then.
+                    // Now and then the coroutine is destroyed in its present state.
                     if (mine.from(0, 15) != 0 && one->go(mine.from(1, 4))) {
                         road.push(std::move(one));
                     } else {
@@ -162,11 +163,10 @@ bool travellers(dice& with) {
     return left == 0 && all.live == 0 && all.wrong == 0;
 }
 
-// ---- circles
-// -------------------------------------------------------------------------------------------------------
+// ---- circles ------------------------------------------------------------------------------------
 
-// Coroutines that pass a ball on to any other; who has it at the end answers who has thrown it, and
-// is out.
+// Coroutines that pass a ball to any other coroutine. The coroutine that holds the ball at the end
+// answers with the number of the thrower, and leaves the game.
 struct circle {
     circle(int count, dice own) : with(std::move(own)), begun(static_cast<std::size_t>(count)) {
         players.reserve(static_cast<std::size_t>(count));
@@ -177,8 +177,9 @@ struct circle {
                 while (ball > 0) {
                     ++hops;
                     if (with.from(0, 9) == 0) sennit::this_fiber::yield();
-                    player* next =
-                        with.from(0, 4) != 0 ? other_than(i) : nullptr; // null: it keeps the rest
+                    player* next = with.from(0, 4) != 0
+                                       ? other_than(i)
+                                       : nullptr; // null: the player keeps the ball for the rest
                     try {
                         ball = next ? self.transfer(*next, ball - 1) : self.suspend(-ball);
                     } catch (const std::logic_error&) {
@@ -199,7 +200,7 @@ struct circle {
         }
         return nullptr;
     }
-    // False: nobody is left.
+    // Returns false if no player is left.
     bool play(int ball) {
         player* first = other_than(-1);
         if (!first) return false;
@@ -219,13 +220,13 @@ struct circle {
                 ++wrong;
             }
         } catch (const std::range_error&) {
-        } catch (const std::logic_error&) { // it had not begun
+        } catch (const std::logic_error&) { // the coroutine had not begun
         }
         if (hops - before != ball) ++wrong;
         outs += ended ? 1 : 0;
         return true;
     }
-    static constexpr int raised = 3; // where something is raised, the ball has still so far to go
+    static constexpr int raised = 3; // the steps that the ball has left when an exception is thrown
     dice with;
     std::vector<bool> begun;
     std::atomic<int> live{0};
@@ -251,15 +252,14 @@ bool circles(dice& with) {
     int done = 0;
     for (const auto& one : all->players) done += one.done() ? 1 : 0;
     const bool right = all->wrong == 0 && done == all->outs;
-    all->players.clear(); // those that stand somewhere too
+    all->players.clear(); // suspended players, too
     return right && all->live == 0;
 }
 
-// ---- bodies that block
-// ---------------------------------------------------------------------------------------------
+// ---- bodies that block --------------------------------------------------------------------------
 
-// Bodies that wait in a channel, while their resumers are cancelled or run out of time: that ends
-// the body, or nothing has happened; no piece is lost.
+// Bodies that wait in a channel while their resumers are cancelled or run out of time. Either the
+// body ends, or the wait has no effect. No value is lost.
 bool blocked_bodies(dice& with) {
     sennit::channel<int> line(static_cast<std::size_t>(with.from(0, 3)));
     std::atomic<int> live{0}, wrong{0};
@@ -280,7 +280,7 @@ bool blocked_bodies(dice& with) {
                         got += line.pop().value_or(0);
                     } catch (const sennit::cancelled&) {
                         if (mine.from(0, 1) == 0)
-                            self.suspend(2); // still in the resumer's limit; gone on with later
+                            self.suspend(2); // inside the resumer's limit; resumed later
                         throw;
                     }
                     self.suspend(1);

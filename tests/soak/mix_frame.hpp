@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame of a function whose stack may be left for good: whether each has ended is counted.
+// A frame of a function whose stack may be abandoned for good. The frame counts whether each such
+// frame has ended.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators of both kinds: recursive, failing inside, gone on with by other fibers, and left half
-// way. Each frame is counted: none may be left.
+// Generators of both kinds: recursive, failing inside, resumed by several fibers, and abandoned
+// half way. Each frame is counted, and none may be left.
 #include "mix.hpp"
 #include "mix_frame.hpp"
 
@@ -17,8 +17,8 @@ namespace soak {
 namespace mix_generators {
 namespace {
 
-// The numbers from low to high, by halves. One may be missing: there it throws, and some of the
-// callers catch it.
+// Generates the numbers from low to high, by halves. One number may be missing: there the generator
+// throws, and some of the callers catch the exception.
 struct plan {
     int fails_at, salt;
     std::atomic<int>& live;
@@ -58,7 +58,8 @@ sennit::generator<int> steps(const plan& of, int low, int high) {
     co_yield sennit::elements_of(steps(of, middle, high));
 }
 
-// Goes through it up to `most`, some of the way in other fibers. True: as expected.
+// Iterates up to `most`, part of the way in further fibers. Returns true if the values are as
+// expected.
 template <class Range>
 bool gone_through(Range numbers, const std::vector<int>& expected, bool fails, std::size_t most,
                   dice& with) {
@@ -66,7 +67,7 @@ bool gone_through(Range numbers, const std::vector<int>& expected, bool fails, s
     bool right = true;
     try {
         auto step = numbers.begin();
-        Range elsewhere = std::move(numbers); // iterators stay
+        Range elsewhere = std::move(numbers); // iterators stay valid
         const auto some = [&] {
             for (int k = with.from(1, 20); k > 0 && at < most && step != elsewhere.end();
                  --k, ++step, ++at)
@@ -96,7 +97,7 @@ bool recursions(dice& with) {
     } catch (const std::range_error&) {
         fails = true;
     }
-    // Left half way, perhaps.
+    // perhaps abandoned half way
     const auto most = static_cast<std::size_t>(with.from(0, 1) == 0 ? with.from(0, count) : 1'000);
     const bool one = gone_through(steps(of, 0, count), expected, fails, most, with);
     const bool other = gone_through(

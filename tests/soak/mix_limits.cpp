@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits that may be limited or cancelled, just when they are served: locks, signals, futures,
+// Waits with limits or cancellations that race with the wake-up: locks, signals, futures,
 // nurseries.
 #include "mix_limits.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// Written by who has it alone, in two steps.
+// A value that the exclusive holder of the lock writes, in two steps.
 struct guarded {
     long first = 0, second = 0;
     void change(dice& with) {
@@ -30,7 +30,7 @@ struct guarded {
     }
 };
 
-// Takes it by one of the ways, of which some may fail.
+// Locks in one of several ways, some of which may fail.
 template <class Mutex>
 std::unique_lock<Mutex> limited_lock(Mutex& wanted, dice& with) {
     switch (with.from(0, 4)) {
@@ -40,7 +40,7 @@ std::unique_lock<Mutex> limited_lock(Mutex& wanted, dice& with) {
         return std::unique_lock(wanted, clock::now() + soon(with));
     case 2:
         return std::unique_lock(wanted, std::chrono::system_clock::now() + soon(with));
-    case 3: { // a lock is not interrupted
+    case 3: { // a cancellation does not interrupt `lock`
         std::unique_lock<Mutex> held(wanted, std::defer_lock);
         (void)in_time(soon(with), [&] { held.lock(); });
         return held;
@@ -70,7 +70,8 @@ bool timed_locks(dice& with) {
                 ++ones;
             }
             if (const auto held = limited_lock(recursive, mine)) {
-                const auto again = limited_lock(recursive, mine); // whose limit does not matter
+                const auto again =
+                    limited_lock(recursive, mine); // the limit of a recursive lock does not matter
                 two.change(mine);
                 twos += again ? 1 : 1'000'000;
             }
@@ -109,12 +110,12 @@ bool shared_timed_locks(dice& with) {
     return free && torn == 0 && room.first == changes && room.second == changes;
 }
 
-// Writers that give up let those in who came behind them.
+// Writers that give up admit the readers that came behind them.
 bool given_up(dice& with) {
     const int count = with.from(1, 10);
     sennit::shared_timed_mutex door;
     std::atomic<int> readers{0}, wrong{0};
-    door.lock_shared(); // until all readers have been there
+    door.lock_shared(); // waits until all readers have been inside
     strands(with, count, [&](int i, dice& mine) {
         if (i % 2 == 0) {
             if (door.try_lock_for(soon(mine))) ++wrong;
@@ -128,8 +129,8 @@ bool given_up(dice& with) {
     return wrong == 0 && readers == count / 2 && door.try_lock() && (door.unlock(), true);
 }
 
-// Tickets, of which each is told of once, to whoever waits: with a limit, with a token, in what is
-// cancelled, or just so.
+// Tickets. Each ticket wakes one waiter, which waits with a limit, with a token, inside a cancelled
+// scope, or without any of them.
 class ticket_office {
 public:
     explicit ticket_office(int all) : left_(all) {}
@@ -140,7 +141,7 @@ public:
         if (left_ % 2 == 0) held.unlock(); // both are allowed
         changed_.notify_one();
     }
-    // False: no more will come.
+    // Returns false if no more tickets will come.
     bool take(dice& with) {
         std::unique_lock held(lock_);
         if (!wait(held, with)) return left_ != 0; // the limit ran out
@@ -161,7 +162,9 @@ private:
             return changed_.wait_for(held, soon(with), some);
         case 1:
             (void)changed_.wait_until(
-                held, clock::now() + soon(with)); // who was told looks, and so does who was late
+                held,
+                clock::now() +
+                    soon(with)); // a notified waiter checks the state, and so does a late waiter
             return some();
         case 2:
             return in_time(soon(with), [&] { changed_.wait(held, some); });
@@ -172,7 +175,7 @@ private:
                 stop.request_stop();
             });
             const bool there = changed_.wait(held, stop.get_token(), some);
-            held.unlock(); // others shall get it while the fiber is joined
+            held.unlock(); // other strands need the lock while the fiber is joined
             stopper.join();
             held.lock();
             return there && some();
@@ -205,7 +208,7 @@ bool tickets(dice& with) {
     return office.taken == each * sellers && office.there() == 0;
 }
 
-// True: a permit was got.
+// Returns true if the caller has a permit.
 bool limited_acquire(sennit::counting_semaphore<>& permits, dice& with) {
     switch (with.from(0, 4)) {
     case 0:
@@ -241,7 +244,7 @@ bool permits(dice& with) {
     return wrong == 0 && there == most;
 }
 
-// Each set of an auto_reset event lets one through, and the next set waits for that.
+// Each set of an auto_reset event admits one waiter, and the next set waits for that waiter.
 bool single_sets(dice& with) {
     const int count = with.from(1, 6), sets = with.from(1, 30);
     sennit::event once(sennit::event::mode::auto_reset), over;
@@ -270,7 +273,8 @@ bool single_sets(dice& with) {
     return through == sets && !once.try_wait();
 }
 
-// Who leaves a wait has arrived; who drops out is not waited for.
+// A strand that returns from a wait has arrived. The barrier does not wait for a strand that drops
+// out.
 bool phases(dice& with) {
     const int count = with.from(1, 8);
     std::vector<int> stays(static_cast<std::size_t>(count));
@@ -297,7 +301,8 @@ bool phases(dice& with) {
     return wrong == 0;
 }
 
-// The first `fails` calls throw, and who waited for them tries; limits around it do not reach it.
+// The first `fails` calls throw, and a waiting caller tries next. Limits around the call do not
+// reach it.
 bool once_in_the_end(dice& with) {
     const int count = with.from(1, 8), fails = with.from(0, 6);
     sennit::once_flag flag;
@@ -322,7 +327,8 @@ bool once_in_the_end(dice& with) {
            calls == thrown + done;
 }
 
-// One level inside the other, down to a wait that may be served; who tells of its limit is right.
+// Nested time limits around a wait that may be served. Only the level whose limit has run out
+// reports it.
 bool level(sennit::event& served, dice& with, int depth) {
     if (depth == 0) return served.wait(), true;
     const auto limit = one_in(with, 3) ? std::chrono::microseconds(1h) : soon(with);

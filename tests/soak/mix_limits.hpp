@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs about limits share: limits that are about to run out, and strands that compete.
+// The common parts of the programs about limits: limits that are about to run out, and strands that
+// compete.
 #pragma once
 
 #include "mix.hpp"
@@ -14,7 +15,7 @@
 
 namespace soak {
 
-// About as long as a wait takes that is served; one in four is over already.
+// A limit of about the time of a served wait. One limit in four is over already.
 inline std::chrono::microseconds soon(dice& with) {
     return std::chrono::microseconds(with.from(0, 3) == 0 ? 0 : with.from(1, 200));
 }
@@ -44,7 +45,7 @@ void strands(dice& with, int count, F body) {
     all.join();
 }
 
-// Whether `function` ended in time, all of its blocked calls limited.
+// Returns true if `function` ended in time, with a limit on all of its blocking calls.
 template <class F>
 bool in_time(std::chrono::microseconds limit, F function) {
     const auto until = std::chrono::steady_clock::now() + limit;
@@ -52,7 +53,8 @@ bool in_time(std::chrono::microseconds limit, F function) {
         sennit::with_timeout(limit, function);
         return true;
     } catch (const sennit::timed_out&) {
-        if (std::chrono::steady_clock::now() < until) throw; // early: nobody catches it
+        if (std::chrono::steady_clock::now() < until)
+            throw; // too early: no handler catches the exception
         return false;
     }
 }

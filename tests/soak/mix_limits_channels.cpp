@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushes, pops, selects and waituntils that may be limited, closed or cancelled, just when they are
-// served.
+// Pushes, pops, selects and waituntils whose limit, close or cancellation races with the wake-up.
 #include "mix_limits.hpp"
 
 #include <algorithm>
@@ -17,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
-using item =
-    std::unique_ptr<int>; // what is doubled is freed twice, what is lost is missed in the ledger
+// A duplicated item is freed twice, and a lost item is missing in the ledger.
+using item = std::unique_ptr<int>;
 using line = sennit::channel<item>;
 
 constexpr std::size_t capacities[] = {0, 0, 1, 2, 7, line::unbounded};
@@ -26,7 +25,7 @@ std::size_t any_capacity(dice& with) {
     return capacities[with.from(0, 5)];
 }
 
-// How often each item has come.
+// The number of times that each item has come.
 class ledger {
 public:
     explicit ledger(int items) : seen_(static_cast<std::size_t>(items)) {}
@@ -38,7 +37,7 @@ public:
         return std::all_of(seen_.begin(), seen_.end(),
                            [](const std::atomic<int>& times) { return times == 1; });
     }
-    // As those that went in, and no other.
+    // Checks that the items that came out are the items that went in.
     bool as(const ledger& sent) const {
         return std::equal(
             seen_.begin(), seen_.end(), sent.seen_.begin(),
@@ -56,7 +55,7 @@ sennit::channel_status pushed(bool yes) {
     return yes ? sennit::channel_status::success : sennit::channel_status::timeout;
 }
 
-// By one of the ways; what was not sent is still there, or as good.
+// Pushes in one of several ways. An unsent item still exists, or counts as accounted for.
 sennit::channel_status limited_push(line& to, int which, dice& with) {
     item one = std::make_unique<int>(which);
     sennit::channel_status how{};
@@ -143,7 +142,7 @@ bool limited_channels(dice& with) {
     return seen.each_once();
 }
 
-// Closed in the middle: what was sent by then comes out, what was not does not.
+// Closes the channel in the middle: items that were sent by then come out, and later items do not.
 bool closed_in_the_middle(dice& with) {
     const int producers = with.from(1, 4), consumers = with.from(1, 4), each = with.from(1, 40);
     const int yields = with.from(0, 10);
@@ -182,8 +181,8 @@ bool closed_in_the_middle(dice& with) {
            belt.try_push(item()) == sennit::channel_status::closed;
 }
 
-// Each selector gives away its own items and takes those of others, by the same selects, until all
-// have come.
+// Each selector gives away its own items and takes the items of the other selectors, by the same
+// selects, until all items have come.
 class exchange {
 public:
     exchange(int selectors, int items, dice& with)
@@ -195,7 +194,7 @@ public:
         while (!stop_.stop_requested()) {
             bool gone = false;
             switch (with.from(0, 3)) {
-            case 0: // the scope may end when it has happened, and then it has
+            case 0: // the scope may end after the clause has happened, and the clause then stands
                 (void)in_time(soon(with), [&] { once(next, next < end, gone, with); });
                 break;
             case 1: {
@@ -230,7 +229,7 @@ private:
     }
     void finish() {
         if (finishing_.exchange(true)) return;
-        finished_.set_value(); // ends who selects
+        finished_.set_value(); // ends the selectors
         stop_.request_stop();
     }
 
@@ -249,7 +248,7 @@ bool exchanges(dice& with) {
     return market.seen.each_once();
 }
 
-// Stages in a nursery that is cancelled when it likes: what went in is out, or in between.
+// Stages in a nursery that is cancelled at any time: each item that went in is out, or in between.
 bool cancelled_pipeline(dice& with) {
     const int items = with.from(1, 100), producers = with.from(1, 3), movers = with.from(1, 3);
     line from(any_capacity(with)), to(any_capacity(with));
@@ -272,7 +271,7 @@ bool cancelled_pipeline(dice& with) {
                 if (to.push_for(std::move(one), mine.from(0, 1) * 1h) !=
                     sennit::channel_status::success)
                     held.came(std::make_unique<int>(which));
-            } catch (const sennit::cancelled&) { // it is still ours
+            } catch (const sennit::cancelled&) { // the item is still the caller's
                 held.came(one);
                 throw;
             }
@@ -295,7 +294,8 @@ bool cancelled_pipeline(dice& with) {
     return true;
 }
 
-// Clauses that happen take something, the others nothing; what has happened is told.
+// A clause that happens takes an item, and every other clause takes none. The result tells which
+// clauses have happened.
 bool combinations(dice& with) {
     const int pieces = with.from(1, 30);
     line a(any_capacity(with)), b(any_capacity(with));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is destroyed as soon as its header allows, and what a limit must not reach.
+// Objects that are destroyed as soon as their headers allow, and waits that a limit must not reach.
 #include "mix_limits.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void until_served(dice& with, F wait) {
     if (!in_time(soon(with), wait)) wait();
 }
 
-// The waiter goes on while the last one that served it is on its way out.
+// The waiter continues while the last strand that served it is still inside its call.
 bool last_counts(dice& with) {
     const int count = with.from(1, 5);
     auto latch = std::make_unique<sennit::latch>(count);
@@ -56,7 +56,7 @@ bool last_counts(dice& with) {
     return seen == 7;
 }
 
-// Who has had it last destroys it, while another one's unlock is on its way out.
+// The last holder of the lock destroys it while another strand's unlock is still inside its call.
 template <class Mutex, class F>
 bool locked_in_turn(dice& with, F take) {
     const int count = with.from(1, 6), times = with.from(1, 5);
@@ -88,7 +88,8 @@ bool last_locks(dice& with) {
            locked_in_turn<sennit::shared_timed_mutex>(with, timed);
 }
 
-// Who has told all that wait may destroy what they wait in, also while the limits of some run out.
+// A strand that has notified all waiters may destroy the object that they wait in, even while the
+// limits of some run out.
 bool told_and_gone(dice& with) {
     const int count = with.from(1, 6), yields = with.from(0, 6);
     sennit::mutex lock; // guards the next
@@ -125,8 +126,8 @@ bool told_and_gone(dice& with) {
     return true;
 }
 
-// A limit, or a cancellation, is of who is in it and of the nurseries there; not of others that
-// were made there.
+// A limit or a cancellation applies to the strand inside it and to the nurseries that the strand
+// makes there. It does not apply to other strands that were started there.
 bool strangers(dice& with) {
     const int count = with.from(1, 4);
     std::atomic<int> wrong{0};
@@ -156,7 +157,7 @@ bool strangers(dice& with) {
         });
         first.join();
         now.join();
-        sennit::fiber([&last] { last.wait(); }).join(); // which nobody cancels
+        sennit::fiber([&last] { last.wait(); }).join(); // no cancellation reaches this wait
     };
     strands(with, count, [&](int, dice& mine) {
         if (one_in(mine, 2)) {
@@ -172,8 +173,8 @@ bool strangers(dice& with) {
     return wrong == 0;
 }
 
-// Those that are asked for the first answer end by themselves, also when nobody wants theirs any
-// more.
+// Fibers that are asked for the first answer end by themselves, even if their answer is no longer
+// needed.
 bool first_answers(dice& with) {
     const int count = with.from(1, 6);
     sennit::latch ended(count);
@@ -201,8 +202,7 @@ bool first_answers(dice& with) {
     return first >= worst && (!failed || count <= worst);
 }
 
-// Clauses that happened before the limit ran out stay so: what was pushed is received, the rest is
-// not.
+// Clauses that happened before the limit ran out stand: the receiver gets exactly the pushed items.
 bool both_or_neither(dice& with) {
     const int count = with.from(1, 4), times = with.from(1, 15);
     sennit::channel<int> left(static_cast<std::size_t>(with.from(0, 2))),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Futures, nurseries and fibers that are limited, stopped, broken or cancelled, just when they are
-// done.
+// Futures, nurseries and fibers whose limit, stop, broken promise or cancellation races with their
+// completion.
 #include "mix_limits.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ outcome outcome_of(Future& of) {
     }
 }
 
-// Waits until it is ready, by limits that run out.
+// Waits with limits that run out until the future is ready.
 template <class Future>
 outcome awaited(Future& of, dice& with) {
     for (;;) {
@@ -69,7 +69,8 @@ outcome awaited(Future& of, dice& with) {
     }
 }
 
-// Many wait for one; who waits, what continues, and what gathers see the same.
+// Many strands use one future. The waiters, the continuations and the gathering calls all see an
+// equal result.
 bool shared_outcome(dice& with) {
     const int count = with.from(1, 6), yields = with.from(0, 10);
     const auto how = static_cast<outcome>(with.from(0, 2));
@@ -95,7 +96,8 @@ bool shared_outcome(dice& with) {
     return wrong == 0 && continued == count && chained == count;
 }
 
-// Of those that set it just one does, and it is the one that is seen.
+// Several strands try to set the promise. Exactly one succeeds, and its value is the value that
+// readers see.
 bool contested(dice& with) {
     const int setters = with.from(1, 5);
     sennit::promise<int> given;
@@ -151,7 +153,8 @@ bool gather(std::vector<sennit::future<int>> of, const std::vector<outcome>& how
     const auto values =
         static_cast<std::size_t>(std::count(how.begin(), how.end(), outcome::value));
     const auto limit = one_in(with, 2) ? soon(with) : std::chrono::microseconds(1h);
-    bool right = true; // also when the time is over, and the futures are dropped
+    // The answer must be right even if the time is over and the futures are dropped.
+    bool right = true;
     switch (with.from(0, 3)) {
     case 0:
         (void)in_time(limit, [&] { right = first_success(std::move(of), values); });
@@ -198,8 +201,8 @@ bool gathered(dice& with) {
     return right;
 }
 
-// What can happen in a family. All that begins has ended when the family has, and its first error
-// is told.
+// The events of a family of nurseries. Each child that begins has ended when the family has ended,
+// and the family reports its first error.
 class household {
 public:
     void family(dice& with, int depth) {
@@ -222,7 +225,7 @@ public:
         check();
         if (told && one_in(with, 2)) throw family_error();
     }
-    // Errors of the outermost family have nobody else to go to.
+    // The outermost family handles its errors itself, because it has no parent.
     void outermost(dice& with, int depth) {
         try {
             family(with, depth);
@@ -245,7 +248,8 @@ private:
         sennit::nursery children;
         for (int k = with.from(1, 4); k > 0; --k) child(children, with, depth, errors, inside);
         pause(with);
-        if (one_in(with, 4)) return; // not joined: cancelled, and errors come out all the same
+        // The nursery is not joined but cancelled, and errors come out all the same.
+        if (one_in(with, 4)) return;
         if (must_end) children.cancel();
         children.join();
     }
@@ -292,7 +296,8 @@ private:
             throw;
         }
     }
-    // Those that others have taken are not reached by a cancellation, but waited for.
+    // A cancellation does not reach forked children that other workers have stolen, but the join
+    // waits for them.
     void forked(dice& with) {
         std::atomic<int> inside{0};
         const auto half = [this, &inside, limit = soon(with)] {
@@ -327,7 +332,8 @@ bool households(dice& with) {
     return all.wrong == 0 && all.locals == 0;
 }
 
-// Fibers that end when they are asked to; each is asked by several, of which one is the first.
+// Fibers that end when they are asked to. Several strands ask each fiber, and one of them is the
+// first.
 class errand {
 public:
     explicit errand(dice& with)
@@ -344,8 +350,8 @@ public:
         firsts += runs_.request_stop();
         const int value = joined(with);
         other.join();
-        return firsts == 1 && value == 5 &&
-               told_ <= 1; // it may have left the list before it was its turn
+        // A callback may have left the list before its turn.
+        return firsts == 1 && value == 5 && told_ <= 1;
     }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitors, conditions, waitfor, active objects. What the monitors guard are plain variables:
-// ThreadSanitizer sees who is inside without having the right.
+// Monitors, conditions, waitfor, active objects. The monitors guard plain variables, so
+// ThreadSanitizer sees every strand that is inside without the right to be.
 #include "mix.hpp"
 #include "mix_visitors.hpp"
 
@@ -22,15 +22,15 @@ namespace {
 
 using std::chrono::microseconds;
 
-// ---- scopes
-// --------------------------------------------------------------------------------------------------------
+// ---- scopes -------------------------------------------------------------------------------------
 
 struct cell : sennit::monitor {
     long value = 0;
-    int owner = 0; // who is inside
+    int owner = 0; // the strand that is inside
 };
 
-// A stay in a cell that its monitor allows. Counts it, and restores what was there before.
+// A visit to a cell that its monitor admits. The visit counts itself, and restores the state before
+// it.
 struct stay {
     stay(cell& in, int who, std::atomic<int>& wrong)
         : of(in), me(who), before(in.owner), errors(wrong) {
@@ -55,7 +55,7 @@ struct visitor {
     int me;
     dice with;
 
-    // Enters these, which it may be in already, and some of them again inside.
+    // Enters these monitors, which the strand may be in already, and some of them again inside.
     template <std::size_t N>
     void enter(const std::array<std::size_t, N>& which, int depth) {
         inside(which, depth, std::make_index_sequence<N>());
@@ -117,8 +117,7 @@ bool monitor_sets(dice& with) {
     return wrong == 0 && list->size() == static_cast<std::size_t>(strands);
 }
 
-// ---- conditions
-// ----------------------------------------------------------------------------------------------------
+// ---- conditions ---------------------------------------------------------------------------------
 
 // N monitors that are entered together, in either order.
 template <std::size_t N>
@@ -136,14 +135,16 @@ struct doors {
     sennit::condition condition() { return condition(std::make_index_sequence<N>()); }
 };
 
-// A condition whose signals are counted: each that has reached somebody is a wait that returns so.
-// All inside.
+// A condition whose signals are counted: each signal that has reached a waiter makes one wait
+// return with success. Every call is made inside the monitor.
 template <std::size_t N>
 struct counted_condition {
     explicit counted_condition(doors<N>& of) : is(of.condition()) {}
-    // False: late. Whatever ends it, we are inside again: `empty` ends the program if not.
+    // Returns false if the wait was late. However the wait ends, the caller is inside again:
+    // `empty` ends the program if not.
     bool wait(const std::optional<microseconds>& limit) {
-        const bool sure = !limit && !sennit::sched::this_strand().scope; // nothing else ends it
+        const bool sure =
+            !limit && !sennit::sched::this_strand().scope; // only a signal ends the wait
         unlimited += sure ? 1 : 0;
         try {
             if (!limit)
@@ -160,7 +161,8 @@ struct counted_condition {
     }
     void signal(int how) {
         const bool waits =
-            unlimited > told - heard; // more than have been signalled and not gone on yet
+            unlimited >
+            told - heard; // more waiters than have been signalled and have not continued yet
         if (how == 0 ? is.signal_block() : is.signal())
             ++told;
         else if (waits)
@@ -183,7 +185,8 @@ struct stock {
         const auto in = guard.enter(with.from(0, 1) == 0);
         if (items.size() == room) {
             if (not_full.wait(maybe_limit(with))) {
-                if (items.size() >= room) ++wrong; // somebody came between the signal and us
+                if (items.size() >= room)
+                    ++wrong; // another strand came between the signal and this one
             } else if (items.size() == room) {
                 return false;
             }
@@ -210,7 +213,7 @@ struct stock {
     const std::size_t room;
     counted_condition<N> not_full{guard}, not_empty{guard};
     std::deque<int> items;
-    long sum = 0; // put and not taken
+    long sum = 0; // the values that were put and not yet taken
     int wrong = 0;
 
     bool right() const {
@@ -220,7 +223,7 @@ struct stock {
     }
 };
 
-// Perhaps with a limit around it.
+// Runs the call, perhaps with a limit around it.
 template <class F>
 bool limited(dice& with, F&& function) {
     if (with.from(0, 2) != 0) return function(), true;
@@ -276,14 +279,14 @@ bool buffers(dice& with) {
                                   : buffers_of<5>(with);
 }
 
-// A turn that goes round. Nobody gets in between him who passes it on and him who has waited for
-// it.
+// A turn that strands pass in a circle. No strand enters between the strand that passes the turn on
+// and the strand that has waited for it.
 template <std::size_t N>
 struct ring {
     explicit ring(int strands) : count(strands) {
         for (int i = 0; i < strands; ++i) comes.emplace_back(guard);
     }
-    // Once round for `me`.
+    // One round for strand `me`.
     void round(int me, dice& with) {
         const auto in = guard.enter(with.from(0, 1) == 0);
         auto& mine = comes[static_cast<std::size_t>(me)];
@@ -299,7 +302,8 @@ struct ring {
         if (with.from(0, 2) != 0) return next.signal(1);
         const long told = next.told;
         next.signal(0);
-        if (next.told != told && passes == now && count > 1) ++wrong; // it has gone before us
+        if (next.told != told && passes == now && count > 1)
+            ++wrong; // the next strand has gone before this one
     }
     void intrude(dice& with) {
         const auto in = guard.enter(with.from(0, 1) == 0);
@@ -341,24 +345,23 @@ bool rings(dice& with) {
                                   : rings_of<3>(with);
 }
 
-// ---- signals that race with limits and cancellation
-// ----------------------------------------------------------------
+// ---- signals that race with limits and cancellation ---------------------------------------------
 
 struct counts_out {
     long& count;
     ~counts_out() { ++count; }
 };
 
-// Waiters that nothing but a signal, their limit or a cancellation ends, and who signals until all
-// have ended.
+// Waiters that only a signal, their limit or a cancellation ends, and strands that signal until all
+// waiters have ended.
 template <std::size_t N>
 bool races_of(dice& with) {
     doors<N> guard;
     counted_condition<N> here(guard);
     const int waiters = with.from(1, 12), times = with.from(1, 15), patience = with.from(0, 60);
-    long begun = 0, ended = 0; // waits
+    long begun = 0, ended = 0; // the waits that have begun, and those that have ended
     std::atomic<int> gone{0};
-    const bool ends_all = with.from(0, 1) == 0; // else by signals and limits only
+    const bool ends_all = with.from(0, 1) == 0; // otherwise only signals and limits end the waits
     const auto waits = [&](dice mine) {
         for (int k = 0; k < times; ++k)
             limited(mine, [&] {
@@ -389,7 +392,7 @@ bool races_of(dice& with) {
                     if (ends_all && k == patience) return family.cancel();
                 }
             });
-        others.join(); // first: they use the nursery
+        others.join(); // joined first, because these strands use the nursery
         family.join();
     }
     return here.right() && begun == ended;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtimes that change while they work: grown and shrunk, entered from one another, left by fibers
-// for good, with an order of their own; and fibers that yield in loops for each other, bound or
-// not.
+// Runtimes that change while they work: they grow and shrink, fibers enter one from another and
+// leave one for good, and they have their own scheduling order. Fibers, bound or not, yield in
+// loops for each other.
 #include "mix.hpp"
 #include "mix_visitors.hpp"
 
@@ -29,7 +29,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Each makes threads: seldom.
+// Each such program makes threads, so it runs seldom.
 bool seldom(dice& with) {
     return with.from(0, 3) == 0;
 }
@@ -70,16 +70,17 @@ struct common {
 
     sennit::mutex guard;
     sennit::monitor door;
-    sennit::channel<int> line{32}; // as many fibers at once, at most: so a push finds room, or will
+    // There are at most this many fibers at once, so each push finds room, or will find it.
+    sennit::channel<int> line{32};
     long visits = 0, entries = 0;
     std::atomic<long> drawn{0}, sent{0}, calls{0};
     std::atomic<int> wrong{0};
 };
 
-// ---- an order of one's own
-// -----------------------------------------------------------------------------------------
+// ---- a scheduling order of the program ---------------------------------------------------------
 
-// Takes one from either end, or the most urgent. What it gives away it has been given, each once.
+// An order that takes a task from either end, or the most urgent task. It returns each task that it
+// was given once.
 class odd_order final : public sennit::scheduling_order {
 public:
     ~odd_order() override { lost += held_; }
@@ -121,10 +122,9 @@ std::unique_ptr<sennit::runtime> make(dice& with, unsigned workers, unsigned mos
         .name = "brief"});
 }
 
-// ---- growing and shrinking
-// -----------------------------------------------------------------------------------------
+// ---- growing and shrinking ----------------------------------------------------------------------
 
-// Looks inside while the others work.
+// Reads the runtime's state while the fibers work.
 void look_at(const sennit::runtime& group, dice& with, std::atomic<int>& wrong) {
     std::ostringstream text;
     if (with.from(0, 1) == 0)
@@ -177,8 +177,7 @@ bool resized(dice& with) {
     return group->workers() == most && ended == fibers && all.right();
 }
 
-// ---- clusters
-// ------------------------------------------------------------------------------------------------------
+// ---- clusters -----------------------------------------------------------------------------------
 
 struct clusters {
     explicit clusters(dice& with) {
@@ -188,7 +187,7 @@ struct clusters {
     common all;
     sennit::runtime& any(dice& with) { return *groups[static_cast<std::size_t>(with.from(0, 1))]; }
 
-    // Goes from one to the other, also with a lock.
+    // Migrates from one runtime to the other, also while it holds a lock.
     void wander(dice& with, int times) {
         const auto id = sennit::this_fiber::get_id();
         for (int k = 0; k < times; ++k) {
@@ -211,7 +210,7 @@ struct clusters {
             if (sennit::sched::current_runtime() != &to.core()) ++all.wrong;
         }
     }
-    // From one into the other, and so on.
+    // Enters one runtime from the other, repeatedly.
     int nest(dice& with, int depth) {
         if (depth == 0) {
             all.visit(with);
@@ -224,7 +223,8 @@ struct clusters {
 bool wanderers(dice& with) {
     if (!seldom(with)) return true;
     clusters here(with);
-    auto doomed = make(with, 1, 2); // left by all, and ended while they go on
+    auto doomed =
+        make(with, 1, 2); // all fibers leave this runtime, and it ends while they continue
     const int fibers = with.from(1, 16), times = with.from(1, 12);
     std::atomic<int> ended{0};
     sennit::latch away(fibers);
@@ -251,7 +251,7 @@ bool wanderers(dice& with) {
                     if (mine.from(0, 19) == 0) look_at(here.any(mine), mine, here.all.wrong);
                 }
             });
-        for (int k = 0; k < times; ++k) { // wherever it is
+        for (int k = 0; k < times; ++k) { // in any runtime that the fiber has reached
             auto& one = hands.fibers()[static_cast<std::size_t>(with.from(0, fibers - 1))];
             one.set_priority(with.from(-20, 20));
             if (with.from(0, 1) == 0) sennit::this_fiber::yield();
@@ -265,8 +265,7 @@ bool wanderers(dice& with) {
     return ended == fibers && here.all.right();
 }
 
-// ---- priorities
-// ----------------------------------------------------------------------------------------------------
+// ---- priorities ---------------------------------------------------------------------------------
 
 bool orders(dice& with) {
     if (!seldom(with)) return true;
@@ -301,13 +300,14 @@ bool orders(dice& with) {
     return ended == fibers && odd_order::lost == 0 && all.right();
 }
 
-// ---- nobody starves
-// ------------------------------------------------------------------------------------------------
+// ---- no fiber starves --------------------------------------------------------------------------
 
-// Each in turn, and all the others yield meanwhile: made in any way, and none of them ever blocks.
+// The fibers take turns, and all waiting fibers yield meanwhile. The fibers are made in every way,
+// and none of them ever blocks.
 bool turns(dice& with) {
     const int fibers = with.from(2, 5),
-              rounds = with.from(1, 2); // where workers outnumber processors a turn takes ms
+              rounds = with.from(
+                  1, 2); // where there are more workers than processors, a turn takes milliseconds
     std::atomic<int> turn{0};
     const auto take_turns = [&turn, fibers, rounds](int me, auto&& yield) {
         for (int k = 0; k < rounds; ++k) {
@@ -337,7 +337,7 @@ bool turns(dice& with) {
     return turn == fibers * rounds;
 }
 
-// Loops that give way: to who ends them, and to their limit.
+// Loops that yield to the strand that ends them, and to their limit.
 bool checkpointed_loops(dice& with) {
     std::atomic<int> tasks{0};
     const int helpers = with.from(1, 6), count = with.from(1, 500);

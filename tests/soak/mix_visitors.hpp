@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers and plain threads that a program of the soak sends out, and waits for.
+// Fibers and plain threads that a program of the soak starts and waits for.
 #pragma once
 
 #include "mix.hpp"
@@ -14,7 +14,7 @@
 
 namespace soak {
 
-// A limit that often ends when what it is for happens.
+// A limit that often ends at the moment of the event that it limits.
 inline std::chrono::microseconds brief(dice& with) {
     return std::chrono::microseconds(with.from(0, 60));
 }
@@ -38,7 +38,7 @@ public:
     void thread(F&& function) {
         threads_.emplace_back(std::forward<F>(function));
     }
-    // A thread now and then, else a fiber.
+    // Starts a thread now and then, otherwise a fiber.
     template <class F>
     void either(dice& with, F&& function) {
         if (with.from(0, 7) == 0)
@@ -49,7 +49,7 @@ public:
     void join() {
         for (auto& one : fibers_) one.join();
         fibers_.clear();
-        // The threads may need our worker.
+        // The threads may need this worker.
         if (!threads_.empty())
             sennit::blocking([this] {
                 for (auto& one : threads_) one.join();

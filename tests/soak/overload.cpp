@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overload: senders that are faster than the receiver, under each mailbox policy. Where a bound
-// stands the mailbox never holds more, what was dropped is counted as such, and resident memory is
-// flat; without a bound it grows, and falls behind by no message.
+// Overload: senders that are faster than the receiver, under each mailbox policy. With a bound, the
+// mailbox never holds more messages, dropped messages are counted as dropped, and resident memory
+// is flat. Without a bound the mailbox grows, and no message is lost.
 //
-//     overload --messages N     each policy until its senders have sent N
-//     overload --seconds S      each policy for so long
-// One line a policy; status 0: all as promised, 1: something was not, 2: bad input.
+//   overload --messages N     each policy until its senders have sent N
+//   overload --seconds S      each policy for S seconds
+//
+// The program prints one line for each policy. Exit status 0: all promises held; 1: a promise was
+// broken; 2: bad input.
 #include "resident.hpp"
 
 #include <sennit/sennit.hpp>
@@ -26,10 +28,10 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 constexpr std::uint32_t room = 256;
 constexpr unsigned senders = 4;
-constexpr std::uint64_t work = 200; // steps of a handler: slower than a sender is
+constexpr std::uint64_t work = 200; // the steps of a handler, which make it slower than a sender
 constexpr long slack_kib = 8 * 1024;
 
-// Messages that exist: the mailbox's, those on their way to it, and those that are being handled or
+// The number of existing messages: in the mailbox, on their way to it, being handled or being
 // dropped.
 std::atomic<std::int64_t> alive{0}, most_alive{0};
 
@@ -76,8 +78,8 @@ struct policy {
     const char* name;
     std::uint32_t room; // 0: no bound
     sennit::overflow overflow;
-    bool waits;      // its senders do
-    bool tells_full; // the sender of what is dropped learns of it
+    bool waits;      // the senders wait for room
+    bool tells_full; // the sender of a dropped message learns of it
 };
 constexpr policy policies[] = {
     {"none", 0, sennit::overflow::suspend, false, false},
@@ -88,7 +90,7 @@ constexpr policy policies[] = {
 };
 
 struct limits {
-    std::uint64_t messages = 0; // of all senders; 0: `time` counts
+    std::uint64_t messages = 0; // the messages of all senders; 0: `time` is the limit
     std::chrono::duration<double> time{0};
 };
 
@@ -112,8 +114,8 @@ bool run(const policy& how, const limits& until) {
         threads.emplace_back([&] {
             std::uint64_t mine = 0, taken = 0;
             for (; !over(mine); ++mine) {
-                // Without a bound the receiver falls behind by what memory there is: a million at
-                // most here.
+                // Without a bound only memory limits how far the receiver falls behind: a million
+                // messages at most here.
                 while (how.room == 0 && alive.load() > 1'000'000) std::this_thread::yield();
                 const auto status = how.waits ? to.send(load(mine)) : to.try_tell(load(mine));
                 taken += status == sennit::send_status::sent;
@@ -128,7 +130,7 @@ bool run(const policy& how, const limits& until) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     for (std::thread& one : threads) one.join();
-    // It waits its turn behind all that was sent; where there is no room for it, it is asked again.
+    // The question waits behind all sent messages. If there is no room for it, it is asked again.
     std::uint64_t handled = 0;
     for (bool answered = false; !answered;) try {
             handled = to.ask(done{}).get();
@@ -144,7 +146,7 @@ bool run(const policy& how, const limits& until) {
         std::int64_t{how.room} * (how.overflow == sennit::overflow::drop_oldest ? 4 : 1);
     const bool bounded =
         how.room == 0 ||
-        held <= bound + 2 * senders + 2; // each sender has one in hand, so has a turn
+        held <= bound + 2 * senders + 2; // each sender holds one message, and so does a batch
     const bool counted = how.tells_full ? handled == accepted : handled <= sent;
     const bool lossless = !(how.room == 0 || how.waits) || handled == sent;
     const bool flat =

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #ifdef SENNIT_SLOW_TESTS
-constexpr bool memory_is_shadowed = true; // by a sanitizer, which keeps what was freed
+constexpr bool memory_is_shadowed = true; // a sanitizer keeps freed memory
 #else
 constexpr bool memory_is_shadowed = false;
 #endif

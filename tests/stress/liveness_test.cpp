@@ -32,7 +32,7 @@ constexpr int most_depth = 2;
 constexpr int most_depth = 3;
 #endif
 
-// Threads that are none of the runtime's workers and disturb it until they are destroyed.
+// Threads outside the runtime that disturb it until they are destroyed.
 class disturbance {
 public:
     disturbance(world& all, dice& with) {
@@ -71,7 +71,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-// False: something was lost, or is left.
+// Returns false if a task was lost or an object is left.
 bool round(std::uint64_t seed) {
     dice with(seed);
     constexpr std::array sizes{1u, 1u, 2u, 2u, 3u, 4u, 8u};

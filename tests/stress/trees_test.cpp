@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random trees of every face, with waits, yields and exceptions in them; nothing may be lost.
+// Random trees of every public interface, with waits, yields and exceptions in them. No result may
+// be lost.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -75,24 +76,24 @@ long tree(unsigned seed, int depth) {
         return a + b;
     }
     default: {
-        auto [a, b, c] =
-            sennit::fork_join([p = probe{}, below] { return below(8); },
-                              [=] {
-                                  sennit::sched::yield();
-                                  return below(9);
-                              },
-                              [p = probe{}, below]() -> long {
-                                  try {
-                                      return below(3);
-                                  } catch (...) {
-                                      sennit::sched::yield(); // suspends inside the handler
-                                      try {
-                                          throw;
-                                      } catch (const std::runtime_error&) {
-                                          return 0;
-                                      }
-                                  }
-                              });
+        auto [a, b, c] = sennit::fork_join(
+            [p = probe{}, below] { return below(8); },
+            [=] {
+                sennit::sched::yield();
+                return below(9);
+            },
+            [p = probe{}, below]() -> long {
+                try {
+                    return below(3);
+                } catch (...) {
+                    sennit::sched::yield(); // this call suspends inside the handler
+                    try {
+                        throw;
+                    } catch (const std::runtime_error&) {
+                        return 0;
+                    }
+                }
+            });
         return a + b + c;
     }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the calling thread does without locked instructions just now.
+// True if the calling thread uses no locked instructions at present, because the process is
+// single-threaded.
 #pragma once
 
 #include "sennit/detail/sys/single_threaded.hpp"

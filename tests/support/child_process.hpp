@@ -8,8 +8,8 @@
 
 #include <functional>
 
-// The exit status that `body` returns in a child process; -1 when the child ended otherwise. The
-// calling process must have no other threads that hold locks.
+// Returns the exit status that `body` returns in a child process; -1 if the child ended otherwise.
+// No other thread of the calling process may hold a lock.
 inline int status_of_child(const std::function<int()>& body) {
     const pid_t child = ::fork();
     if (child < 0) return -1;
@@ -17,7 +17,8 @@ inline int status_of_child(const std::function<int()>& body) {
         int status = 255;
         try {
             status = body();
-        } catch (...) { // reported by the status
+            // The exit status reports the exception.
+        } catch (...) {
         }
         // Not _exit: ThreadSanitizer would look there for threads that only the parent has, and
         // call them leaked.
@@ -29,7 +30,7 @@ inline int status_of_child(const std::function<int()>& body) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// The same of a `body` that may hang: -1 after a minute.
+// Returns the exit status of a `body` that may hang; -1 after a minute.
 inline int status_of_child_in_time(const std::function<int()>& body) {
     return status_of_child([&] {
         ::alarm(60);

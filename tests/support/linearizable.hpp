@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for an order of the calls of a history that a model of the object, used by one after the
-// other, would also show (Wing and Gong, 1993): each call takes effect at one moment between its
+// Searches for a linearization of a history: an order of its calls that a sequential model of the
+// object would also show (Wing and Gong, 1993). Each call takes effect at one moment between its
 // beginning and its end.
 //
-// A model has
-//   call             with `begin` and `end`, of one clock
-//   state            what the object holds; made empty; can be copied and ordered
-//   bool apply(const call&, state&) const           false: it would not have answered so, and the
-//   state means nothing bool together(const call&, const call&, state&) const    if it has that:
-//   two that take effect at one moment
+// A model has these members:
+//
+//   `call`: a call with `begin` and `end`, both of one clock.
+//   `state`: the state of the object; default-constructed, copyable and ordered.
+//   `bool apply(const call&, state&) const`: returns false if the object would not have given this
+//     answer; the state is then meaningless.
+//   `bool together(const call&, const call&, state&) const`: optional, for two calls that take
+//     effect at one moment.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,7 @@ public:
     bool exists() { return search(0, {}); }
 
 private:
-    using mask = std::uint32_t; // of calls: at most 31
+    using mask = std::uint32_t; // a set of calls: at most 31
     using state = typename Model::state;
 
     bool may_be_next(mask done, std::size_t i) const {
@@ -36,7 +38,7 @@ private:
             if (!(done >> k & 1) && calls_[k].end < calls_[i].begin) return false;
         return true;
     }
-    // True: the calls that are not done can be ordered.
+    // Returns true if the remaining calls can be ordered.
     bool search(mask done, const state& now) {
         if (done + 1 == mask{1} << calls_.size()) return true;
         if (!seen_.insert({done, now}).second) return false;
@@ -59,7 +61,7 @@ private:
 
     Model model_;
     std::vector<call> calls_;
-    std::set<std::pair<mask, state>> seen_; // and no order was found from there
+    std::set<std::pair<mask, state>> seen_; // the states from which no order was found
 };
 
 template <class Model>

@@ -38,7 +38,7 @@ public:
 
     class claim {
     public:
-        // Blocks the fiber, not its thread, until that many threads are free.
+        // Blocks the fiber, but not its thread, until that many threads are free.
         claim(thread_budget& from, int threads) : from_(from), threads_(threads) {
             std::unique_lock held(from_.mutex_);
             from_.changed_.wait(held, [&] { return from_.free_ >= threads; });
@@ -66,15 +66,15 @@ private:
 
 // A runtime for random programs, and the counts that are checked at the end.
 struct world {
-    // `threads`: those that the runtime has at least, spare workers included. One thread stays free
-    // for the fibers that the fibers with a claim wait for.
+    // `threads` is the least number of threads that the runtime has, including spare workers. One
+    // thread stays free for the fibers that the fibers with a claim wait for.
     world(sennit::runtime& runtime, int threads) : on(runtime), budget(std::max(1, threads - 1)) {}
     // Every fiber that was started has run, and no closure is left.
     bool complete() const { return ran == started && closures == 0 && wrong == 0; }
 
     sennit::runtime& on;
     thread_budget budget;
-    unsigned least_workers = 1, max_workers = 1; // what the program may resize to
+    unsigned least_workers = 1, max_workers = 1; // the range of the program's resizes
     std::atomic<long> started{0}, ran{0}, closures{0}, wrong{0};
 };
 
@@ -421,7 +421,8 @@ inline void ring_of_actors(world& all, dice& with) {
     for (auto& each : game.home) each->wait();
 }
 
-// Fibers bound to a permanent worker, which nobody can take over, so no claim waits for them.
+// Fibers bound to a permanent worker. No thread can take over that worker, so no claim waits for
+// them.
 inline void bound_fibers(world& all, dice& with) {
     team fibers(all, with);
     const auto last = static_cast<int>(all.least_workers) - 1;

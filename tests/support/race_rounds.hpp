@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a test runs a race: less where each step is slow.
+// The number of rounds for which a test runs a race: fewer where each step is slow.
 #pragma once
 
 #include <sennit/detail/base/sanitizers.hpp>
@@ -8,7 +8,7 @@
 #define SENNIT_SLOW_TESTS 1
 #endif
 
-// How often a race is run.
+// The number of rounds of a race.
 #if defined(SENNIT_SLOW_TESTS) || defined(SENNIT_EMULATED)
 inline constexpr int race_rounds = 1'000;
 #else

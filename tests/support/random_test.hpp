@@ -15,7 +15,7 @@ public:
     explicit dice(std::uint64_t seed) : engine_(seed) {}
     int from(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
     bool one_in(int many) { return from(1, many) == 1; }
-    std::uint64_t seed() { return engine_(); } // for dice of another fiber
+    std::uint64_t seed() { return engine_(); } // the seed for another fiber's dice
 
 private:
     std::mt19937_64 engine_;

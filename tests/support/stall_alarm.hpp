@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a test of many rounds in which a round hangs: prints what the round was and what every fiber
-// of every runtime does, then aborts the process. Without the alarm a hang says nothing.
+// Ends a test of many rounds in which a round hangs: prints the name of the round and a dump of
+// every fiber of every runtime, then aborts the process. Without the alarm a hang gives no
+// information.
 #pragma once
 
 #include "race_rounds.hpp"
@@ -16,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-// How long a round may take. A round takes well below 1 s, and 10 s on an overloaded machine.
+// The time limit of a round. A round takes well below 1 s, and 10 s on an overloaded machine.
 #ifdef SENNIT_SLOW_TESTS
 inline constexpr std::chrono::seconds stall_limit{120};
 #else
@@ -36,7 +37,7 @@ public:
         changed_.notify_one();
         thread_.join();
     }
-    // A round begins; the one before has ended. `what` is for the report.
+    // Begins a round; the round before has ended. `what` is for the report.
     void begin_round(std::string what) {
         const std::lock_guard held(mutex_);
         what_ = std::move(what);

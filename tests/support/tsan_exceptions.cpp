@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exception that several threads share, as by a shared_future, is destroyed by the last of them.
-// What orders the others before it is an atomic count inside libstdc++, where ThreadSanitizer does
-// not look: to it, one thread frees what another one has just read. These stand before libstdc++'s
-// functions and tell it.
+// Annotations for exceptions that several threads share, for example by a shared_future. The last
+// thread destroys the exception. An atomic count inside libstdc++ orders the other threads before
+// it, but ThreadSanitizer does not see that count: to ThreadSanitizer, one thread frees memory that
+// another thread has just read. The functions here replace libstdc++'s and annotate the order.
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
 
@@ -22,13 +22,13 @@ F* real(const char* name) {
 }
 
 void* object_of(const std::exception_ptr& shared) {
-    void* object = nullptr; // all that an exception_ptr holds
+    void* object = nullptr; // the only member of an exception_ptr
     static_assert(sizeof object == sizeof shared);
     std::memcpy(&object, static_cast<const void*>(&shared), sizeof object);
     return object;
 }
 
-// One user less, whose end the one that is last comes after.
+// Removes one user. The last user comes after the end of each other user.
 void let_go(void* object) {
     __tsan_release(object);
     __tsan_acquire(object);

@@ -12,15 +12,13 @@
 // sleep until another thread wakes it. A thread is known to sleep in one of these cases:
 //
 // 1. A worker is parked without a deadline (`park_epoch_` is odd) and has not been chosen for a
-// wake-up
-//    (its bit in the idle map is set: a waker clears that first).
+//    wake-up (its bit in the idle map is set: a waker clears that first).
 // 2. A thread is in `sleep_for_good`, and its waiter's `signal` is 0: a waker sets that first. The
 //    thread published its wait before the call, so it does nothing more.
 // 3. A helper of a blocking pool has no call under way: it takes none by itself.
 // 4. The thread waits for the signal that requests a dump: it wakes no thread.
-// 5. The thread is the watchdog, or a spare worker that the watchdog has released (`park_epoch_` is
-// odd,
-//    too): the watchdog activates that only where work is ready.
+// 5. The thread is the watchdog, or a spare worker that the watchdog has released (`park_epoch_`
+//    is odd, too): the watchdog activates that only where work is ready.
 //
 // Such threads run no code of the program. If all threads are such at one moment, no code of the
 // program runs at that moment or later, and each thread would have to be woken by another one of

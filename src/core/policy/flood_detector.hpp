@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices when handlers of one worker send faster to a mailbox of another one than that gets to its
-// mail.
+// Detects that handlers on one worker send messages to a mailbox of another worker faster than the
+// receiver takes them.
 //
-// Counts what went to one mailbox since its mail was last taken; who sends the piece that is one
-// too many, and has more to do, goes on behind its receiver:
-// src/actors/runtime/mailbox_backpressure.cpp. One receiver at a time is watched: whoever sends to
-// several in turn floods none of them. All of it is a hint, and its worker's own.
+// The detector counts the messages to one mailbox since the receiver last took its messages. The
+// sender of the message that is one too many continues behind its receiver, if the sender has more
+// to do: src/actors/runtime/mailbox_backpressure.cpp. The detector watches one receiver at a time,
+// because a sender that alternates between several receivers floods none of them.
+//
+// The result is a hint. Owner's thread only.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -18,7 +20,8 @@ class mailbox;
 
 class flood_detector {
 public:
-    // `from` sends to `to`, whose mail was taken so many times. True: one too many.
+    // Notes that `from` sends a message to `to`, which has taken its messages `taken` times.
+    // Returns true if this message is one too many.
     bool note(const mailbox& from, mailbox& to, std::uint32_t taken) noexcept {
         if (to_ != &to || taken_ != taken) {
             to_ = &to;
@@ -29,13 +32,14 @@ public:
         from_ = &from;
         return true;
     }
-    // Whom it outruns; null: not known here.
+    // The receiver that `sender` floods; null: this detector knows none.
     mailbox* flooded_receiver(const mailbox& sender) const noexcept {
         return from_ == &sender ? to_ : nullptr;
     }
 
 private:
-    const mailbox* from_ = nullptr; // who sent the piece that was one too many; only compared
+    // The sender of the message that was one too many; the address is only compared.
+    const mailbox* from_ = nullptr;
     mailbox* to_ = nullptr;
     std::uint32_t taken_ = 0, count_ = 0;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether pieces of mail take long on a worker, by a sample: one turn in some that handles several
-// is timed.
+// Estimates whether messages are slow to handle on a worker. The sampler times one batch in every
+// `tuning::batches_per_sample` that handle several messages.
 //
-// Used by mailbox.cpp, to end turns early where that is worth a hand-over. A wrong answer costs
-// time, nothing else. Owner's thread only.
+// mailbox.cpp uses the estimate to end batches early where that is worth a hand-over. A wrong
+// answer costs time and nothing else. Owner's thread only.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -18,7 +18,7 @@ class message_cost_sampler {
 public:
     bool messages_are_slow() const noexcept { return tuning::stressed || slow_; }
 
-    // Of one turn: from `begin` to its own end.
+    // The sample of one batch: from `begin` to the end of this object.
     class sample {
     public:
         explicit sample(const base::atomic<std::uint64_t>& handled) noexcept : handled_(handled) {}
@@ -28,25 +28,29 @@ public:
         }
         sample(const sample&) = delete;
 
-        // Starts it if one is due and none runs. The turn is about to handle several pieces.
+        // Starts the sample if one is due and this batch has none yet. The batch is about to handle
+        // several messages.
         void begin(message_cost_sampler& of) noexcept {
             if (!tuning::stressed && !of_ && of.batches_left_-- == 0) [[unlikely]]
                 start(of);
         }
-        // A handler has blocked.
+        // Drops the sample, because a handler has blocked.
         void drop() noexcept { of_ = nullptr; }
 
     private:
         [[gnu::noinline, gnu::cold]] void start(message_cost_sampler& of) noexcept {
             of.batches_left_ = tuning::batches_per_sample - 1;
             of_ = &of;
-            before_ = handled_.load_rlx(); // a metric, written by the turn only
+            // A metric, written by the batch only.
+            before_ = handled_.load_rlx();
             since_ = sys::now_ns();
         }
         [[gnu::noinline, gnu::cold]] void end() noexcept {
-            of_->note(sys::now_ns() - since_, handled_.load_rlx() - before_); // a metric, as above
+            // `handled_` is a metric, written by the batch only.
+            of_->note(sys::now_ns() - since_, handled_.load_rlx() - before_);
         }
-        const base::atomic<std::uint64_t>& handled_; // how many pieces so far
+        // The number of messages handled so far.
+        const base::atomic<std::uint64_t>& handled_;
         message_cost_sampler* of_ = nullptr;
         std::uint64_t before_ = 0;
         std::int64_t since_ = 0;

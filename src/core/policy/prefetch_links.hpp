@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets whoever goes along a chain of mail ask for pieces before it comes to them.
+// Links along a chain of messages that let a reader prefetch messages before it reaches them (jump
+// pointers).
 //
-// Mail from another worker lies in that one's cache, or in memory, and each piece says where the
-// next one is: without more, whoever follows the chain waits for every piece in turn. So each piece
-// also says where one lies that is some steps further on (`message_node::prefetch_offset`). A hint:
-// the piece may be gone, or handled already. Two go along the mail of a mailbox: its turn takes it
-// newest first, for which the senders leave a trail as they push; and then handles it oldest first,
-// for which the first one leaves it.
+// The problem. A message from another worker lies in that worker's cache or in memory, and each
+// message holds the address of the next one. A reader that follows the chain without prefetching
+// waits for every message in turn.
+//
+// The solution. Each message also says where a message some steps further on lies
+// (`message_node::prefetch_offset`). The link is a hint: the target may be gone or handled already.
+//
+// Two walks use the links of a mailbox. The batch first takes the messages newest first; the
+// senders write the links of that walk as they push. The batch then handles the messages oldest
+// first; the first walk writes the links of the second one.
 #pragma once
 
 #include "sennit/detail/core/message_node.hpp"
@@ -19,10 +24,10 @@ namespace sennit::sched {
 
 class prefetch_links {
 public:
-    static constexpr unsigned steps =
-        8; // more than the longest way to memory takes, at some 10 ns a piece
+    // Eight messages at some 10 ns each take longer than the slowest access to memory.
+    static constexpr unsigned steps = 8;
 
-    // `one` leads to what came by `steps` before.
+    // Links `one` to the message that was added `steps` before it.
     void add(message_node& one) noexcept {
         const message_node*& before = last_[count_++ % steps];
         one.prefetch_offset = distance(&one, before) & 0xff'ffff;
@@ -31,20 +36,23 @@ public:
 
     bool is_long() const noexcept { return count_ >= 2 * steps; }
 
-    // Asks for what `one` leads to.
+    // Prefetches the message that `one` links to.
     static void prefetch_ahead(const message_node& one) noexcept {
         if (one.prefetch_offset == 0) return;
         const char* const there = reinterpret_cast<const char*>(&one) +
                                   (std::ptrdiff_t{one.prefetch_offset} - here) * unit;
         __builtin_prefetch(there, 1);
-        __builtin_prefetch(there + sizeof(message_node) + unit, 1); // it may lie across two lines
+        // The target may lie across two lines.
+        __builtin_prefetch(there + sizeof(message_node) + unit, 1);
     }
 
 private:
-    static constexpr std::ptrdiff_t unit = 16;      // all mail is aligned to it
-    static constexpr std::ptrdiff_t here = 1 << 23; // what stands for the piece itself
+    // Every message is aligned to this many bytes.
+    static constexpr std::ptrdiff_t unit = 16;
+    // The offset that stands for the message itself.
+    static constexpr std::ptrdiff_t here = 1 << 23;
 
-    // In units; 0 where it is too far, and where there is none.
+    // The distance in units; 0 if the target is too far away or null.
     static std::uint32_t distance(const message_node* from, const message_node* to) noexcept {
         const auto units =
             (reinterpret_cast<std::intptr_t>(to) - reinterpret_cast<std::intptr_t>(from)) / unit +

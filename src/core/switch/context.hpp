@@ -9,13 +9,20 @@
 // pointer reads a harmless word. The memory of fork stacks is type-stable, too.
 //
 // Which thread touches which field:
-//   machine, saved_head, saved_strand  the worker that switches from or to the context
-//   fork_end                 set once at creation
-//   forks                    owner and thieves, by CAS (protocol in
-//   sennit/detail/core/fork_stack.hpp) lock                     guards raising and resetting
-//   `forks`, except by a lock-free thief pending_exception        owner, between an exception
-//   caught in a child and its rethrow stealable, stealable_affinity    guarded by the lock of the
-//   runtime's list of suspended contexts
+//
+//   field                 written by                           guarded by
+//   machine, saved_head,  the worker that switches from        the switch itself
+//     saved_strand          or to the context
+//   fork_end              the constructor, once                constant
+//   current_mailbox_      the strand on the context            atomic
+//   forks                 the owner and thieves                CAS (protocol in
+//                                                                detail/core/fork_stack.hpp)
+//   pending_exception     the owner, between an exception      owner only
+//                           caught in a child and its rethrow
+//   stealable,            the runtime's list of suspended      the lock of that list
+//     stealable_affinity    contexts with forks
+//
+// `lock` guards raising and resetting `forks` by every thread but the lock-free thief.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
