@@ -11,9 +11,11 @@ namespace {
 
 constinit atomic<const atfork_lock*> newest{nullptr};
 
-// Of the fork under way: who has all the locks.
-constinit const atfork_lock* held = nullptr; // these, and those after them
-constinit bool unregistered = false;         // it was no member of the company before
+// State of the fork in progress, written by the thread that holds all the locks.
+// The fork holds the locks from this one to the end of the list.
+constinit const atfork_lock* held = nullptr;
+// True if the forking thread was not registered before.
+constinit bool unregistered = false;
 
 } // namespace
 
@@ -40,11 +42,12 @@ void atfork_lock::unlock(const atfork_lock* first, const atfork_lock* end) noexc
     for (; first != end; first = first->next_) first->unlock(first->count_);
 }
 
-// All or none: in whatever order others take several of them, nobody waits for us while we wait for
-// him.
+// Takes all locks or none. Other threads may take several of them in any order: no thread waits for
+// this thread while this thread waits for it.
 void atfork_lock::lock_all() noexcept {
     const bool comes = !this_thread_registered();
-    register_this_thread(); // here: not with one of them in its hands
+    // Registers here, before this thread holds any of the locks.
+    register_this_thread();
     const atfork_lock* const first = newest.load();
     for (unsigned round = 0;; spin_pause(round++)) {
         const atfork_lock* one = first;
@@ -59,7 +62,7 @@ void atfork_lock::lock_all() noexcept {
 void atfork_lock::unlock_all() noexcept {
     const bool came = unregistered;
     unlock(held, nullptr);
-    if (came) unregister_this_thread(); // it need not come back
+    if (came) unregister_this_thread(); // the thread registers again at its next lock
 }
 
 } // namespace sennit::base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of the running fiber in the line that a failed check prints.
+// The name of the running fiber, for the line that a failed check prints.
 #pragma once
 
 #include <cstddef>

@@ -5,10 +5,11 @@
 
 namespace sennit::sys {
 
-// Nanoseconds of CLOCK_MONOTONIC. About 20 ns a call.
+// Nanoseconds of CLOCK_MONOTONIC. About 20 ns per call.
 std::int64_t now_ns() noexcept;
 
-// The same as of the last tick of the system, some milliseconds behind. About 5 ns a call.
+// Nanoseconds of CLOCK_MONOTONIC at the last system tick, some milliseconds behind. About 5 ns per
+// call.
 std::int64_t coarse_now_ns() noexcept;
 
 } // namespace sennit::sys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings from the environment, and their numbers.
+// Settings from environment variables, and the numbers in them.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace sennit::sys {
 
-// The variable's value; nothing when it is not set or empty.
+// The value of the variable; nothing when it is not set or empty.
 std::optional<std::string> environment(const char* name);
 
-// Decimal digits and nothing else, up to 2^64 - 1.
+// Parses decimal digits and nothing else, up to 2^64 - 1.
 std::optional<std::uint64_t> parse_count(std::string_view text) noexcept;
 
-// The same with an optional suffix K, M or G (powers of 1024, either case).
+// Like parse_count, with an optional suffix K, M or G (powers of 1024, either case).
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 
 } // namespace sennit::sys

@@ -6,8 +6,8 @@
 namespace sennit::sys {
 
 exception_globals& thread_exception_globals() noexcept {
-    // SAFETY: __cxa_eh_globals is opaque in <cxxabi.h>; the ABI fixes its first two members as
-    // exception_globals' are.
+    // SAFETY: __cxa_eh_globals is opaque in <cxxabi.h>; the ABI fixes its first two members, which
+    // have the layout of exception_globals.
     return *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
 }
 

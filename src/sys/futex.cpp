@@ -20,8 +20,8 @@ void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected)
 bool futex_wait_until(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
                       std::int64_t deadline_ns) noexcept {
     const int saved = errno;
-    deadline_ns =
-        std::max<std::int64_t>(deadline_ns, 0); // the kernel refuses a time before its first second
+    // the kernel refuses a time before its first second
+    deadline_ns = std::max<std::int64_t>(deadline_ns, 0);
     timespec deadline{};
     deadline.tv_sec = static_cast<time_t>(deadline_ns / 1'000'000'000);
     deadline.tv_nsec = static_cast<long>(deadline_ns % 1'000'000'000);

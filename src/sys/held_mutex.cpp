@@ -17,25 +17,26 @@ namespace sennit::sys {
 
 namespace {
 
-// Trivial, and of the kind whose access allocates nothing: a thread's first lock may be malloc's.
+// Trivial, and with the initial-exec model, whose access allocates nothing: a thread's first lock
+// may be malloc's.
 [[gnu::tls_model("initial-exec")]] thread_local std::int32_t held = 0;
 [[gnu::tls_model("initial-exec")]] thread_local const void* locker = nullptr;
 
-// The function of libc behind the one of the same name here; looked up at its first call, which
-// libc does without a lock that comes by here. Two threads that look at the same time find the
-// same.
+// The libc function that the function of this name replaces. The first call looks it up; libc does
+// that without a lock that passes through this file. Two threads that look it up concurrently find
+// the same address.
 template <class F>
 class libc_function {
 public:
     constexpr explicit libc_function(const char* name) noexcept : name_(name) {}
     template <class... A>
     int operator()(A... arguments) noexcept {
-        F* real = found_.load_rlx(); // code orders nothing
+        F* real = found_.load_rlx(); // orders nothing: code is never written
         if (!real) {
-            real = reinterpret_cast<F*>(
-                ::dlsym(RTLD_NEXT, name_)); // SAFETY: POSIX promises that this conversion works
-            if (!real) std::abort();        // no libc with threads is without it
-            found_.store_rlx(real);         // as above
+            // SAFETY: POSIX promises that this conversion works.
+            real = reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name_));
+            if (!real) std::abort(); // every libc with threads has it
+            found_.store_rlx(real);  // orders nothing: code is never written
         }
         return real(arguments...);
     }
@@ -65,7 +66,7 @@ const void* last_mutex_locker() noexcept {
 
 } // namespace sennit::sys
 
-// Exported, so that libraries' calls come by here, too.
+// Exported, so that calls of other libraries pass through here, too.
 #define SENNIT_INTERPOSED extern "C" [[gnu::visibility("default")]] int
 
 SENNIT_INTERPOSED pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {

@@ -57,7 +57,7 @@ bool is_blocked(os_thread_id one) noexcept {
     ::close(file);
     if (length <= 0) return false;
     text[length] = '\0';
-    const char* end_of_name = std::strrchr(text, ')'); // the name may hold anything
+    const char* end_of_name = std::strrchr(text, ')'); // the name may contain any characters
     return end_of_name && end_of_name[1] == ' ' && (end_of_name[2] == 'S' || end_of_name[2] == 'D');
 }
 

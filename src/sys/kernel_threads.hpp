@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system knows of this process' threads.
+// The system's information on the threads of this process.
 #pragma once
 
 #include <pthread.h>
@@ -15,26 +15,25 @@ using process_id = int;
 // The calling thread's number, as in /proc. A system call.
 os_thread_id this_os_thread() noexcept;
 
-// The process' number, another one in a child of fork(). A system call.
+// The process number; a child of fork() has another. A system call.
 process_id this_process() noexcept;
 
-// All threads of the process. Empty where the system does not tell.
+// All threads of the process. Empty if the system does not tell.
 std::vector<os_thread_id> list_os_threads();
 
-// Whether the process has a handler for a signal that comes from outside or from a timer. Faults,
-// which come from the program's own code, do not count, nor do the signals of the C library, nor
-// the two that are named (0: none). True where the system does not tell.
+// True if the process has a handler for a signal that comes from outside or from a timer. Faults,
+// which come from the program's own code, do not count. Nor do the signals of the C library, nor
+// the two signals in the arguments (0: none). True if the system does not tell.
 bool catches_signals(int except, int or_except) noexcept;
 
-// Whether the thread waits for something other than a processor at this moment. False where the
-// system does not tell. Allocates nothing; three system calls.
+// True if the thread waits for something other than a processor at this moment. False if the system
+// does not tell. Allocates nothing; three system calls.
 bool is_blocked(os_thread_id one) noexcept;
 
-// The processor time that a thread, which was not joined yet, has had. A system call.
+// The processor time of a thread that was not joined yet. A system call.
 std::int64_t cpu_time_ns(pthread_t thread) noexcept;
 
-// Gives the calling thread's work to the system when the process ends: flushes what the C library
-// keeps.
+// Ends the process from the calling thread, and flushes the buffers of the C library.
 [[noreturn]] void end_process(int status) noexcept;
 
 } // namespace sennit::sys

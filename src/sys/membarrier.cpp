@@ -34,7 +34,7 @@ bool barrier_available() noexcept {
     int known = answer.load();
     if (known == unknown) {
         const int saved = errno;
-        known = try_register() ? yes : no; // twice at the same time does no harm
+        known = try_register() ? yes : no; // registering twice concurrently does no harm
         errno = saved;
         answer.store(known);
     }

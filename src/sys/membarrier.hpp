@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rare half of an asymmetric barrier: makes every running thread of the process pass a full
-// memory barrier, so that the frequent half can be a mere compiler barrier (Linux membarrier(2),
-// PRIVATE_EXPEDITED).
+// The heavy half of an asymmetric fence: makes every running thread of the process pass a full
+// memory barrier, so that a compiler barrier suffices in the light, frequent half (Linux
+// membarrier(2), PRIVATE_EXPEDITED).
 #pragma once
 
 namespace sennit::sys {
 
-// Whether the kernel has it and the process is registered; registers at the first call, anew in a
-// child of fork(). SENNIT_NO_MEMBARRIER=1 in the environment says no. Thread-safe.
+// True if the kernel supports membarrier and the process is registered. The first call registers
+// the process, and so does the first call in a child of fork(). SENNIT_NO_MEMBARRIER=1 in the
+// environment makes it false. Thread-safe.
 bool barrier_available() noexcept;
 
-// Requires barrier_available(). False when the kernel refuses all the same (it may lack memory):
-// then nobody has passed a barrier. 0.3 to 3 us.
+// Requires barrier_available(). False if the kernel refuses all the same (it may lack memory): then
+// no thread has passed a barrier. 0.3 to 3 us.
 [[nodiscard]] bool barrier_all_threads() noexcept;
 
 } // namespace sennit::sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks a step whose absence must be noticed: `if (!SENNIT_MUTANT("name")) step();`. The explorer's
-// mutation check (tests/sim) leaves each marked step out in turn and expects a scenario to fail.
-// Everywhere else it is a constant.
+// Marks a step whose absence a scenario must notice: `if (!SENNIT_MUTANT("name")) step();`. The
+// explorer's mutation check (tests/sim) omits each marked step in turn and expects a scenario to
+// fail. In every other build it is a constant.
 #pragma once
 
 #ifdef SENNIT_SIMULATOR

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock for sections that may call the system: the standard's, and under the explorer one that
-// it can see.
+// A lock for sections that may make system calls: std::mutex, and under the explorer a lock that
+// the explorer can observe.
 #pragma once
 
 #ifdef SENNIT_SIMULATOR

@@ -14,7 +14,7 @@ void report(std::initializer_list<const char*> parts) noexcept {
         while (left > 0) {
             const ssize_t written = ::write(STDERR_FILENO, part, left);
             if (written < 0 && errno == EINTR) continue;
-            if (written <= 0) return; // nobody listens: nothing more can be done
+            if (written <= 0) return; // the reader is gone: nothing more can be done
             part += written;
             left -= static_cast<std::size_t>(written);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last words of a dying program: text to standard error without allocation or locks.
+// The last output of a failing program: writes text to standard error without allocation or locks.
 // Async-signal-safe.
 #pragma once
 

@@ -3,8 +3,8 @@
 
 #if defined(__x86_64__)
 
-// %r11 carries nothing at a return. `notrack`: where it goes is no landing point of control-flow
-// protection. Weak, since the program may have one of its own: GCC makes one for code that is
+// %r11 carries no value at a return. `notrack`: the target is not a landing point of control-flow
+// protection. Weak, because the program may have its own: GCC emits a thunk for code that is
 // compiled with -mfunction-return=thunk.
 extern "C" {
 [[gnu::naked, gnu::used, gnu::weak, gnu::visibility("hidden")]] void __x86_return_thunk() {

@@ -26,10 +26,13 @@ constexpr name_of_signal names[] = {{"HUP", SIGHUP},       {"INT", SIGINT},   {"
                                     {"ALRM", SIGALRM},     {"IO", SIGIO},     {"PROF", SIGPROF},
                                     {"VTALRM", SIGVTALRM}, {"XCPU", SIGXCPU}, {"WINCH", SIGWINCH}};
 
-void (*callback)() noexcept = nullptr;         // written before the thread starts
-base::atomic<int> installed{0};                // changes under a lock
-process_id thread_process = 0;                 // of the thread; under the same lock
-base::atomic<std::uint32_t> signal_pending{0}; // 1: the signal has come
+void (*callback)() noexcept = nullptr; // written before the thread starts
+// Written under a lock.
+base::atomic<int> installed{0};
+// The process to which the thread belongs. Guarded by that lock.
+process_id thread_process = 0;
+// 1: the signal has come.
+base::atomic<std::uint32_t> signal_pending{0};
 base::atomic<os_thread_id> os_thread{0};
 base::atomic<std::uint32_t> ready{0};
 
@@ -56,12 +59,12 @@ void wait_for_signals(void*) noexcept {
 constinit std::mutex choosing;
 const base::atfork_lock hold_choosing(choosing);
 
-// With that lock held.
+// The caller holds that lock.
 void start_thread() {
     ready.store(0);
-    signal_pending.store(0); // a child's parent answers for what came before
+    signal_pending.store(0); // the parent of a child handles the signals that came before
     thread waits(&wait_for_signals, nullptr);
-    waits.disown(); // it ends with the process
+    waits.disown(); // the thread ends with the process
     thread_process = this_process();
     while (ready.load() == 0) futex_wait(ready, 0);
 }

@@ -13,21 +13,21 @@
 namespace sennit::sys {
 
 namespace {
-// What may be spent on ends of solitudes, 1 to 20 us each: some in a row, and less than a hundredth
-// of the time.
+// The budget for ending exclusive mode, at 1 to 20 us each: up to 32 times in a row, and otherwise
+// less than a hundredth of the time.
 constexpr std::int64_t max_revocations = 32;
 constexpr std::int64_t ns_per_revocation = 2'000'000;
 constexpr std::int64_t drained_ns = 10'000'000;
 } // namespace
 
-// A lock of its own, since a spin lock would ask the company.
+// The gate has its own lock, because a spin lock would ask for the thread's mode.
 class single_thread_mode::gate_guard {
 public:
     explicit gate_guard(single_thread_mode& whose) noexcept : gate_(whose.gate_) {
-        for (unsigned round = 0; gate_.exchange_acq(1) != 0; ++round)
-            base::spin_pause(round); // pairs with the release
+        // pairs with the release in the destructor
+        for (unsigned round = 0; gate_.exchange_acq(1) != 0; ++round) base::spin_pause(round);
     }
-    ~gate_guard() { gate_.store_rel(0); } // pairs with the next one's exchange
+    ~gate_guard() { gate_.store_rel(0); } // pairs with the next holder's exchange
     gate_guard(const gate_guard&) = delete;
 
 private:
@@ -57,8 +57,9 @@ void single_thread_mode::unregister_thread(base::thread_registration& me,
 
 void single_thread_mode::grant_exclusive(std::int64_t now_ns) noexcept {
     if (exclusive_ || registered_.load_rlx() != 1) return; // under the lock
-    // The seeker is a member, so it is that one. Any other one is not looked at: it may be of a
-    // thread that has ended in some way in which it could not leave.
+    // The candidate is registered, so it is the only registered thread. A candidate is a worker
+    // that asked itself; no other registration is read, because it may belong to a thread that
+    // ended without unregistering.
     if (!candidate_) return;
     const std::int64_t saved = (now_ns - counted_ns_) / ns_per_revocation;
     if (saved > 0) {
@@ -67,31 +68,32 @@ void single_thread_mode::grant_exclusive(std::int64_t now_ns) noexcept {
     }
     if (revocations_ >= max_revocations) return;
     exclusive_ = candidate_;
-    exclusive_->mode.store_rel(
-        base::thread_registration::exclusive); // pairs with enter: it sees what others did before
-                                               // they left
+    // Pairs with begin_exclusive, which sees the writes that other threads made before they
+    // unregistered.
+    exclusive_->mode.store_rel(base::thread_registration::exclusive);
 }
 
-// Where the system has come to refuse barriers (a filter for system calls), it takes the time in
-// which any store leaves its processor's buffer many times over.
+// Ends exclusive mode. If the system has come to refuse membarrier (a system call filter), the
+// caller waits 10 ms instead, in which any store leaves its processor's buffer many times over.
 void single_thread_mode::revoke_exclusive() noexcept {
     base::thread_registration& other = *exclusive_;
-    other.mode.store_rlx(
-        base::thread_registration::shared); // pairs through the barrier with its second look
+    // pairs through the barrier with the second look in begin_exclusive
+    other.mode.store_rlx(base::thread_registration::shared);
     if (!SENNIT_MUTANT("barrier at the end of exclusive mode") && !barrier_all_threads())
         for (const std::int64_t until = now_ns() + drained_ns; now_ns() < until;)
             base::spin_pause(0);
     if (!SENNIT_MUTANT("wait for the exclusive thread"))
-        for (unsigned round = 0; other.busy.load_acq() != 0; ++round)
-            base::spin_pause(round); // pairs with leave
+        // pairs with end_exclusive
+        for (unsigned round = 0; other.busy.load_acq() != 0; ++round) base::spin_pause(round);
     exclusive_ = nullptr;
     ++revocations_;
 }
 
 void single_thread_mode::try_become_exclusive(base::thread_registration& me,
                                               std::int64_t now_ns) noexcept {
-    // Own thread. Who has left, as a relief does that stands down, is a stranger until its next
-    // lock: the one member that there may be is another one, and the two would be counted as one.
+    // Own thread. A worker that has unregistered, as a spare worker does when it is deactivated,
+    // stays unregistered until its next lock. The one registered thread may then be another thread,
+    // and the check below would count the two as one.
     if (me.mode.load_rlx() != base::thread_registration::shared &&
         !SENNIT_MUTANT("an unregistered thread does not become exclusive"))
         return;
@@ -102,15 +104,16 @@ void single_thread_mode::try_become_exclusive(base::thread_registration& me,
 }
 
 void single_thread_mode::reset_after_fork(base::thread_registration& me) noexcept {
-    // All this orders nothing: there is one thread only.
+    // orders nothing: the child has one thread only
     const bool member = me.mode.load_rlx() != base::thread_registration::unregistered;
     me.mode.store_rlx(member ? base::thread_registration::shared
                              : base::thread_registration::unregistered);
     me.busy.store_rlx(0);
+    // orders nothing: one thread
     registered_.store_rlx(member ? 1 : 0);
     candidate_ = nullptr;
     exclusive_ = nullptr;
-    gate_.store_rlx(0); // one thread only
+    gate_.store_rlx(0); // orders nothing: one thread
 }
 
 } // namespace sennit::sys
@@ -126,11 +129,13 @@ namespace sennit::base {
 namespace {
 constinit sys::single_thread_mode process_mode;
 
-// A thread that ends leaves. Where the system has no more keys nobody is alone any more once such a
-// thread has come. Of several that make the key at once one keeps his: nobody waits for another,
-// who may be missing in a child of fork().
+// Unregisters a thread when it ends. If the system has no more keys, exclusive mode never returns
+// after such a thread has registered. If several threads create the key concurrently, one of them
+// keeps its key. No thread waits for another, because the other thread may be missing in a child of
+// fork().
 void unregister_at_thread_end() noexcept {
-    static constinit base::atomic<std::uint64_t> made{0}; // one more than the key
+    // the key plus one; 0 before the key is created
+    static constinit base::atomic<std::uint64_t> made{0};
     std::uint64_t one = made.load();
     if (one == 0) {
         pthread_key_t fresh;
@@ -140,8 +145,8 @@ void unregister_at_thread_end() noexcept {
         else
             ::pthread_key_delete(fresh);
     }
-    ::pthread_setspecific(static_cast<pthread_key_t>(one - 1),
-                          &process_mode); // any value that is not null
+    // any value that is not null
+    ::pthread_setspecific(static_cast<pthread_key_t>(one - 1), &process_mode);
 }
 } // namespace
 
@@ -154,8 +159,9 @@ void register_this_thread() noexcept {
 
 void unregister_this_thread() noexcept {
     thread_registration& me = sennit_thread_registration;
+    // own thread
     if (me.mode.load_rlx() != thread_registration::unregistered)
-        process_mode.unregister_thread(me, sys::coarse_now_ns()); // own thread
+        process_mode.unregister_thread(me, sys::coarse_now_ns());
 }
 
 void try_become_exclusive(std::int64_t now_ns) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works with the library at this moment: the half of sennit/detail/sys/single_threaded.hpp that
-// is hardly ever needed.
+// The registry of the threads that work with the library: the rarely executed half of
+// sennit/detail/sys/single_threaded.hpp.
 #pragma once
 
 #include "sennit/detail/sys/single_threaded.hpp"
@@ -9,21 +9,22 @@
 
 namespace sennit::sys {
 
-// Thread-safe. Each membership is its thread's.
+// Thread-safe. Each registration belongs to one thread.
 class single_thread_mode {
 public:
     constexpr single_thread_mode() noexcept = default;
 
-    // A stranger. One that has sought solitude before has it, if it is the only one and none ended
-    // a moment ago.
+    // Registers an unregistered thread. If the thread has asked for exclusive mode before, it
+    // becomes exclusive, provided it is the only registered thread and the budget for ending
+    // exclusive mode is not used up.
     void register_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
-    // A member. If one is left that seeks solitude, it has it, but not soon after the last one has
-    // ended.
+    // Unregisters a registered thread. If one thread is left and it is the candidate, it becomes
+    // exclusive, within the budget.
     void unregister_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
-    // A member that is in company: the same for itself. Anybody else: nothing.
+    // For a thread in shared mode: asks for exclusive mode. For another thread: does nothing.
     void try_become_exclusive(base::thread_registration& me, std::int64_t now_ns) noexcept;
     bool may_be_only_thread() const noexcept { return registered_.load_rlx() == 1; } // a hint
-    // In the child of a fork, which has one thread.
+    // For the child of a fork, which has one thread.
     void reset_after_fork(base::thread_registration& me) noexcept;
 
 private:
@@ -31,13 +32,17 @@ private:
     void revoke_exclusive() noexcept;
     void grant_exclusive(std::int64_t now_ns) noexcept;
 
-    base::atomic<std::uint32_t> gate_{
-        0}; // a spin lock, which would ask the company; guards all below
+    // Guards the members below. Not a base::spin_lock, which would ask for the thread's mode.
+    base::atomic<std::uint32_t> gate_{0};
     base::atomic<std::uint32_t> registered_{0};
-    base::thread_registration* candidate_ = nullptr; // a member: who has sought solitude last
-    base::thread_registration* exclusive_ = nullptr; // the member that is
-    std::int64_t revocations_ = 0;                   // of solitudes, less those that are forgotten
-    std::int64_t counted_ns_ = 0;                    // until when
+    // The registered thread that asked for exclusive mode last; null: none.
+    base::thread_registration* candidate_ = nullptr;
+    // The registered thread in exclusive mode; null: none.
+    base::thread_registration* exclusive_ = nullptr;
+    // Ends of exclusive mode that still count against the budget.
+    std::int64_t revocations_ = 0;
+    // The time up to which the budget has been replenished.
+    std::int64_t counted_ns_ = 0;
 };
 
 } // namespace sennit::sys

@@ -7,8 +7,8 @@
 namespace sennit::base {
 
 void spin_pause(unsigned round) noexcept {
-    constexpr unsigned rounds_before_yield =
-        64; // about 2 us: longer than any section that these locks guard
+    // About 2 us: longer than any section that these locks guard.
+    constexpr unsigned rounds_before_yield = 64;
     if (round < rounds_before_yield)
         sys::cpu_relax();
     else

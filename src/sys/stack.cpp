@@ -21,11 +21,11 @@ namespace sennit::sys {
 namespace {
 
 constexpr int madv_guard_install = 102; // MADV_GUARD_INSTALL; older headers lack the name
-constexpr std::size_t first_slab = 4;   // stacks: a small runtime maps little
+constexpr std::size_t first_slab = 4;   // in stacks: a small runtime maps little
 constexpr std::size_t largest_slab = 64;
-// Tops of neighbouring stacks are set off against each other, or all hot frames of many contexts
-// would fall into the same sets of the first-level cache. A step is more than a context and its
-// first frame take; who blocks has the other 1.5 KB of the page at least.
+// The tops of neighbouring stacks are staggered; otherwise all hot frames of many contexts would
+// fall into the same sets of the first-level cache. A step is larger than a context and its first
+// frame. A context that blocks has at least the remaining 1.5 KB of the page.
 constexpr std::size_t stagger_step = 640;
 constexpr std::size_t stagger_steps = 4;
 static_assert(stagger_step % stack_alignment == 0);
@@ -59,7 +59,7 @@ guard_kind probe_guards() noexcept {
     return known ? guard_kind::madvise : guard_kind::mprotect;
 }
 
-// Guards by mprotect cost two mappings each; all sources of the process share this budget.
+// Guards by mprotect cost two mappings each; all stack sources of the process share this budget.
 std::size_t read_protected_limit() noexcept {
     std::size_t mappings = 65'530;
     if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
@@ -68,8 +68,8 @@ std::size_t read_protected_limit() noexcept {
     }
     return mappings / 4; // guards: at most half of all mappings
 }
-// Read by whoever comes first, or by several: nobody waits for another, who may be missing in a
-// child of fork().
+// The first caller reads the limit, and several threads may do so concurrently. No thread waits for
+// another, because the other thread may be missing in a child of fork().
 std::size_t protected_limit() noexcept {
     static constinit base::atomic<std::size_t> limit{0};
     if (limit.load() == 0) limit.store(read_protected_limit());
@@ -94,21 +94,22 @@ void stack_source::add_slab() {
     std::size_t count =
         slabs_.empty() ? first_slab : std::min(slabs_.back().stacks * 2, largest_slab);
     if (slabs_.size() == slabs_.capacity()) slabs_.reserve(2 * slabs_.size() + 16);
-    if (idle_.capacity() < made_ + count)
-        idle_.reserve(2 * (made_ + count)); // so that give() never allocates
+    // so that give() never allocates
+    if (idle_.capacity() < made_ + count) idle_.reserve(2 * (made_ + count));
     void* memory = MAP_FAILED;
-    for (;; count /= 2) { // where address space is short, one stack may still fit
+    for (;; count /= 2) { // if address space is short, one stack may still fit
         if (count == 0) throw std::bad_alloc();
         memory = ::mmap(nullptr, count * stride_ + guard_size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (memory != MAP_FAILED) break;
     }
-    ::madvise(memory, count * stride_ + guard_size,
-              MADV_NOHUGEPAGE); // a touched page shall cost a page; refusal is harmless
+    // Touching one page must cost one page. A refusal is harmless.
+    ::madvise(memory, count * stride_ + guard_size, MADV_NOHUGEPAGE);
     slabs_.push_back({static_cast<std::byte*>(memory), count});
     made_ += count;
     fresh_ = count;
-    guard(static_cast<std::byte*>(memory)); // the others when what lies below them is taken first
+    // the other guards are made when the stack below them is first taken
+    guard(static_cast<std::byte*>(memory));
 }
 
 stack stack_source::carve(const slab& from, std::size_t index) const noexcept {
@@ -155,8 +156,8 @@ void stack_source::give(stack used) noexcept {
 void stack_source::trim() noexcept {
     std::lock_guard lock(mutex_);
     for (const stack& one : idle_)
-        ::madvise(one.low, usable_ + beside_,
-                  MADV_DONTNEED); // keeps guards; a refusal leaves the pages where they are
+        // Keeps guards. A refusal leaves the pages in place.
+        ::madvise(one.low, usable_ + beside_, MADV_DONTNEED);
 }
 
 std::size_t stack_source::live() const noexcept {

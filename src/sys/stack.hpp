@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for stacks: many of one size, carved out of large mappings, with a guard between any two.
+// Memory for stacks: many stacks of one size, carved out of large mappings, with a guard between
+// any two.
 //
-// First touches of pages cost 1 to 11 us, so a stack that was given back keeps its pages and is the
-// next to be taken. Slabs are one mapping of many stacks: guards made with MADV_GUARD_INSTALL
-// (Linux 6.13) split no mapping, so a million guarded stacks fit under the kernel's limit of 65,530
-// mappings. Older kernels get mprotect guards up to half of that limit, then stacks without some
-// (`unguarded` counts these guards). SENNIT_NO_MADV_GUARD=1 in the environment makes a source
+// The first touch of a page costs 1 to 11 us, so a returned stack keeps its pages and is the next
+// to be taken. A slab is one mapping of many stacks. Guards made with MADV_GUARD_INSTALL (Linux
+// 6.13) split no mapping, so a million guarded stacks fit under the kernel's limit of 65,530
+// mappings. On older kernels, mprotect makes guards for up to half of that limit; further stacks
+// lack some guards (`unguarded` counts the missing ones). SENNIT_NO_MADV_GUARD=1 in the environment
+// makes a source behave as on an older kernel.
 // behave as on an older kernel.
 #pragma once
 
@@ -17,10 +19,10 @@
 
 namespace sennit::sys {
 
-inline constexpr std::size_t stack_alignment = 128; // bytes, of a stack's upper end
+inline constexpr std::size_t stack_alignment = 128; // alignment in bytes of a stack's upper end
 
-// Frames take [low, high), and what belongs to them [high, end); guards lie right below and right
-// above.
+// Frames occupy [low, high), and the stack's other data [high, end). Guards lie right below and
+// right above.
 struct stack {
     std::byte* low = nullptr;
     std::byte* high = nullptr;
@@ -31,25 +33,25 @@ enum class guard_kind { madvise, mprotect, none };
 
 inline constexpr std::size_t min_stack_size = std::size_t{16} << 10;
 inline constexpr std::size_t max_stack_size = std::size_t{1} << 30;
-inline constexpr std::size_t guard_size =
-    std::size_t{64} << 10; // address space; frames up to this size cannot jump it
+// Address space in bytes. A frame of up to this size cannot jump over the guard.
+inline constexpr std::size_t guard_size = std::size_t{64} << 10;
 
-// Thread-safe, but for construction and destruction.
+// Thread-safe, except for construction and destruction.
 class stack_source {
 public:
-    // `usable_size` in bytes, rounded up to pages, as is `beside`: bytes above each stack, which
-    // may use the rest of its uppermost page as well. Throws std::invalid_argument outside the
-    // limits above.
+    // `usable_size` in bytes, rounded up to pages, and `beside`, also rounded up to pages: bytes
+    // above each stack, which may use the rest of the stack's uppermost page as well. Throws
+    // std::invalid_argument outside the limits above.
     explicit stack_source(std::size_t usable_size, std::size_t beside = 0);
     ~stack_source(); // all stacks must be back
     stack_source(const stack_source&) = delete;
 
-    // Throws std::bad_alloc when the system refuses memory; nothing is lost then.
+    // Throws std::bad_alloc if the system refuses memory; the source is then unchanged.
     stack take();
     void give(stack used) noexcept;
 
-    // Returns the pages of all idle stacks to the system. Their next use pays for first touches
-    // again.
+    // Returns the pages of all idle stacks to the system. The next use of such a stack pays for
+    // first touches again.
     void trim() noexcept;
 
     guard_kind guards() const noexcept { return guards_; }

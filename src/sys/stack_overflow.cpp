@@ -19,13 +19,14 @@ namespace {
 
 constinit mutex installing;
 const base::atfork_lock hold_installing(installing);
-fault_describer describer = nullptr; // set once
+fault_describer describer = nullptr; // written once
 struct sigaction previous_segv;
 struct sigaction previous_bus;
 
 void handle_fault(int number, siginfo_t* info, void* machine) {
     char text[256];
-    const bool fault = info->si_code > 0; // else somebody sent the signal, and there is no address
+    // otherwise a process sent the signal, and there is no address
+    const bool fault = info->si_code > 0;
     if (fault && describer && describer(info->si_addr, text, sizeof text)) {
         report({"sennit: ", text, "\n"});
         std::abort();
@@ -34,12 +35,12 @@ void handle_fault(int number, siginfo_t* info, void* machine) {
     if (before.sa_flags & SA_SIGINFO) {
         before.sa_sigaction(number, info, machine);
     } else if (before.sa_handler == SIG_DFL || (before.sa_handler == SIG_IGN && fault)) {
-        // Ignoring a fault is not possible: the instruction would fault for ever. It faults once
-        // more, by default now.
+        // A fault cannot be ignored: the instruction would fault forever. So the instruction faults
+        // once more, with the default action.
         struct sigaction standard{};
         standard.sa_handler = SIG_DFL;
         ::sigaction(number, &standard, nullptr);
-        if (!fault) ::raise(number); // nothing faults once more
+        if (!fault) ::raise(number); // a sent signal does not repeat itself
     } else if (before.sa_handler != SIG_IGN) {
         before.sa_handler(number);
     }
@@ -68,8 +69,8 @@ signal_stack::signal_stack() {
         ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     memory_ = memory;
-    ::mprotect(memory, page,
-               PROT_NONE); // a guard; without it the handler's own overflow would go unseen
+    // The guard of the signal stack. Without it the handler's own overflow would go unnoticed.
+    ::mprotect(memory, page, PROT_NONE);
     stack_t ours{};
     ours.ss_sp = static_cast<std::byte*>(memory) + page;
     ours.ss_size = bytes_ - page;

@@ -21,7 +21,7 @@ void restore_state(machine_context& to, exception_globals& globals) noexcept {
 }
 
 #ifdef SENNIT_ADDRESS_SANITIZER
-// A fake stack ends with its last switch: we adopt it, and leave it for good.
+// A fake stack ends with its last switch: this function adopts it, and leaves it for good.
 __attribute__((no_sanitize("address"))) void end_notes(machine_context& of) noexcept {
     if (!of.asan_fake_stack) return;
     void* const its = std::exchange(of.asan_fake_stack, nullptr);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaves one stack for another: the machine half of a context switch.
+// Switches from one stack to another: the machine half of a context switch.
 //
-// `switch_stacks(from, to, globals)` saves what a thread of control owns beside its stack
-// (exceptions in flight, floating-point control words that were changed: both hardly ever; the
-// sanitizers' notes), then jumps. It returns when somebody switches back to `from`, perhaps in
-// another thread: nothing thread-local that was read before may be used after.
+// `switch_stacks(from, to, globals)` saves the state that a thread of control owns beside its
+// stack, then jumps. This state is the exceptions in flight, floating-point control words that were
+// changed (both are rare), and the sanitizers' notes. The call returns when a thread switches back
+// to `from`. That may be another thread, so a thread-local value that was read before must not be
+// used afterwards.
 //
 // The jump itself is inline assembly with a clobber list, one small file per processor, so that the
 // compiler saves just the registers that are live. It must not throw. Its cost:
@@ -36,27 +37,30 @@
 
 namespace sennit::sys {
 
-// What is saved of a thread of control that does not run. `sp` is valid only then.
+// The saved state of a thread of control that does not run. `sp` is valid only while it does not
+// run.
 struct machine_context {
     void* sp = nullptr;
-    bool keeps = false; // something in the two lines marked so; else they are as at first
+    // True if a member marked "kept" holds a value; otherwise both are as at construction.
+    bool keeps = false;
     exception_globals exceptions{};             // kept
-    std::uint64_t fp_usual = read_fp_control(); // control words at its making
-    std::uint64_t fp_control = 0;               // kept: others that it has set since; 0: none
+    std::uint64_t fp_usual = read_fp_control(); // the control words at construction
+    std::uint64_t fp_control = 0;               // kept: control words set since then; 0: unchanged
     const void* stack_low = nullptr;            // for AddressSanitizer
     std::size_t stack_size = 0;
     void* asan_fake_stack = nullptr;
     void* tsan_fiber = nullptr;
 };
 
-// Takes exceptions in flight and changed modes from the thread, and gives them back.
+// The first takes exceptions in flight and changed modes from the thread; the second gives them
+// back.
 void keep_state(machine_context& from, exception_globals& globals) noexcept;
 void restore_state(machine_context& to, exception_globals& globals) noexcept;
 
-// What the sanitizers keep for a context that nobody will switch to again.
+// Ends the sanitizers' notes for a context to which no thread will switch again.
 void end_notes(machine_context& of) noexcept;
 
-// First thing on a stack that was just switched to, also on a new one (then `self` has no fake
+// Must run first on a stack that was just switched to, also on a new stack (`self` then has no fake
 // stack yet).
 inline void arrived(machine_context& self) noexcept {
 #ifdef SENNIT_ADDRESS_SANITIZER
@@ -66,8 +70,8 @@ inline void arrived(machine_context& self) noexcept {
 #endif
 }
 
-// `globals` are those of the calling thread, `modes` were noted since it last ran other code. The
-// caller is not instrumented by ThreadSanitizer, since its shadow stack changes under it between
+// `globals` are those of the calling thread; `modes` were noted since the thread last ran other
+// code. ThreadSanitizer must not instrument the caller, because its shadow stack changes between
 // the note and the jump.
 [[gnu::always_inline]] inline void switch_stacks(machine_context& from, machine_context& to,
                                                  exception_globals& globals,

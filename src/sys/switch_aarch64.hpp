@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stack jump for AArch64 (AAPCS64). Included by sys/switch.hpp only.
 //
-// Layout at a saved stack pointer, upwards: frame pointer, link register, address to go on at,
+// Layout at a saved stack pointer, upwards: frame pointer, link register, address to continue at,
 // padding (sp stays 16-byte aligned). x18 belongs to the platform and is left alone. The landing
 // point carries `bti j`.
 #pragma once
@@ -36,7 +36,7 @@ namespace sennit::sys {
                    "v31", "memory", "cc");
 }
 
-// Where a saved thread of control goes on, with which stack and frame pointer.
+// Where a saved thread of control continues, with which stack and frame pointer.
 struct saved_position {
     const void* pc;
     const void* sp;
@@ -49,7 +49,8 @@ inline saved_position position_of_saved(const void* saved) noexcept {
 
 inline void* prepare_stack(void* high, void (*entry)()) noexcept {
     // SAFETY: `high` is the 16-byte aligned upper end of writable memory. `entry` finds sp 16-byte
-    // aligned, the frame pointer and link register of whoever jumped; it never returns.
+    // aligned, and the frame pointer and link register of the code that jumped. `entry` never
+    // returns.
     auto* sp = static_cast<std::uint64_t*>(high) - 4;
     sp[0] = 0;
     sp[1] = 0;
@@ -64,7 +65,7 @@ inline std::uint64_t read_fp_control() noexcept {
     return fpcr;
 }
 
-// The modes at its making.
+// The floating-point modes at construction.
 class fp_note {
 public:
     [[gnu::always_inline]] fp_note() noexcept : control_(read_fp_control()) {}

@@ -6,15 +6,16 @@
 
 namespace sennit::sys {
 
-// Such as `serve(int)+0x2c (server+0x14a2c)`: the symbol, if the dynamic symbol table knows it
-// (link a program with -rdynamic), then the file and the offset in it, which addr2line understands.
-// Throws std::bad_alloc.
+// Returns text such as `serve(int)+0x2c (server+0x14a2c)`: the symbol, if the dynamic symbol table
+// contains it (link a program with -rdynamic), then the file and the offset in it, which addr2line
+// understands. Throws std::bad_alloc.
 std::string symbolize(const void* address);
 
-// The variable's name if the address lies in one that the dynamic symbol table knows; else empty.
+// The name of the variable that contains the address, if the dynamic symbol table knows it;
+// otherwise empty.
 std::string symbolize_data(const void* address);
 
-// A type's name as people write it, from std::type_info::name().
+// A type's readable name, from std::type_info::name().
 std::string demangle(const char* name);
 
 } // namespace sennit::sys

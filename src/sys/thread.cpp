@@ -41,7 +41,7 @@ thread::thread(void (*entry)(void*) noexcept, void* argument) {
             "sennit: [SNT-019] cannot create a worker thread; raise the limit of threads (ulimit "
             "-u, the cgroup's pids.max) "
             "or ask for fewer workers");
-    (void)what.release(); // the thread's now
+    (void)what.release(); // the thread owns it now
     joinable_ = true;
 }
 
@@ -53,7 +53,7 @@ void thread::join() noexcept {
 }
 
 void thread::minimize_timer_slack() noexcept {
-    ::prctl(PR_SET_TIMERSLACK, 1UL); // where it is refused, sleeps are as usual
+    ::prctl(PR_SET_TIMERSLACK, 1UL); // if the system refuses, sleeps are as usual
 }
 
 void thread::set_name(const char* name) noexcept {
@@ -79,11 +79,12 @@ void yield_thread() noexcept {
 }
 
 void install_atfork_handlers() {
-    // A throw leaves the variable uninitialised, so that the next call asks again.
+    // A throw leaves the variable uninitialised, so that the next call tries again.
     [[maybe_unused]] static const bool registered = [] {
         using base::atfork_lock;
         const auto in_child = [] {
-            base::reset_registration_after_fork(); // first: it guards the others' locks
+            // First, because the registration guards the other locks.
+            base::reset_registration_after_fork();
             atfork_lock::unlock_all();
             generation.fetch_add(1);
         };
@@ -97,14 +98,14 @@ unsigned fork_generation() noexcept {
     return generation.load();
 }
 
-// Before main, where no other thread can fork during the first call, whose child would wait for the
-// end of it for ever.
+// Runs before main, where no other thread can fork during the first call. The child of such a fork
+// would wait forever for the end of that call.
 [[maybe_unused]] static const bool atfork_handlers_installed = []() noexcept {
     try {
         install_atfork_handlers();
         return true;
     } catch (const std::bad_alloc&) {
-        return false; // whoever needs it asks again, and is told
+        return false; // a later caller tries again, and receives the exception
     }
 }();
 

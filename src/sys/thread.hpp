@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operating-system thread, and what a thread can do to itself.
+// An operating-system thread, and the operations of a thread on itself.
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
@@ -14,8 +14,8 @@ namespace sennit::sys {
 class thread {
 public:
     thread() noexcept = default;
-    // Runs `entry(argument)`. Throws std::system_error when the system refuses the thread,
-    // std::bad_alloc when it refuses memory.
+    // Runs `entry(argument)`. Throws std::system_error if the system refuses the thread,
+    // std::bad_alloc if it refuses memory.
     thread(void (*entry)(void*) noexcept, void* argument);
     thread(thread&& other) noexcept
         : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
@@ -33,13 +33,14 @@ public:
 
     bool joinable() const noexcept { return joinable_; }
     void join() noexcept;
-    pthread_t handle() const noexcept { return handle_; } // of a joinable one
-    void disown() noexcept { joinable_ = false; } // in a child of fork(): there is no such thread
+    pthread_t handle() const noexcept { return handle_; } // requires a joinable thread
+    // For a child of fork(), in which the thread does not exist.
+    void disown() noexcept { joinable_ = false; }
 
     // Names the calling thread (cut to 15 characters).
     static void set_name(const char* name) noexcept;
-    // Of the calling thread, and of those it makes: sleeps end when they should, not up to 50 us
-    // later as usual.
+    // Applies to the calling thread and the threads that it creates: their sleeps end on time, and
+    // not up to 50 us later as usual.
     static void minimize_timer_slack() noexcept;
 
 private:
@@ -52,8 +53,8 @@ std::error_code pin_this_thread(unsigned cpu) noexcept;
 
 void yield_thread() noexcept;
 
-// Counts the forks that this process is the child of; `install_atfork_handlers` must have been
-// called before the fork. Throws std::bad_alloc.
+// Installs the handlers that count the forks between the first process and this one. It must have
+// been called before the fork. Throws std::bad_alloc.
 void install_atfork_handlers();
 unsigned fork_generation() noexcept;
 

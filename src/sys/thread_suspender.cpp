@@ -20,14 +20,14 @@ namespace sennit::sys {
 namespace {
 
 struct sigaction previous;
-// Nobody is in there when fork() comes, or the child would find the loader's lock taken for ever,
-// which the C library leaves as it was.
+// No thread is inside the loader when fork() runs. Otherwise the child would find the loader's lock
+// taken forever, because the C library leaves that lock unchanged.
 std::mutex loader_in_use;
 const base::atfork_lock hold_loader(loader_in_use);
 
-// ThreadSanitizer puts a handler off until the thread's next atomic access, which a sleeper comes
-// to only when its system call is not restarted; and who was about to call the system when the
-// signal came, only by another signal.
+// ThreadSanitizer delays a handler until the thread's next atomic access. A sleeper reaches that
+// access only if its system call is not restarted. A thread that was about to make the system call
+// when the signal came reaches it only after another signal.
 #ifdef SENNIT_THREAD_SANITIZER
 constexpr int restart = 0;
 constexpr std::int64_t send_again_ns = 10'000'000;
@@ -38,7 +38,7 @@ constexpr std::int64_t send_again_ns = std::numeric_limits<std::int64_t>::max();
 
 code_position position_of(const ucontext_t& machine) noexcept {
     code_position where;
-    // SAFETY: register contents are addresses; nobody follows them here.
+    // SAFETY: register contents are addresses, and this code does not dereference them.
 #if defined(__x86_64__)
     where.pc = reinterpret_cast<const void*>(machine.uc_mcontext.gregs[REG_RIP]);
     where.sp = reinterpret_cast<const std::byte*>(machine.uc_mcontext.gregs[REG_RSP]);
@@ -90,8 +90,8 @@ void install_thread_suspender() noexcept {
     previous = now;
     struct sigaction ours{};
     ours.sa_sigaction = &handle;
-    ours.sa_flags =
-        SA_SIGINFO | SA_ONSTACK | restart; // its own stack: a fiber's may have little room left
+    // On the signal stack: a fiber's stack may have little room left.
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | restart;
     sigfillset(&ours.sa_mask);
     ::sigaction(SIGURG, &ours, nullptr);
 }
@@ -125,10 +125,11 @@ bool thread_suspender::wait_until(const thread& whom, std::int64_t deadline_ns) 
             continue;
         if (!again) {
             std::uint32_t seen = requested;
-            return !state_.cas(seen, running); // it may have come in the last moment
+            return !state_.cas(seen, running); // the thread may have stopped in the last moment
         }
-        (void)send(
-            whom); // who has stopped meanwhile finds, when it goes on, that this one came too late
+        // A thread that has stopped meanwhile finds, when it resumes, that this signal came too
+        // late.
+        (void)send(whom);
     }
 }
 
@@ -152,12 +153,13 @@ void with_loader_locked(void (*function)(void*), void* argument) noexcept {
         void* argument;
     } what{function, argument};
     std::lock_guard guard(loader_in_use);
-    // The loader holds its lock around the callback, and its owner may come in again.
+    // The loader holds its lock during the callback, and the thread that owns the lock may enter
+    // again.
     ::dl_iterate_phdr(
         [](dl_phdr_info*, std::size_t, void* given) {
             auto& mine = *static_cast<call*>(given);
             mine.function(mine.argument);
-            return 1; // once is enough
+            return 1; // stops the iteration after the first call
         },
         &what);
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops a thread of this process where it is, for a look at what it holds still, and lets it go on.
+// Suspends a thread of this process wherever it is, so that another thread can examine its state,
+// and resumes it.
 //
-// The thread is sent a signal (SIGURG: ignored by default, passed over by debuggers; Go uses it for
-// the same) and waits in the handler. A thread that was in a system call goes on with it, or finds
-// it interrupted where the kernel cannot restart it. While threads are halted the caller must not
-// take a lock that one of them may hold: no memory from the allocator, no output.
+// The suspender sends a signal (SIGURG: ignored by default, passed over by debuggers; Go uses it
+// for the same purpose), and the thread waits in the handler. A thread that was in a system call
+// continues the call, or finds it interrupted if the kernel cannot restart it. While threads are
+// suspended, the caller must not take a lock that one of them may hold: no memory from the
+// allocator, no output.
 //
-// State of a thread_suspender: going; asked; halted; who is let go is going again. Only the asker
+// State of a thread_suspender: running; requested; suspended; then running again. Only the
+// requester changes running to requested and suspended to running. Only the handler changes
+// requested to suspended.
 // goes from going to asked and from halted to going, only the handler from asked to halted.
 #pragma once
 
@@ -17,25 +21,26 @@
 
 namespace sennit::sys {
 
-// Where a thread stands.
+// The position of a thread in its code.
 struct code_position {
     const void* pc = nullptr;
     const std::byte* sp = nullptr;
-    const std::byte* handler_sp =
-        nullptr; // the handler's own: the same stack, or the one for signals
+    // The handler's own stack pointer: on the same stack, or on the signal stack.
+    const std::byte* handler_sp = nullptr;
 };
 
 class thread_suspender {
 public:
-    // Asks. One asker at a time. False: the system refuses.
+    // Requests a suspension. One requester at a time. False: the system refuses.
     bool request(const thread& whom) noexcept;
-    // Whether the thread that was asked has stopped before the deadline (CLOCK_MONOTONIC); else it
-    // is not asked any more.
+    // True if the thread was suspended before the deadline (CLOCK_MONOTONIC); otherwise the request
+    // is withdrawn.
     bool wait_until(const thread& whom, std::int64_t deadline_ns) noexcept;
     void resume() noexcept;
-    const code_position& where() const noexcept { return where_; } // of a halted one
+    // Requires a suspended thread.
+    const code_position& where() const noexcept { return where_; }
 
-    // For the handler.
+    // Called by the handler.
     void suspend_here(const code_position& where) noexcept;
 
 private:
@@ -46,18 +51,19 @@ private:
     code_position where_;
 };
 
-// Before the first `request`, and again each time: puts the handler back if somebody has replaced
-// it. A signal of this number that is none of ours goes to the handler that was there before.
+// Must be called before the first `request`; a later call restores the handler if the program has
+// replaced it. A signal of this number that is not from this class goes to the handler that was
+// installed before.
 void install_thread_suspender() noexcept;
 
-// The calling thread may be halted, whatever signals its maker had blocked.
+// Lets the calling thread be suspended, even if its creator had blocked signals.
 void allow_thread_suspension() noexcept;
 
-// The number of the signal, if nobody else handles it; else 0. A system call.
+// The number of the signal, if no other handler is installed for it; otherwise 0. A system call.
 int thread_suspender_signal() noexcept;
 
-// Calls `function(argument)` while no other thread is inside the dynamic loader, nor can get there:
-// unwinding asks it.
+// Calls `function(argument)` while no other thread is inside the dynamic loader or can enter it.
+// Unwinding uses the loader.
 void with_loader_locked(void (*function)(void*), void* argument) noexcept;
 
 } // namespace sennit::sys

@@ -22,7 +22,8 @@ void tighten(std::optional<double>& limit, std::optional<double> candidate) {
     if (candidate && *candidate > 0 && (!limit || *candidate < *limit)) limit = candidate;
 }
 
-// Both are microseconds. "max" and -1, for no limit, are no counts; neither is what makes no sense.
+// Both arguments are in microseconds. "max" and -1, for no limit, give no ratio; neither do
+// malformed numbers.
 std::optional<double> ratio(const std::string& quota, const std::string& period) {
     const auto used = parse_count(quota), of = parse_count(period);
     if (!used || !of || *used == 0 || *of == 0) return std::nullopt;
@@ -71,16 +72,16 @@ std::string unescaped(const std::string& path) {
 
 struct mount {
     std::string point;
-    std::string group_root; // the group that is visible at the mount point
+    std::string group_root; // the group at the root of the mount
 
     bool shows(const std::string& group) const {
         return group_root == "/" || group == group_root || group.starts_with(group_root + "/");
     }
 };
 
-// The mount where `group` can be seen; else any of the same type, since names of groups are
-// relative to a namespace. A line of mountinfo: "36 35 98:0 /root /point options… - type source
-// super-options".
+// Finds the mount in which `group` is visible; otherwise any mount of that type, because group
+// names are relative to a namespace. A line of mountinfo: "36 35 98:0 /root /point options… - type
+// source super-options".
 std::optional<mount> find_mount(const std::string& root, const std::string& type,
                                 const std::string& controller, const std::string& group) {
     std::optional<mount> any;
@@ -177,7 +178,7 @@ std::optional<std::vector<unsigned>> node_cpus(unsigned node, const std::string&
         const std::size_t dash = one.find('-');
         const auto first = parse_count(one.substr(0, dash));
         const auto last = dash == std::string::npos ? first : parse_count(one.substr(dash + 1));
-        if (!first || !last || *last >= (1u << 20)) continue; // makes no sense
+        if (!first || !last || *last >= (1u << 20)) continue; // malformed
         for (auto cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<unsigned>(cpu));
     }
     return cpus;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64: the compiler's unwinder (_Unwind_Backtrace) walks from its caller; ours is a function
-// whose call-frame information says that *its* caller is the one that was saved: the registers are
-// found in an array that rbx points to. Nothing is switched or written; the saved stack is only
-// read. What switch_stacks leaves behind is exactly described by the compiler's own information at
-// the landing point, so the unwinder never guesses.
+// x86-64: the compiler's unwinder (_Unwind_Backtrace) walks from its caller. Our caller is a
+// function whose call-frame information says that *its* caller is the saved thread of control, with
+// the registers in an array that rbx points to. Nothing is switched or written; the saved stack is
+// only read. At the landing point, the compiler's own information describes exactly the frame that
+// switch_stacks leaves behind, so the unwinder never guesses.
 //
-// AArch64: compilers keep frame pointers there; the chain is followed as long as it leads upwards
-// inside the stack.
+// AArch64: compilers keep frame pointers there. The walk follows the chain as long as it leads
+// upwards inside the stack.
 #include "sys/unwind.hpp"
 
 #include <unwind.h>
@@ -15,7 +15,7 @@
 
 #if defined(__x86_64__)
 
-struct sennit_registers { // the order is the assembly's
+struct sennit_registers { // the assembly relies on the order of the members
     const void* pc;
     const void* sp;
     const void* fp;
@@ -77,8 +77,8 @@ struct unwind_state {
 
 _Unwind_Reason_Code note(_Unwind_Context* at, void* argument) {
     auto& mine = *static_cast<unwind_state*>(argument);
-    if (mine.frame++ == 0) return _URC_NO_REASON; // sennit_unwind_from itself
-    // SAFETY: addresses, compared and printed only.
+    if (mine.frame++ == 0) return _URC_NO_REASON; // the frame of sennit_unwind_from itself
+    // SAFETY: the addresses are only compared and printed.
     const auto* sp = reinterpret_cast<const std::byte*>(_Unwind_GetCFA(at));
     const auto* pc = reinterpret_cast<const void*>(_Unwind_GetIP(at));
     if (sp < mine.low || sp > mine.high || !pc || mine.count == mine.most) return _URC_END_OF_STACK;
@@ -109,8 +109,8 @@ std::size_t unwind(const machine_context& from, const std::byte* low, const std:
     const auto* frame = static_cast<const std::byte*>(at.fp);
     while (count < most && frame >= low && frame + 16 <= high &&
            reinterpret_cast<std::uintptr_t>(frame) % 8 == 0) {
-        const auto* link =
-            reinterpret_cast<const void* const*>(frame); // SAFETY: inside the stack, aligned
+        // SAFETY: inside the stack, aligned.
+        const auto* link = reinterpret_cast<const void* const*>(frame);
         if (!link[1]) break;
         to[count++] = link[1];
         const auto* outer = static_cast<const std::byte*>(link[0]);

@@ -20,7 +20,7 @@ constinit thread_local worker_tls this_thread_tls{};
 }
 
 worker_tls& tls() noexcept {
-    asm volatile(""); // keeps calls from being merged as those of a pure function
+    asm volatile(""); // keeps the compiler from merging calls as it would for a pure function
     return this_thread_tls;
 }
 worker_tls& own_worker_tls() noexcept {

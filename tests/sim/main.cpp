@@ -141,11 +141,11 @@ std::vector<const scenario*> chosen(const std::vector<std::string>& names) {
 }
 
 struct account {
-    bool right = true; // as promised
+    bool right = true; // every scenario did what it promises
     std::uint64_t executions = 0;
 };
 
-// True: as promised.
+// True: the scenario did what it promises.
 bool report(const scenario& one, const char* strategy, const finding& found,
             bool must_be_complete) {
     const bool wanted = one.expected != nullptr;
@@ -208,7 +208,7 @@ int run_replay(const arguments& given) {
     return result.failed ? 1 : 0;
 }
 
-// A fault, or an abort, in a simulated thread is a failure like others; its stack is abandoned.
+// A fault or an abort in a simulated thread is a failure like any other; its stack is abandoned.
 void fault(int number) {
     if (world::running()) world::the().fail("signal " + std::to_string(number));
     std::signal(number, SIG_DFL);

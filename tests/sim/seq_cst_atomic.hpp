@@ -2,11 +2,11 @@
 // A stand-in for `base::atomic` in which every operation is sequentially consistent and first calls
 // one hook.
 //
-// Use it through the preset `simulated-atomics`, which builds the whole library over it: that shows
-// that no shared word goes around the shim, and that no test depends on a weak order for its
-// result. It explores nothing by itself. A test takes part by defining `extern "C" void
-// sennit_sim_point() noexcept`, called before every operation. Cost: one call and one sequentially
-// consistent instruction an operation.
+// Use it through the preset `simulated-atomics`, which builds the whole library over it. That build
+// shows that every shared word uses base::atomic, and that no test result depends on a weak order.
+// The header explores nothing by itself. A test takes part by defining `extern "C" void
+// sennit_sim_point() noexcept`, which is called before every operation. Cost: one call and one
+// sequentially consistent instruction per operation.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in a process of its own: what a failed execution leaves in objects of static duration is
-// gone with it.
+// Runs work in its own process: changes that a failed execution leaves in objects of static
+// duration end with that process.
 #pragma once
 
 #include <sys/wait.h>
@@ -13,9 +13,9 @@
 
 namespace sennit::sim {
 
-// Calls `work`, and takes over what it returns. Returns the status of a process that ended before
-// it could answer, or 0. Flush what is to be printed before: the process has a copy of it. Throws
-// std::system_error.
+// Calls `work` in a child process, and returns its result through `into`. Returns the status of a
+// process that ended before it could answer, otherwise 0. Flush pending output before the call,
+// because the process has a copy of it. Throws std::system_error.
 template <class T, class F>
 int apart(T& answer, F&& work) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `base::atomic` over the simulated memory: the header that SENNIT_SIMULATED_ATOMICS names when the
 // library is built for the explorer. Each operation passes its own place in the program on, for
-// traces and mutants. Outside of a simulated thread the words are plain.
+// traces and mutants. Outside of a simulated thread the words are plain words.
 #pragma once
 
 #include "order.hpp"
@@ -107,8 +107,8 @@ public:
     const std::uint32_t* futex_address() const noexcept
         requires(sizeof(T) == 4)
     {
-        return reinterpret_cast<const std::uint32_t*>(
-            &newest_); // SAFETY: only its address and newest value are used
+        // SAFETY: only the address and the newest value are used.
+        return reinterpret_cast<const std::uint32_t*>(&newest_);
     }
 
 private:
@@ -164,6 +164,6 @@ private:
     T newest_{};
 };
 
-inline void compiler_barrier() noexcept {} // simulated threads are never reordered by a compiler
+inline void compiler_barrier() noexcept {} // a compiler never reorders simulated threads
 
 } // namespace sennit::base

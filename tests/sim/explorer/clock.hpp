@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector clocks: who knows how much of whom. Thread t's own component is its time, which each of
-// its writes advances.
+// Vector clocks: how much each thread knows of each other thread. The component of thread t in its
+// own clock is its time, which each of its writes advances.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace sennit::sim {
 
-inline constexpr unsigned max_threads = 8; // in one execution, the scenario's own one included
+inline constexpr unsigned max_threads = 8; // in one execution, the scenario's own thread included
 
-// Small, so that a clock is one register of the processor; the world sees to it that none goes
-// beyond `latest`.
+// Small, so that a clock fits in one processor register. The world ensures that no component
+// exceeds `latest`.
 using instant = std::int16_t;
 inline constexpr instant latest = INT16_MAX - 1;
 inline constexpr instant not_yet = INT16_MAX;
@@ -25,7 +25,7 @@ struct alignas(16) clock {
         at = std::bit_cast<std::array<instant, max_threads>>(a > b ? a : b);
     }
     bool knows(unsigned thread, instant time) const noexcept { return at[thread] >= time; }
-    // One instant or more of these, of which some may be `not_yet`.
+    // True if this clock knows at least one of the given instants, of which some may be `not_yet`.
     bool knows_one_of(const clock& these) const noexcept {
         const lanes hits = std::bit_cast<lanes>(at) >= std::bit_cast<lanes>(these.at);
         const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(hits);
@@ -33,11 +33,11 @@ struct alignas(16) clock {
     }
 
 private:
-    typedef instant lanes
-        __attribute__((vector_size(16))); // g++ and clang have it for every processor
+    // g++ and clang support this attribute on every processor.
+    typedef instant lanes __attribute__((vector_size(16)));
 };
 
-// One to which nobody has come yet.
+// A clock whose instants no thread has reached yet.
 constexpr clock clock_not_yet() noexcept {
     clock all;
     all.at.fill(not_yet);

@@ -20,7 +20,7 @@ std::vector<scenario>& scenarios() {
 
 namespace {
 
-// What is kept for ever is not left by an execution.
+// Allocations that are kept forever are not counted as leaks of an execution.
 std::size_t left() noexcept {
     return live_allocations() - sched::mailbox_table::chunks();
 }
@@ -41,16 +41,17 @@ outcome& run_once(const scenario& what, strategy& by, places& meeting, trace* in
     return result;
 }
 
-// Where the scenario's threads meet is kept from one search to the next.
+// The places at which a scenario's threads meet are kept from one search to the next.
 places& meeting_of(const scenario& what) {
     static std::map<const scenario*, places> all;
     const auto [found, is_new] = all.try_emplace(&what, what.within.preempt_in);
     if (is_new) {
         for (const auto& by : {random_walk(11, 300),
-                               pct(3, 11, 500)}) // so that the search need not begin again often
+                               // So that the search need not restart often.
+                               pct(3, 11, 500)})
             while (by->begin())
                 if (run_once(what, *by, found->second, nullptr).failed)
-                    return found->second; // the search finds it, too
+                    return found->second; // the search finds the failure, too
     }
     return found->second;
 }
@@ -90,7 +91,7 @@ finding explore(const scenario& what, strategy& by, double most_seconds) {
     return found;
 }
 
-// Threads and ages are below 26.
+// Numbers of threads and ages are below 26.
 std::string encode(const std::vector<std::uint8_t>& decisions) {
     std::string text;
     for (std::size_t i = 0; i < decisions.size();) {

@@ -20,9 +20,11 @@ namespace {
 struct candidate {
     mutant change;
     std::string text;
-    bool weak = false; // the original is weaker than sequentially consistent: it counts
-    std::vector<const scenario*>
-        met_by; // those of the file's own group, or of the step's words, first; then short ones
+    // The original is weaker than sequentially consistent, so the mutant counts.
+    bool weak = false;
+    // The scenarios that pass the place. First those of the file's group, or with the step's words
+    // in their names; then short ones.
+    std::vector<const scenario*> met_by;
 };
 
 std::vector<order> weaker(operation what, order than) {
@@ -42,8 +44,8 @@ std::vector<order> weaker(operation what, order than) {
     return {};
 }
 
-// Whether the place, as in "src/core/wait/wait.cpp:12", is in a file that the scenario is about:
-// one of its group's name.
+// True if the place, such as "src/core/wait/wait.cpp:12", is in a file with the name of the
+// scenario's group.
 bool is_about(const scenario& one, const std::string& text) {
     static const std::map<std::string_view, std::string_view> other_names{
         {"worker_tls", "fork_stack"},
@@ -67,7 +69,7 @@ bool is_about(const scenario& one, const std::string& text) {
     return one.group == (other == other_names.end() ? name : other->second);
 }
 
-// How many words of a step's name, as in "post of who need not wait", the scenario's name has, too.
+// The number of words that the scenario's name shares with the step's name.
 int words_in_common(const scenario& one, const std::string& step) {
     const std::string name = "_" + std::string(one.name) + "_";
     std::istringstream words(step);
@@ -81,7 +83,7 @@ int words_in_common(const scenario& one, const std::string& step) {
     throw broken_scenario(std::string(one.group) + "." + one.name + " fails without a mutant");
 }
 
-// What each scenario comes by in some hundred executions.
+// The places that each scenario passes in some hundred executions.
 std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
     std::map<std::string, candidate> found;
     std::map<const scenario*, std::uint64_t> longest;
@@ -97,7 +99,8 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
         world::the().record(nullptr, nullptr);
         std::set<std::string> met;
         for (const site& at : sites) {
-            if (std::strstr(at.where.file_name(), "/tests/")) continue; // the scenarios' own
+            // operations of the scenarios themselves
+            if (std::strstr(at.where.file_name(), "/tests/")) continue;
             for (const order becomes : weaker(at.what, at.with)) {
                 const char* file = in_tree(at.where.file_name());
                 char text[300];
@@ -145,18 +148,19 @@ std::vector<candidate> candidates(const std::vector<const scenario*>& with) {
 struct verdict {
     std::uint64_t executions = 0;
     bool noticed = false;
-    const scenario* with = nullptr; // the one that noticed, how it was run, and for how long
+    // The scenario that noticed the mutant, the way it was run, and for how long.
+    const scenario* with = nullptr;
     int way = 0;
     double seconds = 0;
     char by[200] = "";
 };
 
-// How mutants are looked for, one after the other.
+// The ways to look for a mutant, one after the other.
 constexpr int ways = 4;
 std::unique_ptr<strategy> strategy_of(int way, const scenario& with) {
     if (way == 0) return random_walk(1, 300);
     if (way == 1) return pct(3, 1, 500);
-    return depth_first(with.within.preemptions, with.within.stale_reads); // each a little first
+    return depth_first(with.within.preemptions, with.within.stale_reads); // a little of each first
 }
 
 verdict judge(const candidate& one, double seconds) {
@@ -193,8 +197,8 @@ verdict judge_apart(const candidate& one, double seconds) {
     return found;
 }
 
-// The same runs without the mutant, for as long: they must pass, or the scenario would notice
-// anything.
+// Repeats the same runs without the mutant, for the same time. They must pass; otherwise the
+// scenario would notice anything.
 class sound_scenarios {
 public:
     explicit sound_scenarios(const mutant* base) : base_(base) {}
@@ -202,6 +206,7 @@ public:
     void must_have(const verdict& noticed) {
         if (!noticed.with) return;
         const int way = std::min(noticed.way, 2); // the last two differ in their time
+        // the last two ways differ only in their time
         double& passed = passed_[std::pair(noticed.with, way)];
         const double seconds = 2 * noticed.seconds + 0.1;
         if (way < 2 ? passed > 0 : passed >= seconds) return;

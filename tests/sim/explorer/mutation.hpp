@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mutation check: is every memory order, and every re-check, needed by some scenario?
+// The mutation check: whether some scenario needs each memory order and each re-check.
 #pragma once
 
 #include "explore.hpp"
@@ -8,17 +8,19 @@
 
 namespace sennit::sim {
 
-// For each place at which a scenario meets an order that is weaker than sequentially consistent
-// (and not relaxed), each weaker order in turn; for each SENNIT_MUTANT in the sources, that one.
-// Explores the scenarios that come by until one fails, those of the same name as the mutated file
-// first. Prints a table; true when at least 95 % were noticed. A scenario counts only if the same
-// runs pass without the mutant; else broken_scenario is thrown.
+// The mutants are all weaker orders, one at a time, for each place at which a scenario meets an
+// order that is weaker than sequentially consistent and not relaxed; and each SENNIT_MUTANT in the
+// sources. For each mutant, the check explores the scenarios that pass its place until one fails,
+// beginning with those that have the name of the mutated file. Prints a table. True if the
+// scenarios noticed at least 95 % of the mutants. A scenario counts only if the same runs pass
+// without the mutant; otherwise broken_scenario is thrown.
 struct mutation_options {
-    double seconds = 600; // for each mutant, at most
-    bool all = false;     // sequentially consistent accesses, too
+    double seconds = 600; // at most, for each mutant
+    bool all = false;     // also mutates sequentially consistent accesses
     unsigned share = 0;   // every `shares`-th mutant only, for several processes at once
     unsigned shares = 1;
-    const mutant* base = nullptr; // stands for the program as it is, in a test; null: nothing
+    // In a test, this mutant stands for the unchanged program; null: no mutant.
+    const mutant* base = nullptr;
 };
 struct broken_scenario : std::runtime_error {
     using std::runtime_error::runtime_error;

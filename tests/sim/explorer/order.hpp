@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory orders as sets of what they do, and the place in the program that an operation comes from.
+// Memory orders as sets of their effects, and the place in the program of an operation.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,11 @@ enum class operation : std::uint8_t { load, store, exchange, cas, fetch };
 using place = std::source_location;
 
 namespace hooks {
-extern constinit bool running; // a simulated thread runs; else atomic words are plain ones
-}
+// true: a simulated thread runs; otherwise atomic words are plain words
+extern constinit bool running;
+} // namespace hooks
 
-const char* base_name(place where) noexcept; // of its file, without folders
+const char* base_name(place where) noexcept; // the name of its file, without folders
 const char* name(order o) noexcept;
 const char* name(operation what) noexcept;
 

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the program a preemption can matter: at the places at which threads meet.
+// The places at which a preemption can matter: those at which threads meet.
 //
-// A thread that is preempted before an operation which no other thread's operation conflicts with
-// might as well be preempted before its next one: the operations commute, and as many preemptions
-// are used, or fewer. So only *shared* places are choice points: those at which, in some execution,
-// an operation touched a word that another thread touched, too, one of both writing. Everything
-// that may wait, or wakes, is a choice point in any case.
+// Consider a thread that is preempted before an operation with which no other thread's operation
+// conflicts. It might as well be preempted before its next operation: the operations commute, and
+// as many preemptions are used, or fewer. So only *shared* places are choice points. A place is
+// shared if, in some execution, an operation there touched a word that another thread touched, too,
+// and one of the two wrote. Every operation that may wait, or that wakes, is a choice point in any
+// case.
 //
-// Which places are shared is learned. A search that finds a new one begins again; so when it has
-// ended, no execution of it has shown an unshared place to be shared. Then none within its bounds
-// can: take the first operation of such an execution that conflicts with an earlier one at an
-// unshared place. Up to there nothing at such places conflicts, so moving each preemption on to the
-// next shared place yields an execution that was searched, in which both operations happen, too: it
-// has shown the place. (This is a persistent-set argument in the sense of Godefroid, with the sets
-// learned as in dynamic partial-order reduction; moving preemptions on, never back, keeps the bound
-// on them complete.)
+// The explorer learns the shared places. A search that finds a new one begins again; so when the
+// search has ended, no execution of it has shown an unshared place to be shared. Then no execution
+// within its bounds can. Proof: take the first operation of such an execution that conflicts with
+// an earlier one at an unshared place. Up to there no operation at such places conflicts. So moving
+// each preemption on to the next shared place yields an execution that was searched. Both
+// operations happen in that execution, too, so it has shown the place. (This is a persistent-set
+// argument in the sense of Godefroid, with the sets learned as in dynamic partial-order reduction.
+// Preemptions move on, never back, which keeps the bound on them complete.)
 //
-// What is no operation on a word and yet known to others counts as a touch at the place of the
-// thread's last operation: the clock's time, the making and the end of words, and plain data beside
-// `barrier_all_threads`, which makes it known. Threads that wait for each other's `sim::var` need
-// operations between; races on them are found in whatever order.
+// Some effects are not operations on a word and yet visible to other threads: the clock's time, the
+// construction and end of words, and plain data beside `barrier_all_threads`, which publishes it.
+// Such an effect counts as a touch at the place of the thread's last operation. Threads that wait
+// for each other's `sim::var` need operations between them; races on such variables are found in
+// any order.
 //
-// Touches count from an execution's first decision on: what came before is the same in all. So the
+// Touches count from an execution's first decision on, because the part before it is equal in all
+// executions. So the words that existed by then have equal numbers in all executions, and a place
+// is distinguished for each of them. For younger words it is one place.
 // words that were there by then have the same numbers in all, and a place is told apart for each of
 // them; for younger words it is one place.
 #pragma once
@@ -40,12 +44,12 @@ public:
         const void* key = nullptr;
         std::uint32_t word = 0;
         bool shared = false;
-        bool in_list = true; // of files in which threads may be preempted
+        bool in_list = true; // false: no thread is preempted in this file
     };
-    static constexpr std::uint32_t time = 0, barriers = 1, first_word = 2; // what is touched
+    static constexpr std::uint32_t time = 0, barriers = 1, first_word = 2; // the touched object
 
     explicit places(const char* preempt_in) : preempt_in_(preempt_in) {} // see `bounds`
-    // The place's entry for an old word, or 0; valid until the next call.
+    // Returns the place's entry for an old word, or for word 0; valid until the next call.
     entry& of(place at, std::uint32_t word) {
         const void* key =
             std::bit_cast<const void*>(at); // one object for each place in the program
@@ -65,7 +69,7 @@ public:
         (writes ? by.writers : by.readers) |= me;
         if (!at.shared) touches_.push_back({what, at.word, me, writes, at.key});
     }
-    // True: a place was found to be shared that was not known to be.
+    // True: a place was found to be shared that was not known to be shared.
     bool learn();
 
 private:

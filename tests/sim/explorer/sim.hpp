@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scenarios are written with. tests/sim/README.md shows one from start to end.
+// The interface for scenarios. tests/sim/README.md shows a scenario from start to end.
 //
-//     SIM_SCENARIO(spin_lock, lets_one_in_at_a_time) {
+//     SIM_SCENARIO(spin_lock, spin_lock_admits_one_thread_at_a_time) {
 //         base::spin_lock lock;
 //         sim::var<int> count{0};
 //         sim::in_threads(2, [&](unsigned) {
@@ -12,8 +12,8 @@
 //     }
 //
 // The body runs once for each explored execution, from the start, in simulated thread 0. It must be
-// deterministic but for what the explorer decides: no time, no addresses, no random numbers of its
-// own. Whatever it makes it must destroy.
+// deterministic except for the decisions of the explorer: no time, no addresses, no random numbers
+// of its own. It must destroy everything that it creates.
 #pragma once
 
 #include "world.hpp"
@@ -31,7 +31,7 @@ inline void check(bool holds, const char* what) {
     if (!holds) world::the().fail(std::string("not true: ") + what);
 }
 
-// A simulated thread. Must be joined.
+// A simulated thread. It must be joined.
 class thread {
 public:
     explicit thread(std::function<void()> body)
@@ -42,14 +42,14 @@ private:
     unsigned number_;
 };
 
-// Runs body(0), …, body(count - 1), each in a thread of its own, and waits for all.
+// Runs body(0), …, body(count - 1), each in its own thread, and waits for all.
 inline void in_threads(unsigned count, const std::function<void(unsigned)>& body) {
     std::vector<thread> threads;
     for (unsigned i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
     for (thread& one : threads) one.join();
 }
 
-// A plain variable whose races are found.
+// A plain variable on which the explorer finds races.
 template <class T>
 class var {
 public:
@@ -76,13 +76,13 @@ private:
     T value_{};
 };
 
-// A name for a word in traces.
+// Names a word in traces.
 inline void name(const void* address, std::string text) {
     world::the().name(address, std::move(text));
 }
 
-// Runs `body` and then everybody else until all wait, without exploring any of it: for what comes
-// before the matter.
+// Runs `body`, and then all other threads until they wait, without exploring any of it. For the
+// part before the interesting one.
 inline void calmly(const std::function<void()>& body) {
     world& all = world::the();
     all.calm(true);
@@ -91,34 +91,34 @@ inline void calmly(const std::function<void()>& body) {
     all.calm(false);
 }
 
-// From here on nothing is explored any more: for what comes after the matter.
+// From here on the explorer explores nothing more. For the part after the interesting one.
 inline void calm_from_here() {
     world::the().calm_for_good();
 }
 
-// Sleeps until the first of those that sleep for some time only wakes, and races with it; never
-// returns if there is none.
+// Sleeps until the first thread that sleeps with a deadline wakes, and races with it. Never returns
+// if there is no such thread.
 inline void sleep_with_the_next(place where = place::current()) {
     const std::uint32_t word = 0;
     (void)world::the().wait(&word, 0, 0, world::the().next_deadline(), where);
 }
 
-// What is looked at when nobody can go on: a text means that work lies about while everybody
-// sleeps. Null: nothing.
+// `look` is called when no thread can continue. A text means that work is left while all threads
+// sleep; an empty text means that none is left.
 inline void when_stuck(std::function<std::string()> look) {
     world::the().when_stuck(std::move(look));
 }
 
 // ---- registration
-// --------------------------------------------------------------------------------------------------
 
 struct bounds {
     unsigned preemptions = 2;
     unsigned stale_reads = 2;
     std::uint64_t steps = 20'000;
-    const char* preempt_in =
-        nullptr; // only at operations in these files, separated by blanks; null: everywhere
-    bool membarrier = true; // whether the system has one
+    // Preempt only at operations in these files, separated by blanks; null: everywhere.
+    const char* preempt_in = nullptr;
+    // True if the system supports membarrier.
+    bool membarrier = true;
 };
 constexpr bounds fenced(bounds within) {
     within.membarrier = false;
@@ -126,11 +126,12 @@ constexpr bounds fenced(bounds within) {
 }
 
 struct scenario {
-    const char* group; // the part that is explored: "fork_stack", "parker", …
+    const char* group; // the explored part: "fork_stack", "parker", …
     const char* name;
     void (*body)();
     bounds within;
-    const char* expected = nullptr; // a known bug: the failure that must be found contains this
+    // For a known bug: the text that the failure must contain.
+    const char* expected = nullptr;
     const char* story = nullptr;
 };
 
@@ -150,7 +151,7 @@ struct registration {
     static void sim_##group##_##name()
 #define SIM_SCENARIO(group, name) SIM_SCENARIO_WITHIN(group, name)
 
-// And once more as `name_fenced`, in a process to which the system refuses a membarrier
+// Explores the scenario also as `name_fenced`, in a process to which the system refuses membarrier
 // (biased_lock::always_contended).
 #define SIM_SCENARIO_BOTH_WAYS(group, name, ...)                                                   \
     static void sim_##group##_##name();                                                            \

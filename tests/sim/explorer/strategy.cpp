@@ -54,7 +54,7 @@ public:
         const unsigned count = size(open);
         if (count == 1) return lowest(open);
         const unsigned pick = next(count);
-        // The usual one first, then the others in order.
+        // The usual thread comes first, then the other threads in order.
         const unsigned chosen = pick == 0 ? from.usual : nth(open & ~(1u << from.usual), pick - 1);
         if ((from.free >> chosen & 1) == 0) ++preempted_;
         return chosen;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who decides where the program leaves a choice: which thread runs next, and how old a value a load
-// returns.
+// The decisions at the program's choice points: the thread that runs next, and the age of the value
+// that a load returns.
 //
-// The world asks only where there is more than one option, and the options do not depend on who
-// decides. So the list of all decisions of an execution, given to `replay`, repeats it exactly.
+// The world asks only where there is more than one option, and the options do not depend on the
+// strategy. So the list of all decisions of an execution, given to `replay`, repeats it exactly.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace sennit::sim {
 
-// Which simulated threads there are to choose from; bit t stands for thread t.
+// The simulated threads to choose from; bit t stands for thread t.
 using thread_set = std::uint32_t;
 
 struct thread_choice {
     thread_set all;  // may be chosen
     thread_set free; // choosing one of these costs no preemption; never empty
-    unsigned usual;  // a free one: the thread that runs, if it can go on
+    unsigned usual;  // a free thread: the running one, if it can continue
 };
 
 class strategy {
@@ -30,17 +30,17 @@ public:
     virtual bool begin() = 0;
     virtual unsigned choose_thread(const thread_choice& from) = 0; // returns a member of `all`
     virtual unsigned choose_age(unsigned count) = 0; // returns 0 (the newest) to count - 1
-    // A thread waits in a loop for another one.
+    // A thread waits in a loop for another thread.
     virtual void yielded(unsigned /*thread*/) {}
-    // Where threads may be preempted has changed: what was tried does not count.
+    // The set of preemption points has changed: earlier executions do not count.
     virtual void begin_again() {}
-    virtual bool complete() const { return false; } // nothing within the bounds was left out
+    virtual bool complete() const { return false; } // all executions within the bounds were tried
 };
 
-// Depth-first, all executions with at most so many preemptions and stale reads. Complete.
+// Depth-first: all executions with a bounded number of preemptions and stale reads. Complete.
 std::unique_ptr<strategy> depth_first(unsigned preemptions, unsigned stale_reads);
 
-// Each decision at random, every option as likely as the others (stale values one time in eight).
+// Decides at random, with equal probability for every option (stale values: one time in eight).
 std::unique_ptr<strategy> random_walk(std::uint64_t seed, std::uint64_t executions);
 
 // Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010):
@@ -48,8 +48,8 @@ std::unique_ptr<strategy> random_walk(std::uint64_t seed, std::uint64_t executio
 // with probability at least 1 / (threads * decisions ^ (depth - 1)) in each execution.
 std::unique_ptr<strategy> pct(unsigned depth, std::uint64_t seed, std::uint64_t executions);
 
-// Repeats one execution. `decisions` as in `outcome::decisions`; behind their end the usual ones
-// are taken.
+// Repeats one execution. `decisions` are those of `outcome::decisions`; behind their end the usual
+// options are taken.
 std::unique_ptr<strategy> replay(std::vector<std::uint8_t> decisions);
 
 } // namespace sennit::sim

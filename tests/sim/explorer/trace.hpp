@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened in one execution, as a list for people and as a file for Perfetto
-// (ui.perfetto.dev).
+// The events of one execution, as a list for people and as a file for Perfetto (ui.perfetto.dev).
 #pragma once
 
 #include "order.hpp"
@@ -25,7 +24,7 @@ public:
     void add(event one) { events_.push_back(std::move(one)); }
     const std::vector<event>& events() const noexcept { return events_; }
 
-    // Names of words; others are called by their number.
+    // Names of words; a word without a name is called by its number.
     std::unordered_map<const void*, std::string> names;
     std::string called(const void* address, unsigned number) const;
 

@@ -26,7 +26,7 @@ std::string hex(std::uint64_t value) {
     return text;
 }
 
-// What another execution left in the thread's record of exceptions belongs to nobody.
+// Clears the exceptions that another execution left in the thread's record.
 void forget_exceptions() noexcept {
     sys::thread_exception_globals() = {};
 }
@@ -37,7 +37,6 @@ constinit bool hooks::running = false;
 world world::only;
 
 // ---- one execution
-// -------------------------------------------------------------------------------------------------
 
 outcome& world::run(const std::function<void()>& scenario, strategy& by, limits within,
                     trace* into) {
@@ -70,7 +69,8 @@ outcome& world::run(const std::function<void()>& scenario, strategy& by, limits 
     sys::switch_stacks(driver_, threads_[0].machine, sys::thread_exception_globals());
     run_as(nobody);
     forget_exceptions();
-    for (unsigned t = 0; t < count_; ++t) threads_[t].body = nullptr; // of abandoned ones
+    // the bodies of abandoned threads
+    for (unsigned t = 0; t < count_; ++t) threads_[t].body = nullptr;
     outcome_.met_anew |= meeting_->learn();
     return outcome_;
 }
@@ -146,8 +146,7 @@ void world::fail(const std::string& what) {
     std::abort(); // abandoned
 }
 
-// ---- who goes on
-// ---------------------------------------------------------------------------------------------------
+// ---- choosing the next thread
 
 void world::step(place at, std::uint32_t word) {
     me().where = me().acted = at;
@@ -156,15 +155,15 @@ void world::step(place at, std::uint32_t word) {
         fail("livelock: more than " + std::to_string(outcome_.steps - 1) + " steps");
 }
 
-// One more moment of the running thread's.
+// Advances the time of the running thread.
 instant world::tick() {
     instant& mine = me().known.at[current_];
     if (mine >= latest) fail("livelock: a thread reads and writes without end");
     return ++mine;
 }
 
-// Where nobody meets another thread, it goes on; but a replay, which asks everywhere, must find
-// that decision, too.
+// A thread continues at a place where no other thread meets it. A replay, which asks everywhere,
+// must find that decision, too.
 void world::point(place at, std::uint32_t word, bool shared, bool in_list) {
     step(at, word);
     if (count_ == 1 || calm_ || !in_list) return;
@@ -178,7 +177,7 @@ void world::decided(unsigned what) {
     outcome_.decisions.push_back(static_cast<std::uint8_t>(what));
 }
 
-// Before what waits, or wakes.
+// Before an operation that waits or wakes.
 void world::point_anyway(place at) {
     places::entry& known = meeting_->of(at, 0);
     known.shared = true;
@@ -194,7 +193,7 @@ void world::touch(std::uint32_t what, bool writes, const places::entry& at) {
 void world::touch_here(std::uint32_t what, bool writes) {
     if (touches_count() && me().acted.line() != 0)
         touch(what, writes,
-              meeting_->of(me().acted, me().acted_on)); // else before its first operation
+              meeting_->of(me().acted, me().acted_on)); // otherwise before its first operation
 }
 
 void world::give_way(bool can_go_on) {
@@ -207,13 +206,14 @@ void world::give_way(bool can_go_on) {
         thread_set free = 0;
         for (unsigned t = 0; t < count_; ++t)
             if ((all >> t & 1) != 0 && !threads_[t].yielded) free |= 1u << t;
-        if (free == 0) { // everybody waits in a loop: again from the start
+        // Every thread waits in a loop: start again from the first.
+        if (free == 0) {
             for (thread& one : threads_) one.yielded = false;
             free = all;
             if (can_go_on && (all & (all - 1)) != 0) free &= ~(1u << current_);
         }
-        const auto behind =
-            static_cast<thread_set>(free & ~((2u << current_) - 1)); // in turn, not the first again
+        // In turn, and not the first thread again.
+        const auto behind = static_cast<thread_set>(free & ~((2u << current_) - 1));
         choice = {free, free, static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : free))};
     }
     unsigned next = choice.usual;
@@ -245,7 +245,7 @@ std::int64_t world::next_deadline() const noexcept {
     return earliest;
 }
 
-// Ends the waits with the earliest deadline, all at once; false when none has one.
+// Ends all waits with the earliest deadline; false if no wait has a deadline.
 bool world::let_time_pass() {
     const std::int64_t earliest = next_deadline();
     if (earliest == never) return false;
@@ -269,7 +269,8 @@ void world::stuck() {
     if (stuck_) {
         auto look = std::exchange(stuck_, nullptr);
         limits_.steps += 10'000;
-        // The look runs as the current thread, which alone is ready, and sees the newest values.
+        // The callback runs as the current thread, which alone is ready, and sees the newest
+        // values.
         become(current_, state::ready);
         calm_ = true;
         if (const std::string more = look(); !more.empty())
@@ -297,7 +298,6 @@ void world::join_thread(unsigned other, place where) {
 }
 
 // ---- atomic words
-// --------------------------------------------------------------------------------------------------
 
 word& world::access(const void* address, std::uint64_t value, place at, bool writes,
                     bool may_wait) {
@@ -314,7 +314,7 @@ word& world::access(const void* address, std::uint64_t value, place at, bool wri
     const std::uint64_t before = switches_;
     point(at, number, known->shared, known->in_list);
     explorers_own guard;
-    if (!found || switches_ != before) { // others have run
+    if (!found || switches_ != before) { // other threads have run
         found = &memory_.at(address, value);
         known = &meeting_->of(at, number);
     }
@@ -365,7 +365,8 @@ void world::store(const void* address, std::uint64_t before, std::uint64_t value
 
 std::uint64_t world::begin_update(const void* address, std::uint64_t value, operation what,
                                   order with, place where) {
-    word& target = access(address, value, where, true); // others may run here, and update
+    // other threads may run here, and update the word
+    word& target = access(address, value, where, true);
     updating_ = &target;
     update_order_ = special_ ? effective(what, with, where) : with;
     update_what_ = what;
@@ -416,7 +417,7 @@ void world::barrier_all(place where) {
     for (unsigned t = 0; t < count_; ++t) all.join(threads_[t].known);
     for (unsigned t = 0; t < count_; ++t) {
         threads_[t].known = all;
-        ++threads_[t].known.at[t]; // what it does from here on the others do not know
+        ++threads_[t].known.at[t]; // other threads do not know its operations from here on
     }
 }
 
@@ -425,7 +426,7 @@ std::int64_t world::now() {
     return time_ += tick_;
 }
 
-// Whoever lets the exploring end must be preempted before that, too.
+// A thread that lets the exploration end must be preempted before that, too.
 void world::calm(bool on) {
     if (on && !outcome_.decisions.empty()) {
         places::entry& known = meeting_->of(me().acted, me().acted_on);
@@ -441,7 +442,6 @@ void world::calm_for_good() {
 }
 
 // ---- plain data
-// ----------------------------------------------------------------------------------------------------
 
 void world::plain_read(plain& data, place where) {
     touch_here(places::barriers, false);
@@ -470,7 +470,6 @@ world::plain& world::plain_at(const void* address) {
 }
 
 // ---- sleeping
-// ------------------------------------------------------------------------------------------------------
 
 bool world::wait(const void* address, std::uint64_t value, std::uint32_t expected,
                  std::int64_t deadline, place where) {
@@ -502,7 +501,6 @@ void world::wake(const void* address, int count, place where) {
 }
 
 // ---- notes and mutants
-// ---------------------------------------------------------------------------------------------
 
 void world::note(place where, const std::string& text) {
     if (!trace_ || current_ == nobody) return;

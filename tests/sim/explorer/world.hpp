@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One execution: simulated threads on stacks of their own, of which exactly one runs, in one thread
-// of the system.
+// One execution: simulated threads on their own stacks, of which exactly one runs, in one thread of
+// the system.
 //
-// Every operation on an atomic word and every call that may wait is a choice point: there the
-// strategy says who goes on. What is seen on the way (a race, a deadlock, a failed check) ends the
-// execution at once; its stacks are abandoned. Scenarios use sim.hpp; the simulated atomics and the
-// platform layer use this header.
+// Every operation on an atomic word and every call that may wait is a choice point, at which the
+// strategy chooses the thread that continues. A violation on the way (a race, a deadlock, a failed
+// check) ends the execution immediately, and its stacks are abandoned. Scenarios use sim.hpp; the
+// simulated atomics and the platform layer use this header.
 #pragma once
 
 #include "clock.hpp"
@@ -28,7 +28,7 @@
 
 namespace sennit::sim {
 
-// What one execution came to.
+// The result of one execution.
 struct outcome {
     bool failed = false;
     std::string what;        // one line
@@ -38,17 +38,18 @@ struct outcome {
     std::vector<std::uint8_t> decisions; // for replay
 };
 
-// "src/core/wait/wait.cpp", "sennit/event.hpp": objects may come from compilers that were told the
-// folder in different ways.
+// Returns the path in the tree: "src/core/wait/wait.cpp", "sennit/event.hpp". Objects may come from
+// compilers that were told the folder in different ways.
 const char* in_tree(const char* file) noexcept;
 
-// One weakening of the program, switched on without compiling anew.
+// One weakening of the program, switched on without a new compilation.
 struct mutant {
-    std::string file; // the place's, in_tree, or empty
+    std::string file; // of the place, in_tree, or empty
     unsigned line = 0;
     unsigned column = 0;
     order becomes = order::seq_cst;
-    std::string named; // of a SENNIT_MUTANT in the sources, instead of a place
+    // Names a SENNIT_MUTANT in the sources, instead of a place.
+    std::string named;
 };
 
 // A place in the program at which an atomic operation was seen.
@@ -66,25 +67,27 @@ struct site {
 class world {
 public:
     static world& the() noexcept { return only; }
-    // Whether a simulated thread runs. Otherwise atomics are plain words.
+    // True if a simulated thread runs. Otherwise atomics are plain words.
     static bool running() noexcept { return hooks::running; }
 
     struct limits {
-        std::uint64_t steps = 20'000; // more are called a livelock
-        const char* preempt_in =
-            nullptr; // files, separated by blanks, at whose operations a thread may be preempted
+        std::uint64_t steps = 20'000; // an execution with more steps is called a livelock
+        // The files, separated by blanks, at whose operations a thread may be preempted.
+        const char* preempt_in = nullptr;
         bool membarrier = true;
-        places* meeting = nullptr; // where threads are preempted; learned from each execution
+        // the places at which threads are preempted; learned from each execution
+        places* meeting = nullptr;
     };
-    // With a trace to fill, threads are preempted everywhere, else at the places where they are
-    // known to meet.
+    // With a trace to fill, threads are preempted everywhere; otherwise only at the places where
+    // they are known to meet.
     outcome& run(const std::function<void()>& scenario, strategy& by, limits within, trace* into);
 
     // ---- for the simulated atomics
     std::uint64_t load(const void* address, std::uint64_t value, order with, place where);
     void store(const void* address, std::uint64_t before, std::uint64_t value, order with,
                place where);
-    // A read-modify-write: `begin_update` returns the newest value, one of the other two ends it.
+    // A read-modify-write: `begin_update` returns the newest value; one of the other two ends the
+    // update.
     std::uint64_t begin_update(const void* address, std::uint64_t value, operation what, order with,
                                place where);
     void end_update(std::uint64_t value);
@@ -107,30 +110,31 @@ public:
     unsigned start_thread(std::function<void()> body);
     void join_thread(unsigned other, place where);
     void yield(place where);
-    // Futex. False when `deadline` has passed: time does so only while nobody else can go on.
+    // Futex. False when `deadline` has passed: time passes only while no thread can continue.
     static constexpr std::int64_t never = INT64_MAX;
     bool wait(const void* address, std::uint64_t value, std::uint32_t expected,
               std::int64_t deadline, place where);
     void wake(const void* address, int count, place where);
     bool has_membarrier() const noexcept { return limits_.membarrier; }
-    void barrier_all(place where); // membarrier: everybody knows what has been done so far
+    void barrier_all(place where); // membarrier: every thread knows all earlier operations
     std::int64_t now();
-    // While calm, nothing is left to the strategy: the usual thread runs, and loads see the newest
+    // While calm, the strategy decides nothing: the usual thread runs, and loads see the newest
     // value.
     void calm(bool on);
     void calm_for_good();
-    // When the first of those that sleep for some time only wakes; `never`: there is none.
+    // The deadline of the first thread that sleeps with a deadline; `never`: there is none.
     std::int64_t next_deadline() const noexcept;
-    // The next thread that is started comes to run only when it is released, as on a busy machine.
+    // The next thread that is started begins to run only when it is released, as on a busy machine.
     void hold_next_thread() noexcept { hold_next_ = true; }
     void release_threads() noexcept;
     bool others_ready() const noexcept { return (ready_ & ~(1u << current_)) != 0; }
 
-    // ---- for everybody
+    // ---- for all of them
     [[noreturn]] void fail(const std::string& what);
     void note(place where, const std::string& text);
     void name(const void* address, std::string text);
-    // Called when nobody can go on; says what is wrong beyond the deadlock, or nothing.
+    // `look` is called when no thread can continue. It returns a problem beyond the deadlock, or
+    // nothing.
     void when_stuck(std::function<std::string()> look) { stuck_ = std::move(look); }
 
     // ---- mutants
@@ -139,7 +143,7 @@ public:
         special_ = mutant_ || sites_ || names_;
     }
     bool mutated(const char* named) noexcept;
-    // Notes each operation and each marked step that is met; null: no more.
+    // Records each operation and each marked step that is met; null: stops recording.
     void record(std::set<site>* operations, std::set<std::string>* steps) noexcept {
         sites_ = operations;
         names_ = steps;
@@ -159,9 +163,12 @@ private:
         const void* waits_on = nullptr;
         std::int64_t deadline = never;
         bool timed_out = false;
-        place where;                // its last step, for people
-        place acted;                // its last operation, at which it could be preempted,
-        std::uint32_t acted_on = 0; // and the word, as for places::of
+        // Its last step, for people.
+        place where;
+        // Its last operation, at which it could be preempted.
+        place acted;
+        // The word of that operation, as for places::of.
+        std::uint32_t acted_on = 0;
         clock known{};
         std::function<void()> body;
     };
@@ -174,7 +181,7 @@ private:
     void give_way(bool can_go_on);
     void become(unsigned number, state what) noexcept;
     void run_as(unsigned number) noexcept;
-    // What came before the first decision came before in all executions.
+    // The part before the first decision is equal in all executions.
     bool touches_count() const noexcept { return !over_ && !outcome_.decisions.empty(); }
     void touch(std::uint32_t what, bool writes, const places::entry& at);
     word& usable(word& found);
@@ -193,7 +200,8 @@ private:
     places* meeting_ = nullptr;
     thread_set ready_ = 0;
     std::uint64_t switches_ = 0;
-    std::uint32_t old_words_ = UINT32_MAX; // those that there were at the first decision
+    // The number of words that existed at the first decision.
+    std::uint32_t old_words_ = UINT32_MAX;
     std::array<thread, max_threads> threads_;
     std::array<std::byte*, max_threads> stacks_{};
     unsigned count_ = 0;
@@ -203,9 +211,9 @@ private:
     outcome outcome_;
     sys::machine_context driver_;
     std::int64_t time_ = 0;
-    std::int64_t tick_ = 60'000; // between two looks at the clock: longer than a worker spins
+    std::int64_t tick_ = 60'000; // between two clock reads: longer than a worker spins
     bool calm_ = false;
-    bool over_ = false; // calm for good
+    bool over_ = false; // calm from here to the end
     bool hold_next_ = false;
     std::unordered_map<const void*, plain> plains_;
     std::function<std::string()> stuck_;
@@ -218,7 +226,7 @@ private:
     const mutant* mutant_ = nullptr;
     std::set<site>* sites_ = nullptr;
     std::set<std::string>* names_ = nullptr;
-    bool special_ = false; // one of these three
+    bool special_ = false; // one of the next three is set
     trace* trace_ = nullptr;
 };
 

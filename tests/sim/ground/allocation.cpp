@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// operator new for the explorer's program: counts what simulated threads hold.
+// operator new for the explorer's program: counts the allocations of simulated threads.
 #include "ground.hpp"
 
 #include "explorer/world.hpp"
@@ -11,7 +11,7 @@
 namespace {
 
 std::size_t live = 0;
-bool refused = false; // to simulated threads
+bool refused = false; // true: simulated threads get no memory
 
 struct alignas(16) header {
     void* block;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform layer (src/sys) for simulated threads: what the library asks of the system, answered
-// by the explorer. Compiled instead of clock, futex, halt, hot_line, membarrier, overflow,
-// spin_pause, stack, tasks, thread, topology and check.
+// The platform layer (src/sys) for simulated threads: the explorer answers the library's requests
+// to the system. Compiled instead of clock, futex, thread_suspender, worker_tls, membarrier,
+// stack_overflow, spin_pause, stack, kernel_threads, thread, topology and check.
 #include "ground.hpp"
 
 #include "explorer/world.hpp"
@@ -34,10 +34,10 @@ namespace sennit::sim {
 
 namespace {
 
-std::array<sys::worker_tls, max_threads + 1>
-    worker_tls_of_threads; // the last one is for what runs outside of an execution
+// The last line serves code that runs outside an execution.
+std::array<sys::worker_tls, max_threads + 1> worker_tls_of_threads;
 
-// Stacks outlive executions: an abandoned one never gives its stacks back.
+// Stacks outlive executions, because an abandoned execution never returns its stacks.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
 constexpr std::size_t beside_bytes = std::size_t{16}
                                      << 10; // of these, a context and its fork slots
@@ -143,7 +143,7 @@ bool barrier_all_threads() noexcept {
 
 thread::thread(void (*entry)(void*) noexcept, void* argument)
     : handle_(world::the().start_thread([=] {
-          std::construct_at(&tls()); // the thread's own, as the system makes it
+          std::construct_at(&tls()); // the thread's own line, as the system would construct it
           entry(argument);
       })),
       joinable_(true) {}
@@ -180,8 +180,9 @@ os_thread_id this_os_thread() noexcept {
 process_id this_process() noexcept {
     return 1;
 }
-// The watchdog then judges a worker by its counters alone: one that has not moved between two looks
-// is stuck. Any interleaving may lie between them, so this covers whatever the system could answer.
+// The answer makes the watchdog judge a worker by its counters alone: a worker that has not moved
+// between two checks counts as stuck. Any interleaving may lie between the checks, so this covers
+// every possible answer of the system.
 bool is_blocked(os_thread_id) noexcept {
     return true;
 }
@@ -229,7 +230,7 @@ stack_source::~stack_source() = default;
 stack stack_source::take() {
     sim::explorers_own guard;
     std::byte* low = nullptr;
-    if (usable_ == sched::coroutine_stack_size) { // they live as long as the process
+    if (usable_ == sched::coroutine_stack_size) { // these stacks live as long as the process
         low = static_cast<std::byte*>(std::aligned_alloc(4096, sim::pool_stack_bytes));
         if (!low) throw std::bad_alloc();
         ++sim::process_wide;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the explorer needs to know of the simulated system.
+// The simulated system's interface for the explorer and for scenarios.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,19 @@
 namespace sennit::sim {
 
 void reset_platform() noexcept; // before each execution
-// From here on whoever has made all threads pass a barrier gives its processor away: no preemption
-// is used up.
+// From here on, a thread that has made all threads pass a barrier yields its processor. This uses
+// up no preemption.
 void barriers_yield() noexcept;
-// From here on the system refuses what it has granted until now.
+// From here on, the system refuses membarrier, which it has granted until now.
 void refuse_barriers() noexcept;
-void refuse_memory(bool from_now_on) noexcept; // the same for that, to simulated threads
+// From here on, the system refuses memory to simulated threads, or grants it again.
+void refuse_memory(bool from_now_on) noexcept;
 std::size_t live_stacks() noexcept;
 std::size_t coroutine_stacks_made() noexcept; // since the process began
-std::size_t live_allocations() noexcept;      // made by simulated threads and not freed
+std::size_t live_allocations() noexcept;      // allocations of simulated threads that are not freed
 
-// While one lives, allocations are the explorer's own and not counted. Never held over a switch.
+// While an object of this class lives, allocations belong to the explorer and are not counted.
+// Never held over a switch.
 class explorers_own {
 public:
     explorers_own() noexcept : before_(active) { active = true; }

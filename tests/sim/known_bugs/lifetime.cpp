@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is gone, or used again, while somebody still holds its address.
+// Memory that is freed or reused while another thread still holds its address.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/base/atomic.hpp"
@@ -52,7 +52,7 @@ SIM_KNOWN_BUG(stdexec_1395_the_last_reference_was_not_the_last, "used after its 
         if (left == 0)
             delete state;
         else if (asks_for_stop)
-            state->stop.store(1); // nothing keeps it alive here
+            state->stop.store(1); // no reference keeps the state alive here
     };
     sim::in_threads(2, [&](unsigned me) { drop(me == 0); });
 }
@@ -89,7 +89,7 @@ SIM_KNOWN_BUG(
     sim::thread quick([&] {
         if (pop() != 1) return;
         if (pop() != 2) return;
-        holds_two.store(1); // keeps node 2 for ever
+        holds_two.store(1); // keeps node 2 forever
         push(1);
     });
     slow.join();

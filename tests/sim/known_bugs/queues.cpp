@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deques and queues that lost, or doubled, what they were given.
+// Deques and queues that lost or duplicated their elements.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/base/atomic.hpp"
@@ -28,7 +28,7 @@ SIM_KNOWN_BUG(chase_lev_resize, "no garbage",
     atomic<int> top{0}, bottom{1};
     atomic<array*> current{&small};
     sim::thread owner([&] {
-        // push: full, so grow
+        // push: the array is full, so it grows
         large.cells[0].store_rlx(small.cells[0].load_rlx());
         current.store_rlx(&large); // must be a release
         large.cells[1].store_rlx(8);
@@ -62,7 +62,7 @@ SIM_KNOWN_BUG(chase_lev_without_its_fence, "taken twice",
         bottom.store_rel(b);
         int t = top.load_acq(); // nothing orders it behind the store
         if (t < b) {
-            take(b); // not the last one: no thief can want it
+            take(b); // not the last element: no thief can want it
         } else {
             if (t == b && top.cas(t, t + 1)) take(b);
             bottom.store_rel(b + 1);
@@ -126,7 +126,7 @@ SIM_KNOWN_BUG(stdexec_1812_a_node_is_lost, "nothing is lost",
         if (!first) return nullptr;
         node* after = first->next.load();
         front.store(after);
-        if (!after) back.store(nullptr); // beside a producer that has exchanged it already
+        if (!after) back.store(nullptr); // races a producer that has already exchanged it
         return first;
     };
     push(&nodes[0]);

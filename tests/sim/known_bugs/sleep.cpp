@@ -23,7 +23,7 @@ SIM_KNOWN_BUG(tokio_1788_lost_wake_up, "deadlock",
     atomic<std::uint32_t> searching{1}, woken{0};
     sim::thread scheduler([&] {
         queue.store_rel(1);
-        if (searching.load() != 0) return; // somebody is searching and will see it
+        if (searching.load() != 0) return; // a searching worker will see the task
         woken.store(1);
         sennit::sys::futex_wake(woken, 1);
     });
@@ -46,7 +46,7 @@ SIM_KNOWN_BUG(
     "started,\n"
     "when the first job may be published before they wait.\n"
     "Cure: the event is a state that is looked at, not a moment that must not be missed.") {
-    atomic<std::uint32_t> bell{0}; // rung, but never remembered
+    atomic<std::uint32_t> bell{0}; // rung, but the ring is not remembered
     sim::thread sleeper([&] { sennit::sys::futex_wait(bell, 0); });
     sennit::sys::futex_wake(bell, 1);
     sleeper.join();
@@ -70,7 +70,7 @@ SIM_KNOWN_BUG(no_second_look_before_sleep, "deadlock",
     });
     sim::thread worker([&] {
         if (work.load() != 0) return;
-        asleep.store(1); // and no second look
+        asleep.store(1); // without a second look
         while (token.load() == 0) sennit::sys::futex_wait(token, 0);
     });
     poster.join();

@@ -13,7 +13,7 @@
 
 namespace {
 
-// Passes on what it is sent, and what comes after it, then does `then`.
+// Passes on each message that it receives, with a follow-up message, then does `then`.
 class relay : public sennit::actor<relay, put> {
 public:
     using what_then = void (*)(ledger&, event&);
@@ -43,8 +43,8 @@ struct waker : sennit::sched::runnable {
     sennit::event& ends;
 };
 
-// Sends two for each, the second of which may be one too many (flood_detector.hpp), and goes on
-// with the next up to `last`.
+// Sends two messages for each that it receives, of which the second may exceed the limit
+// (flood_detector.hpp), and continues with the next number up to `last`.
 class talker : public sennit::actor<talker, put, quit> {
 public:
     talker(sennit::actor_ref<keeper> to, int last) : to_(to), last_(last) {}
@@ -60,7 +60,7 @@ private:
     int last_;
 };
 
-// Spawns one where it is, has it stopped, and ends.
+// Spawns a child on its own worker, has it stopped, and ends.
 class breeder : public sennit::actor<breeder, put> {
 public:
     explicit breeder(ledger& of) : log_(of) {}
@@ -103,27 +103,29 @@ public:
 
 } // namespace
 
-// The edge from empty to not empty: whoever sends first schedules it, and nobody else.
-SIM_SCENARIO_WITHIN(actor, two_threads_wake_an_idle_one, .preemptions = 2, .stale_reads = 1) {
+// The edge from empty to not empty: only the first sender schedules the actor.
+SIM_SCENARIO_WITHIN(actor, two_threads_wake_idle_actor, .preemptions = 2, .stale_reads = 1) {
     house all(1, 2);
     sim::thread other([&] { all.actor.tell(put{1}); });
     all.actor.tell(put{2});
     all.what.enough.wait();
     other.join();
-    sim::check(all.what.sum == 12 || all.what.sum == 21, "each has come once");
+    sim::check(all.what.sum == 12 || all.what.sum == 21, "each message was handled once");
 }
 
-// A message meets the end of the turn of the one before.
-SIM_SCENARIO_WITHIN(actor, a_message_meets_the_end_of_a_batch, .preemptions = 2, .stale_reads = 1) {
+// A message arrives while the batch of the previous message ends.
+SIM_SCENARIO_WITHIN(actor, message_races_end_of_batch, .preemptions = 2, .stale_reads = 1) {
     house all(1, 2);
     all.actor.tell(put{1});
     all.actor.tell(put{2});
     all.what.enough.wait();
-    sim::check(all.what.sum == 12, "both have come, in order");
+    sim::check(all.what.sum == 12, "both messages were handled, in order");
 }
 
-// A sender on a worker and one on none: one through the worker's own queue, the other from afar.
-SIM_SCENARIO_WITHIN(actor, a_worker_and_a_thread_send_to_one, .preemptions = 2, .stale_reads = 1) {
+// One sender is a worker, which sends through its own queue; the other is a thread that is not a
+// worker.
+SIM_SCENARIO_WITHIN(actor, worker_and_thread_send_to_one_actor, .preemptions = 2,
+                    .stale_reads = 1) {
     house all(1, 2);
     sim::thread other([&] { all.actor.tell(put{1}); });
     all.one.run([&] { all.actor.tell(put{2}); });
@@ -131,13 +133,15 @@ SIM_SCENARIO_WITHIN(actor, a_worker_and_a_thread_send_to_one, .preemptions = 2, 
     other.join();
 }
 
-// What a thread has sent goes before what the owner's thread is asked to send after it.
-SIM_SCENARIO_WITHIN(actor, older_messages_go_first, .preemptions = 2, .stale_reads = 0) {
+// A message that a thread has sent is handled before a message that the owner's thread sends later
+// on request.
+SIM_SCENARIO_WITHIN(actor, older_message_is_handled_first, .preemptions = 2, .stale_reads = 0) {
     house all(1, 2);
     event sent;
     sim::thread other([&] {
         all.one.run([&] {
-            sent.wait(); // blocks the thread, so the notice of the first one lies there
+            // Blocks the thread, so the wakeup of the first message stays in the queue.
+            sent.wait();
             all.actor.tell(put{2});
         });
     });
@@ -145,30 +149,31 @@ SIM_SCENARIO_WITHIN(actor, older_messages_go_first, .preemptions = 2, .stale_rea
     sent.set();
     all.what.enough.wait();
     other.join();
-    sim::check(all.what.sum == 12, "in the order in which they were sent");
+    sim::check(all.what.sum == 12, "handled in the order of sending");
 }
 
-// A sender that finds no room meets the turn that makes some.
-SIM_SCENARIO_WITHIN(actor, a_full_mailbox_makes_room, .preemptions = 2, .stale_reads = 1) {
+// A sender that finds the mailbox full races the batch that makes room.
+SIM_SCENARIO_WITHIN(actor, full_mailbox_makes_room, .preemptions = 2, .stale_reads = 1) {
     house all(1, 2, {.mailbox = 1});
     sim::check(all.actor.send(put{1}) == sennit::send_status::sent, "there is room for one");
-    sim::check(all.actor.send(put{2}) == sennit::send_status::sent, "and then again");
+    sim::check(all.actor.send(put{2}) == sennit::send_status::sent, "there is room again");
     all.what.enough.wait();
-    sim::check(all.what.sum == 12, "both have come, in order");
+    sim::check(all.what.sum == 12, "both messages were handled, in order");
 }
 
-// A handler blocks; meanwhile the notice of more mail is read, and leaves that to the turn.
-SIM_SCENARIO_WITHIN(actor, messages_for_one_that_is_blocked, .preemptions = 2, .stale_reads = 1) {
+// A handler blocks. The wakeup of a later message is handled meanwhile, and leaves the message to
+// the running batch.
+SIM_SCENARIO_WITHIN(actor, message_waits_for_blocked_handler, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     all.actor.tell(nap{});
     all.actor.tell(put{1});
     all.what.end_of_nap.set();
     all.what.enough.wait();
-    sim::check(all.what.sum == 1, "it has come");
+    sim::check(all.what.sum == 1, "the message was handled");
 }
 
-// It ends with a full mailbox: whoever waits for room is told, by what is counted out as dead.
-SIM_SCENARIO_WITHIN(actor, one_with_a_full_mailbox_ends, .preemptions = 2, .stale_reads = 1) {
+// The actor ends with a full mailbox. Discarding its messages tells the sender that waits for room.
+SIM_SCENARIO_WITHIN(actor, actor_with_full_mailbox_ends, .preemptions = 2, .stale_reads = 1) {
     house all(1, 9, {.mailbox = 1});
     sim::thread other([&] { (void)all.actor.send(put{1}); });
     (void)all.actor.send(quit{});
@@ -177,18 +182,21 @@ SIM_SCENARIO_WITHIN(actor, one_with_a_full_mailbox_ends, .preemptions = 2, .stal
     all.group->join();
 }
 
-// It ends instead: whoever waits for room is told.
-SIM_SCENARIO_WITHIN(actor, a_full_mailbox_ends, .preemptions = 2, .stale_reads = 1) {
+// The actor ends while a sender waits for room: the sender is told.
+SIM_SCENARIO_WITHIN(actor, sender_to_full_mailbox_learns_of_end, .preemptions = 2,
+                    .stale_reads = 1) {
     house all(1, 9, {.mailbox = 1});
     (void)all.actor.send(quit{});
     const auto then = all.actor.send(put{2});
     all.group->join();
-    sim::check(then == sennit::send_status::dead || all.what.sum == 0, "nobody handles it");
+    sim::check(then == sennit::send_status::dead || all.what.sum == 0,
+               "a message that was not delivered is not handled");
 }
 
-// One is refused while another waits for room. (Who was refused counted itself in and out again,
-// and whoever looked for room between the two slept on in front of an empty mailbox.)
-SIM_SCENARIO_WITHIN(actor, one_is_refused_beside_one_that_waits_for_room, .preemptions = 2,
+// A sender is refused while another sender waits for room. (Before a fix, the refused sender
+// counted itself in and out again. A sender that looked for room between the two steps slept
+// forever in front of an empty mailbox.)
+SIM_SCENARIO_WITHIN(actor, refused_sender_does_not_block_waiting_sender, .preemptions = 2,
                     .stale_reads = 0, .preempt_in = "mailbox_capacity.cpp mailbox.cpp") {
     house all(1, 9, {.mailbox = 1});
     sim::thread other([&] { (void)all.actor.try_tell(put{4}); });
@@ -198,9 +206,9 @@ SIM_SCENARIO_WITHIN(actor, one_is_refused_beside_one_that_waits_for_room, .preem
     all.group->join();
 }
 
-// Who meets the end of a life, in the next life of that mailbox: what it has sent is returned, and
-// that one has all its room.
-SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_incarnation, .preemptions = 2,
+// A sender that arrives at the end of an incarnation reaches the next incarnation of that mailbox.
+// Its message is returned, and the next incarnation has all its room.
+SIM_SCENARIO_WITHIN(actor, sender_to_full_mailbox_races_next_incarnation, .preemptions = 2,
                     .stale_reads = 0, .preempt_in = "mailbox_capacity.cpp mailbox.cpp") {
     const sennit::spawn_options small{.mailbox = 1};
     house all(1, 9, small);
@@ -212,7 +220,8 @@ SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_incarnation
     all.one.run([&] {
         if (!all.actor.alive())
             second =
-                all.group->spawn<keeper>(small, next); // in the same slot, if that was given back
+                // in the same slot, if that slot was returned
+                all.group->spawn<keeper>(small, next);
     });
     other.join();
     if (second) {
@@ -221,9 +230,9 @@ SIM_SCENARIO_WITHIN(actor, a_sender_to_a_full_mailbox_meets_its_next_incarnation
     }
 }
 
-// Two workers: the owner and another one, which may take it over.
+// Two workers: the owner, and a worker that may acquire the ownership.
 SIM_SCENARIO_WITHIN(
-    actor, two_workers_send_to_one, .preemptions = 2, .stale_reads = 0,
+    actor, two_workers_send_to_one_actor, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 2);
     sim::thread other([&] { all.one.run([&] { all.actor.tell(put{1}); }); });
@@ -232,12 +241,13 @@ SIM_SCENARIO_WITHIN(
     other.join();
 }
 
-// The system refuses membarriers from a moment on at which the actor's handler is blocked
-// (src/actors/runtime/mailbox.hpp, 6). If that goes on in the other worker's thread, which has
-// woken it while the owner slept, the owner is asked to hand the actor over; what is sent
-// meanwhile, to the owner or to nobody, comes after what was sent before.
+// The system starts to refuse membarrier while the actor's handler is blocked
+// (src/actors/runtime/mailbox.hpp, 6). The handler may continue in the thread of the other worker,
+// which woke it while the owner slept. Then the owner is asked to hand the actor over. Messages
+// that are sent meanwhile, to the owner or to an actor without owner, come after the messages sent
+// before.
 SIM_SCENARIO_WITHIN(
-    actor, a_batch_continues_elsewhere_without_barriers, .preemptions = 2, .stale_reads = 1,
+    actor, batch_continues_on_other_worker_without_membarrier, .preemptions = 2, .stale_reads = 1,
     .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp one_shot.cpp") {
     house all(2, 2);
     sim::calmly([&] { all.actor.tell(nap{}); });
@@ -247,12 +257,12 @@ SIM_SCENARIO_WITHIN(
     all.actor.tell(put{1});
     all.actor.tell(put{2});
     all.what.enough.wait();
-    sim::check(all.what.sum == 12, "in the order in which they were sent");
+    sim::check(all.what.sum == 12, "handled in the order of sending");
 }
 
-// The same for a notice that another worker than the owner has taken: it goes back. The owner is
-// kept away until it has been.
-SIM_SCENARIO_WITHIN(actor, a_wakeup_is_returned_to_the_owner_without_barriers, .preemptions = 2,
+// A worker other than the owner has taken the wakeup, and membarrier is refused: the wakeup is
+// returned. The owner is kept away until that has happened.
+SIM_SCENARIO_WITHIN(actor, wakeup_is_returned_to_owner_without_membarrier, .preemptions = 2,
                     .stale_reads = 1,
                     .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
@@ -263,17 +273,18 @@ SIM_SCENARIO_WITHIN(actor, a_wakeup_is_returned_to_the_owner_without_barriers, .
     other.join();
 }
 
-// One that is bound to another worker than its slot's, which it cannot be given to: its first mail
-// is sent on.
-SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 2, .stale_reads = 1,
+// An actor is bound to a worker that does not own its slot. Without membarrier the actor cannot be
+// given to that worker, so its first message is forwarded.
+SIM_SCENARIO_WITHIN(actor, bound_actor_is_created_without_membarrier, .preemptions = 2,
+                    .stale_reads = 1,
                     .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     sim::refuse_barriers();
     ledger two;
     two.expected = 1;
     all.what.expected = 1;
-    const sennit::spawn_options here{.worker = 0},
-        there{.worker = 1}; // the slots may both be one worker's
+    // Both slots may belong to one worker.
+    const sennit::spawn_options here{.worker = 0}, there{.worker = 1};
     const auto first = all.group->spawn<keeper>(here, all.what),
                second = all.group->spawn<keeper>(there, two);
     first.tell(put{1});
@@ -284,33 +295,32 @@ SIM_SCENARIO_WITHIN(actor, a_bound_one_is_made_without_barriers, .preemptions = 
     all.group.reset();
 }
 
-// One outruns a receiver that is bound to the other worker, and goes on behind it
-// (src/actors/runtime/mailbox.hpp, 7): by its notice, with what it has sent to itself, or what a
-// thread sends to it meanwhile.
+// An actor floods a receiver that is bound to the other worker, and is rescheduled behind the
+// receiver (src/actors/runtime/mailbox.hpp, 7). Its wakeup carries the messages that it has sent to
+// itself, or that a thread sends to it meanwhile.
 SIM_SCENARIO_WITHIN(
-    actor, who_floods_its_receiver_is_rescheduled_behind_it, .preemptions = 2, .stale_reads = 0,
+    actor, flooding_sender_is_rescheduled_behind_receiver, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 4, {.worker = 0});
     auto from = all.group->spawn<talker>(all.actor, 4);
     from.tell(put{1});
     all.what.enough.wait();
-    sim::check(all.what.sum == 1234, "in the order in which they were sent");
+    sim::check(all.what.sum == 1234, "handled in the order of sending");
 }
 SIM_SCENARIO_WITHIN(
-    actor, what_is_sent_to_who_is_rescheduled_behind_its_receiver, .preemptions = 2,
-    .stale_reads = 0,
+    actor, messages_follow_sender_rescheduled_behind_receiver, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 6, {.worker = 0});
     auto from = all.group->spawn<talker>(all.actor, 0);
     for (const int n : {1, 3, 5}) from.tell(put{n});
     all.what.enough.wait();
-    sim::check(all.what.sum == 123456, "in the order in which they were sent");
+    sim::check(all.what.sum == 123456, "handled in the order of sending");
 }
 
-// The receiver is on its way, in a thief's hands: the sender goes where that will most likely come
-// to lie.
+// A thief has taken the receiver and is moving it. The sender moves to the worker where the
+// receiver will most likely arrive.
 SIM_SCENARIO_WITHIN(
-    actor, who_floods_a_stolen_receiver_is_rescheduled_behind_it, .preemptions = 2,
+    actor, flooding_sender_is_rescheduled_behind_stolen_receiver, .preemptions = 2,
     .stale_reads = 0,
     .preempt_in =
         "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
@@ -320,13 +330,14 @@ SIM_SCENARIO_WITHIN(
     from.tell(put{1});
     all.what.enough.wait();
     thief.join();
-    sim::check(all.what.sum == 123456, "in the order in which they were sent");
+    sim::check(all.what.sum == 123456, "handled in the order of sending");
 }
 
-// One that is sent to from the other worker goes there (src/actors/runtime/mailbox.hpp, 8), while
-// that one sends on, or a thread does; and it ends before, on its way, or there.
+// An actor that receives from the other worker migrates there (src/actors/runtime/mailbox.hpp, 8),
+// while that worker or a thread continues to send. The actor ends before the migration, during it,
+// or after it.
 SIM_SCENARIO_WITHIN(
-    actor, who_is_sent_to_migrates_to_its_sender, .preemptions = 2, .stale_reads = 0,
+    actor, receiver_migrates_to_sender, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "mailbox.cpp mailbox_migration.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 4, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
@@ -337,10 +348,10 @@ SIM_SCENARIO_WITHIN(
     const int sum = all.what.sum;
     sim::check(sum == 1256 || sum == 1526 || sum == 1562 || sum == 5126 || sum == 5162 ||
                    sum == 5612,
-               "each in the order in which they were sent");
+               "each sender's messages are handled in the order of sending");
 }
 SIM_SCENARIO_WITHIN(
-    actor, who_migrates_to_its_sender_ends, .preemptions = 2, .stale_reads = 0,
+    actor, receiver_that_migrates_to_sender_ends, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "mailbox.cpp mailbox_migration.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 9, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
@@ -349,12 +360,12 @@ SIM_SCENARIO_WITHIN(
     all.actor.tell(quit{});
     from.tell(quit{});
     all.group->join();
-    sim::check(!all.actor.alive(), "it has ended");
+    sim::check(!all.actor.alive(), "the actor has ended");
 }
 
-// A handler sends, and waits for what comes of it: what is in its worker's hand is let go. One
-// worker, so nobody else would take it.
-SIM_SCENARIO_WITHIN(actor, a_handler_waits_for_what_it_has_sent, .preemptions = 2,
+// A handler sends, and waits for the effect: the LIFO slot of its worker is flushed. There is one
+// worker, so no thief could take the message.
+SIM_SCENARIO_WITHIN(actor, handler_waits_for_effect_of_its_message, .preemptions = 2,
                     .stale_reads = 1) {
     house all(1, 1);
     event unused;
@@ -362,27 +373,27 @@ SIM_SCENARIO_WITHIN(actor, a_handler_waits_for_what_it_has_sent, .preemptions = 
                                            [](ledger& what, event&) { what.enough.wait(); });
     through.tell(put{1});
     all.what.enough.wait();
-    sim::check(all.what.sum == 1, "it has come");
+    sim::check(all.what.sum == 1, "the message was handled");
 }
 
-// The same for who yields instead: what it has sent is work.
-SIM_SCENARIO_WITHIN(actor, a_handler_yields_to_what_it_has_sent, .preemptions = 2,
+// A handler sends, and yields instead of waiting: its message is ready work.
+SIM_SCENARIO_WITHIN(actor, handler_yields_to_receiver_of_its_message, .preemptions = 2,
                     .stale_reads = 1) {
     house all(1, 1);
     event unused;
     auto through =
         all.group->spawn<relay>(all.actor, 1, all.what, unused, [](ledger& what, event&) {
             sennit::sched::yield();
-            sim::check(what.sum == 1, "it was handled meanwhile");
+            sim::check(what.sum == 1, "the message was handled during the yield");
         });
     through.tell(put{1});
     all.what.enough.wait();
 }
 
-// A handler sends, then keeps its worker's thread until that was handled: another worker takes it
-// out of the hand.
+// A handler sends, then keeps its worker's thread until the message is handled: another worker
+// takes the message out of the LIFO slot.
 SIM_SCENARIO_WITHIN(
-    actor, a_thief_takes_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
+    actor, thief_takes_message_from_lifo_slot, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 1);
@@ -393,8 +404,10 @@ SIM_SCENARIO_WITHIN(
     all.what.enough.wait();
 }
 
-// The hand's one piece goes on to who is next, while a thread sends to that one, too.
-SIM_SCENARIO_WITHIN(actor, a_thread_sends_to_who_is_next, .preemptions = 2, .stale_reads = 1) {
+// The message in the LIFO slot goes to the next receiver, while a thread sends to that receiver,
+// too.
+SIM_SCENARIO_WITHIN(actor, thread_sends_to_receiver_in_lifo_slot, .preemptions = 2,
+                    .stale_reads = 1) {
     house all(1, 2);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
@@ -402,12 +415,12 @@ SIM_SCENARIO_WITHIN(actor, a_thread_sends_to_who_is_next, .preemptions = 2, .sta
     through.tell(put{1});
     all.what.enough.wait();
     other.join();
-    sim::check(all.what.sum == 12 || all.what.sum == 21, "each has come once");
+    sim::check(all.what.sum == 12 || all.what.sum == 21, "each message was handled once");
 }
 
-// Two pieces, of which a thief may take the first one out of the hand: they come in order.
+// Two messages, of which a thief may take the first from the LIFO slot: they are handled in order.
 SIM_SCENARIO_WITHIN(
-    actor, a_thief_comes_between_two_pieces, .preemptions = 2, .stale_reads = 0,
+    actor, thief_comes_between_two_messages, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 2);
@@ -417,12 +430,13 @@ SIM_SCENARIO_WITHIN(
     through.tell(put{1});
     all.what.enough.wait();
     thief.join();
-    sim::check(all.what.sum == 12, "in the order in which they were sent");
+    sim::check(all.what.sum == 12, "handled in the order of sending");
 }
 
-// A thief is inside before the handler sends: what it then finds in the hand, it sees whole.
+// A thief enters before the handler sends. The thief sees a message that it finds in the LIFO slot
+// completely.
 SIM_SCENARIO_WITHIN(
-    actor, a_thief_is_there_before_the_piece, .preemptions = 2, .stale_reads = 0,
+    actor, thief_enters_before_message, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 1);
@@ -431,7 +445,8 @@ SIM_SCENARIO_WITHIN(
     sim::thread thief([&] {
         sennit::sched::run_queue& queue = all.one->core().worker_at(0).queue();
         (void)queue.with_remote_lock([&]() noexcept {
-            if (queue.lifo.held()) sim::check(all.what.passed_on == 1, "and what came before it");
+            if (queue.lifo.held())
+                sim::check(all.what.passed_on == 1, "the write before the send is visible");
         });
     });
     through.tell(put{1});
@@ -439,10 +454,10 @@ SIM_SCENARIO_WITHIN(
     thief.join();
 }
 
-// What another thread sends, because it has learnt of what lies in the hand, comes behind that; and
-// so it does when another worker takes the notice.
+// Another thread learns of the message in the LIFO slot and sends a message. Its message comes
+// behind the first, also when another worker takes the wakeup.
 SIM_SCENARIO_WITHIN(
-    actor, what_follows_on_what_lies_in_the_lifo_slot, .preemptions = 2, .stale_reads = 0,
+    actor, later_message_stays_behind_lifo_slot, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
@@ -459,33 +474,36 @@ SIM_SCENARIO_WITHIN(
     sim::check(all.what.sum == 12, "cause before effect");
 }
 
-// Mail meets the end of its receiver's constructor: it is kept, or it finds who lives, and what
-// follows comes behind.
-SIM_SCENARIO_WITHIN(actor, message_meets_a_construction, .preemptions = 2, .stale_reads = 1) {
+// A message arrives while its receiver's constructor ends. It is kept, or it finds the constructed
+// receiver, and later messages come behind it.
+SIM_SCENARIO_WITHIN(actor, message_races_construction, .preemptions = 2, .stale_reads = 1) {
     house all(1, 2);
     event known;
     sennit::actor_ref<newborn> who;
     sim::thread other([&] {
         known.wait();
-        sim::check(who.try_tell(put{1}) == sennit::send_status::sent, "it is kept or taken");
-        sim::check(who.try_tell(put{2}) == sennit::send_status::sent, "and so is the next one");
+        sim::check(who.try_tell(put{1}) == sennit::send_status::sent,
+                   "the message is kept or accepted");
+        sim::check(who.try_tell(put{2}) == sennit::send_status::sent,
+                   "the next message is kept or accepted");
     });
     (void)all.group->spawn<newborn>(all.what, who, known);
     all.what.enough.wait();
     other.join();
-    sim::check(all.what.sum == 12, "in the order in which they were sent");
+    sim::check(all.what.sum == 12, "handled in the order of sending");
 }
 
-// Mail that came too late for the last life of a slot makes a turn, which meets what the next life
-// sends itself before it has begun: that stays for the life.
-SIM_SCENARIO_WITHIN(actor, late_message_meets_a_construction, .preemptions = 2, .stale_reads = 1) {
+// A message that came too late for the last incarnation of a slot starts a batch. The batch races a
+// message that the next incarnation sends to itself before it has begun: that message stays for the
+// incarnation.
+SIM_SCENARIO_WITHIN(actor, late_message_races_construction, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     sennit::sched::address last;
     sim::calmly([&] {
         try {
             all.group->spawn<unborn>(&last);
         } catch (failure) {
-            // its slot is free, and the next one's
+            // the slot is free, and the next actor takes it
         }
     });
     sim::thread other([&] {
@@ -495,60 +513,62 @@ SIM_SCENARIO_WITHIN(actor, late_message_meets_a_construction, .preemptions = 2, 
     (void)all.group->spawn<newborn>(all.what, 1);
     all.what.enough.wait();
     other.join();
-    sim::check(all.what.sum == 1, "what was sent early, and nothing else");
+    sim::check(all.what.sum == 1, "the early message was handled, and no other");
 }
 
-SIM_SCENARIO_WITHIN(actor, a_stop_meets_a_message, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(actor, stop_races_message, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     sim::thread other([&] { all.actor.tell(quit{}); });
     const bool sent = all.actor.try_tell(put{1}) == sennit::send_status::sent;
     other.join();
     all.group->join();
-    sim::check(!all.actor.alive(), "it has ended");
-    sim::check(sent ? all.what.sum <= 1 : all.what.sum == 0, "what came too late was not handled");
+    sim::check(!all.actor.alive(), "the actor has ended");
+    sim::check(sent ? all.what.sum <= 1 : all.what.sum == 0,
+               "a message that came too late was not handled");
 }
 
-// Mail that reaches an actor in the moment of its end makes a turn of its own: the slot goes back
-// once all the same.
-SIM_SCENARIO_WITHIN(actor, a_slot_goes_back_once, .preemptions = 2, .stale_reads = 0) {
+// A message that reaches an actor at the moment of its end starts another batch. The slot is still
+// returned only once.
+SIM_SCENARIO_WITHIN(actor, slot_is_returned_once, .preemptions = 2, .stale_reads = 0) {
     house all(1, 1);
     sim::thread other([&] { all.actor.tell(put{1}); });
     all.actor.tell(quit{});
     other.join();
     all.group->join();
     sim::calmly([&] {
-        (void)all.one.run([&] { // behind all turns
+        // Runs behind all batches.
+        (void)all.one.run([&] {
             const auto one = all.group->spawn<keeper>(all.what),
                        two = all.group->spawn<keeper>(all.what);
-            sim::check(one.address().slot != two.address().slot, "each has a mailbox of its own");
+            sim::check(one.address().slot != two.address().slot, "each actor has its own mailbox");
         });
     });
 }
 
-// A group counts its actors in two branches, one of which has nobody for a while.
-SIM_SCENARIO_WITHIN(actor, a_group_ends_in_two_branches, .preemptions = 2, .stale_reads = 1,
+// A group counts its actors in two shards, one of which is empty for a while.
+SIM_SCENARIO_WITHIN(actor, group_ends_in_two_shards, .preemptions = 2, .stale_reads = 1,
                     .preempt_in = "actor_group.cpp actor_group.hpp spin_lock.hpp") {
     house all(2, 1, {.worker = 0});
     sim::calmly([&] { all.group->spawn<breeder>({.worker = 1}, all.what).tell(put{1}); });
     all.actor.tell(quit{});
     all.group->join();
-    sim::check(all.what.passed_on == 1, "all have ended");
-    sim::check(all.group->size() == 0, "and are counted out");
+    sim::check(all.what.passed_on == 1, "all actors have ended");
+    sim::check(all.group->size() == 0, "all actors are counted out");
     all.group.reset();
 }
 
-SIM_SCENARIO_WITHIN(actor, a_group_ends_while_a_message_comes, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(actor, group_ends_while_message_arrives, .preemptions = 2, .stale_reads = 1) {
     house all(1, 1);
     sim::thread other([&] { all.actor.tell(put{1}); });
     all.group->stop();
     all.group->join();
-    sim::check(all.group->size() == 0, "nobody lives");
+    sim::check(all.group->size() == 0, "no actor is alive");
     other.join();
 }
 
-// The same without memory: one piece of mail ends all, one after the other, and is home when the
-// group is gone; also where it comes to one that has just ended by itself.
-SIM_SCENARIO_WITHIN(actor, a_group_ends_without_memory, .preemptions = 2, .stale_reads = 1) {
+// A group ends while memory is refused. One message ends all actors, one after the other, and is
+// returned before the group is gone, also when it reaches an actor that has just ended by itself.
+SIM_SCENARIO_WITHIN(actor, group_ends_without_memory, .preemptions = 2, .stale_reads = 1) {
     house all(1, 9);
     sennit::actor_ref<keeper> second;
     sim::calmly([&] { second = all.group->spawn<keeper>(all.what); });
@@ -556,11 +576,12 @@ SIM_SCENARIO_WITHIN(actor, a_group_ends_without_memory, .preemptions = 2, .stale
     sim::refuse_memory(true);
     all.group.reset();
     sim::refuse_memory(false);
-    sim::check(!all.actor.alive() && !second.alive(), "both have ended");
+    sim::check(!all.actor.alive() && !second.alive(), "both actors have ended");
 }
 
-// Two stops: who finds the piece on its way has it look once more.
-SIM_SCENARIO_WITHIN(actor, two_stop_a_group_without_memory, .preemptions = 2, .stale_reads = 1) {
+// Two stops without memory: the second finds the message in use, and has it check again.
+SIM_SCENARIO_WITHIN(actor, two_threads_stop_group_without_memory, .preemptions = 2,
+                    .stale_reads = 1) {
     house all(1, 9);
     sim::refuse_memory(true);
     sim::thread other([&] { all.group->stop(); });
@@ -569,32 +590,34 @@ SIM_SCENARIO_WITHIN(actor, two_stop_a_group_without_memory, .preemptions = 2, .s
     other.join();
     all.group.reset();
     sim::refuse_memory(false);
-    sim::check(!all.actor.alive(), "it has ended");
+    sim::check(!all.actor.alive(), "the actor has ended");
 }
 
-// An address that comes without its maker's knowledge, in a relaxed word: whoever finds its
-// generation knows what the life began with. (The slot is an old one. That it was made, all who
-// send must know.)
-SIM_SCENARIO_WITHIN(actor, an_address_comes_by_a_relaxed_word, .preemptions = 2, .stale_reads = 2) {
+// An address arrives through a relaxed word, without its creator's help. A sender that finds its
+// generation valid sees the state with which the incarnation began. (The slot was used before.
+// Every sender must know that the slot itself was created.)
+SIM_SCENARIO_WITHIN(actor, address_arrives_through_relaxed_word, .preemptions = 2,
+                    .stale_reads = 2) {
     house all(1, 1);
     sim::calmly([&] {
         try {
             all.group->spawn<unborn>();
         } catch (failure) {
-            // its slot is free, and the next one's
+            // the slot is free, and the next actor takes it
         }
     });
     sennit::base::atomic<std::uint64_t> word{0};
     bool sent = false;
     sim::thread other([&] {
-        const std::uint64_t seen = word.load_rlx(); // orders nothing: that is the point
+        const std::uint64_t seen = word.load_rlx(); // orders nothing: the scenario tests this
         const sennit::sched::address who{static_cast<std::uint32_t>(seen >> 32),
                                          static_cast<std::uint32_t>(seen)};
         sent = sennit::actor_ref<keeper>(who).try_tell(put{1}) == sennit::send_status::sent;
         if (sent) all.what.enough.wait();
     });
     const sennit::sched::address who = all.group->spawn<keeper>(all.what).address();
-    word.store_rlx(std::uint64_t{who.slot} << 32 | who.generation); // as above
+    // orders nothing: the scenario tests this
+    word.store_rlx(std::uint64_t{who.slot} << 32 | who.generation);
     other.join();
-    sim::check(all.what.sum == (sent ? 1 : 0), "what was sent was handled");
+    sim::check(all.what.sum == (sent ? 1 : 0), "a sent message was handled");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenarios of actors share: an actor that keeps what it gets, and a runtime, a group and
-// one of it.
+// Shared by the scenarios of actors: an actor that records its messages, and a runtime with a group
+// and one such actor.
 #pragma once
 
 #include "engine.hpp"
@@ -25,13 +25,14 @@ struct ledger {
     sim::var<int> sum{0};
     sim::var<int> passed_on{0}; // by a relay
     sennit::event enough;
-    event blocking_enough; // the same for a thread
+    event blocking_enough; // for a waiter that blocks its thread
     sennit::event end_of_nap;
-    std::uint16_t naps_on = 0; // a worker's home; written and read unexplored
+    // The affinity for the nap's end; written and read outside the explored part.
+    std::uint16_t naps_on = 0;
     int expected = 0;
 };
 
-// Handlers touch plain data: two at a time would be a race, and be found.
+// Handlers touch plain data, so the explorer reports two concurrent handlers as a race.
 class keeper : public sennit::actor<keeper, put, quit, nap> {
 public:
     explicit keeper(ledger& into) : log_(into) {}
@@ -53,10 +54,11 @@ public:
 
 private:
     ledger& log_;
-    sim::var<int> seen_{0}; // written by who makes it: who handles something must know
+    // Written by the creator: every handler must see the write.
+    sim::var<int> seen_{0};
 };
 
-// A runtime, a group and one actor; all made and ended unexplored.
+// A runtime, a group and one actor, created and destroyed outside the explored part.
 struct house {
     house(unsigned workers, int expected, const sennit::spawn_options& how = {}) : one(workers) {
         what.expected = expected;
@@ -70,7 +72,7 @@ struct house {
         sim::calm_from_here();
         group.reset();
     }
-    // As a thief: what lies there, and in its hand, goes to the shared queue.
+    // Acts as a thief: moves the tasks of the worker's queue and LIFO slot to the injector.
     void steal_from_first_worker() {
         sennit::sched::worker& victim = one->core().worker_at(0);
         sennit::sched::run_queue::batch stolen_batch;

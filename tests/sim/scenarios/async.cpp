@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // async, spawn: sennit/async.hpp. The fiber fills a state that it shares with its future, and lies
-// in the same memory: whoever drops it last frees both.
+// in the same memory. The last of the two frees both.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -10,7 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
-SIM_SCENARIO_WITHIN(async, get_meets_the_end_of_the_function, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(async, get_races_end_of_function, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sim::var<int> data{0};
     sennit::future<int> future = one.run([&] {
@@ -19,10 +19,11 @@ SIM_SCENARIO_WITHIN(async, get_meets_the_end_of_the_function, .preemptions = 2, 
             return 42;
         });
     });
-    sim::check(future.get() == 42 && data == 1, "the value, and what came before it, has arrived");
+    sim::check(future.get() == 42 && data == 1,
+               "the value has arrived, and the writes before it are visible");
 }
 
-SIM_SCENARIO_WITHIN(async, the_future_is_dropped_while_the_function_ends, .preemptions = 2,
+SIM_SCENARIO_WITHIN(async, future_is_dropped_while_function_ends, .preemptions = 2,
                     .stale_reads = 1) {
     engine one(1);
     sennit::event ran;
@@ -32,8 +33,7 @@ SIM_SCENARIO_WITHIN(async, the_future_is_dropped_while_the_function_ends, .preem
     ran.wait();
 }
 
-SIM_SCENARIO_WITHIN(async, what_it_throws_reaches_who_waits_with_a_limit, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(async, exception_reaches_timed_waiter, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::event gate;
     const time_point when = soon();
@@ -55,12 +55,13 @@ SIM_SCENARIO_WITHIN(async, what_it_throws_reaches_who_waits_with_a_limit, .preem
         thrown = true;
     }
     opener.join();
-    sim::check(thrown && (in_time || gate.try_wait()), "in time or not, it has arrived");
+    sim::check(thrown && (in_time || gate.try_wait()),
+               "the exception has arrived, in time or late");
 }
 
-// The source is ready before `then`, meanwhile, or later; the fiber of the second runs on the same
-// worker or another.
-SIM_SCENARIO_WITHIN(async, one_goes_on_from_another, .preemptions = 2, .stale_reads = 0) {
+// The source becomes ready before `then`, during it, or later. The fiber of the continuation runs
+// on the source's worker or on another.
+SIM_SCENARIO_WITHIN(async, continuation_runs_after_source, .preemptions = 2, .stale_reads = 0) {
     engine one(2);
     sim::var<int> data{0};
     const int got = one.run([&] {
@@ -71,5 +72,5 @@ SIM_SCENARIO_WITHIN(async, one_goes_on_from_another, .preemptions = 2, .stale_re
             .then([&](sennit::future<int> ready) { return ready.get() + data; })
             .get();
     });
-    sim::check(got == 42, "the second has seen what the first did");
+    sim::check(got == 42, "the continuation sees the writes of the source");
 }

@@ -8,42 +8,43 @@
 
 #include <array>
 
-SIM_SCENARIO_WITHIN(barrier, nobody_goes_on_before_all_have_arrived, .preemptions = 2,
+SIM_SCENARIO_WITHIN(barrier, participant_waits_until_all_have_arrived, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::barrier all(3);
     std::array<sim::var<int>, 3> data;
     sim::in_threads(3, [&](unsigned me) {
         data[me] = 1;
         all.arrive_and_wait();
-        sim::check(data[(me + 1) % 3] == 1, "what the others did before is seen");
+        sim::check(data[(me + 1) % 3] == 1, "the writes of the other participants are visible");
     });
 }
 
-SIM_SCENARIO_WITHIN(barrier, is_used_again_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(barrier, barrier_is_reused_immediately, .preemptions = 2, .stale_reads = 1) {
     sennit::barrier both(2);
     std::array<sim::var<int>, 2> data;
     sim::in_threads(2, [&](unsigned me) {
         for (int phase = 1; phase <= 2; ++phase) {
             data[me] = phase;
             both.arrive_and_wait();
-            sim::check(data[1 - me] == phase, "the other has arrived, and waits");
+            sim::check(data[1 - me] == phase, "the other participant has arrived, and waits");
             both.arrive_and_wait();
         }
     });
 }
 
-SIM_SCENARIO_WITHIN(barrier, the_completion_runs_once_before_anybody_goes_on, .preemptions = 2,
+SIM_SCENARIO_WITHIN(barrier, completion_runs_once_before_participants_continue, .preemptions = 2,
                     .stale_reads = 1) {
     sim::var<int> completions{0};
     sennit::barrier both(2, [&]() noexcept { completions = completions + 1; });
     sim::in_threads(2, [&](unsigned) {
         both.arrive_and_wait();
-        sim::check(completions == 1, "it has run, and not again");
+        sim::check(completions == 1, "the completion has run once");
     });
 }
 
-// One leaves for good; those that stay are not kept waiting for it.
-SIM_SCENARIO_WITHIN(barrier, who_drops_is_expected_no_more, .preemptions = 2, .stale_reads = 1) {
+// One participant drops out for good; the remaining participants do not wait for it.
+SIM_SCENARIO_WITHIN(barrier, dropped_participant_is_no_longer_expected, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::barrier all(2);
     sim::var<int> data{0};
     sim::thread leaver([&] {
@@ -51,12 +52,12 @@ SIM_SCENARIO_WITHIN(barrier, who_drops_is_expected_no_more, .preemptions = 2, .s
         all.arrive_and_drop();
     });
     all.arrive_and_wait();
-    sim::check(data == 1, "what it did before is seen");
+    sim::check(data == 1, "the writes before the drop are visible");
     all.arrive_and_wait(); // alone
     leaver.join();
 }
 
-SIM_SCENARIO_WITHIN(barrier, who_leaves_by_a_cancel_has_arrived, .preemptions = 2,
+SIM_SCENARIO_WITHIN(barrier, cancelled_participant_has_arrived, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::barrier both(2);
     sennit::sched::cancel_scope scope(nullptr);
@@ -69,17 +70,17 @@ SIM_SCENARIO_WITHIN(barrier, who_leaves_by_a_cancel_has_arrived, .preemptions = 
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(barrier, a_fiber_and_a_thread_meet, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(barrier, fiber_and_thread_meet, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::barrier both(2);
     sim::var<int> from_fiber{0}, from_thread{0};
     sennit::fiber strand({.runtime = &*one}, [&] {
         from_fiber = 1;
         both.arrive_and_wait();
-        sim::check(from_thread == 1, "what the thread did is seen");
+        sim::check(from_thread == 1, "the write of the thread is visible");
     });
     from_thread = 1;
     both.arrive_and_wait();
-    sim::check(from_fiber == 1, "what the fiber did is seen");
+    sim::check(from_fiber == 1, "the write of the fiber is visible");
     strand.join();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock whose owner pays nothing: src/core/queues/biased_lock.hpp; where there is no membarrier,
-// Dekker's pattern with sequentially consistent accesses.
+// The biased lock: src/core/queues/biased_lock.hpp. Without membarrier, it uses Dekker's pattern
+// with sequentially consistent accesses.
 #include "engine.hpp"
 
 #include "core/policy/tuning.hpp"
@@ -9,7 +9,8 @@
 using sennit::sched::biased_lock;
 using sennit::sched::owner_guard;
 
-SIM_SCENARIO_BOTH_WAYS(biased_lock, lets_one_in_at_a_time, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_BOTH_WAYS(biased_lock, biased_lock_admits_one_thread_at_a_time, .preemptions = 3,
+                       .stale_reads = 2) {
     biased_lock lock;
     sim::var<int> count{0};
     bool let_in = false;
@@ -24,10 +25,10 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, lets_one_in_at_a_time, .preemptions = 3, .st
         count = count + 1;
     }
     other.join();
-    sim::check(count == (let_in ? 3 : 2), "whoever was let in has counted");
+    sim::check(count == (let_in ? 3 : 2), "each admitted thread has counted");
 }
 
-SIM_SCENARIO_BOTH_WAYS(biased_lock, carries_what_was_written_inside, .preemptions = 3,
+SIM_SCENARIO_BOTH_WAYS(biased_lock, section_publishes_its_writes, .preemptions = 3,
                        .stale_reads = 2) {
     biased_lock lock;
     sim::var<int> to_other{0}, to_owner{0};
@@ -45,13 +46,15 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, carries_what_was_written_inside, .preemption
     }
     {
         owner_guard inside(lock);
-        if (let_in.load_rlx() == 1) sim::check(to_owner == 7, "the owner sees what the other did");
+        if (let_in.load_rlx() == 1)
+            sim::check(to_owner == 7, "the owner sees the write of the remote thread");
     }
     other.join();
 }
 
-// The owner does not leave for a while: the other gives up, and nobody is locked out.
-SIM_SCENARIO_BOTH_WAYS(biased_lock, a_remote_lock_that_is_given_up_leaves_it_free, .preemptions = 2,
+// The owner stays inside for a while: the remote thread gives up, and no thread is locked out
+// afterwards.
+SIM_SCENARIO_BOTH_WAYS(biased_lock, abandoned_remote_lock_leaves_lock_free, .preemptions = 2,
                        .stale_reads = 1) {
     biased_lock lock;
     sim::var<int> count{0};
@@ -59,7 +62,7 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, a_remote_lock_that_is_given_up_leaves_it_fre
     lock.enter();
     sim::thread other([&] {
         inside.wait();
-        sim::check(!lock.try_lock_remote(), "nobody comes in while the owner is inside");
+        sim::check(!lock.try_lock_remote(), "no remote thread enters while the owner is inside");
         tried.set();
         if (!lock.try_lock_remote()) return;
         count = count + 1;
@@ -77,7 +80,7 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, a_remote_lock_that_is_given_up_leaves_it_fre
     sim::check(count >= 2, "the owner was in twice");
 }
 
-SIM_SCENARIO_BOTH_WAYS(biased_lock, two_others_come_in_one_by_one, .preemptions = 2,
+SIM_SCENARIO_BOTH_WAYS(biased_lock, two_remote_threads_enter_one_by_one, .preemptions = 2,
                        .stale_reads = 1) {
     biased_lock lock;
     sim::var<int> count{0};
@@ -93,17 +96,17 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, two_others_come_in_one_by_one, .preemptions 
         lock.unlock_remote();
     });
     owner.join();
-    sim::check(count == let_in.load() + 1, "whoever was let in has counted");
+    sim::check(count == let_in.load() + 1, "each admitted thread has counted");
 }
 
-// The owner finds the claim, waits for its end and must not miss it.
-SIM_SCENARIO_BOTH_WAYS(biased_lock, the_owner_gets_in_after_the_other, .preemptions = 2,
+// The owner finds the lock revoked, waits for the remote section to end, and must not miss the end.
+SIM_SCENARIO_BOTH_WAYS(biased_lock, owner_enters_after_remote_thread, .preemptions = 2,
                        .stale_reads = 1) {
     biased_lock lock;
     sim::var<int> count{0};
     event claimed;
     sim::thread other([&] {
-        sim::check(lock.try_lock_remote().acquired, "nobody else wants it");
+        sim::check(lock.try_lock_remote().acquired, "there is no contender");
         claimed.set();
         count = count + 1;
         lock.unlock_remote();
@@ -111,15 +114,15 @@ SIM_SCENARIO_BOTH_WAYS(biased_lock, the_owner_gets_in_after_the_other, .preempti
     claimed.wait();
     {
         owner_guard inside(lock);
-        sim::check(count == 1, "the other was in, and what it did is seen");
+        sim::check(count == 1, "the remote thread was inside, and its write is visible");
         count = 2;
     }
     other.join();
 }
 
-// The first claim leaves the owner wary, the next one may find it so, or just gone back. Each is
-// let in alone.
-SIM_SCENARIO_WITHIN(biased_lock, a_contended_owner_needs_no_barrier, .preemptions = 3,
+// The first revocation leaves the lock contended. The next one finds it contended, or just back in
+// biased mode. Each thread is admitted alone.
+SIM_SCENARIO_WITHIN(biased_lock, contended_owner_needs_no_membarrier, .preemptions = 3,
                     .stale_reads = 2) {
     biased_lock lock;
     sim::var<int> count{0};
@@ -137,18 +140,17 @@ SIM_SCENARIO_WITHIN(biased_lock, a_contended_owner_needs_no_barrier, .preemption
         count = count + 1;
     }
     other.join();
-    sim::check(count == let_in + 3, "whoever was let in has counted");
+    sim::check(count == let_in + 3, "each admitted thread has counted");
 }
 
-// It is wary for some sections, and then as before.
-SIM_SCENARIO_WITHIN(biased_lock, an_owner_is_not_contended_for_ever, .preemptions = 2,
-                    .stale_reads = 1) {
+// The lock stays contended for some sections of the owner, then returns to biased mode.
+SIM_SCENARIO_WITHIN(biased_lock, lock_returns_to_biased_mode, .preemptions = 2, .stale_reads = 1) {
     biased_lock lock;
     event claimed;
-    sim::check(!lock.is_contended(), "nobody has claimed");
+    sim::check(!lock.is_contended(), "there was no revocation");
     sim::thread other([&] {
-        sim::check(lock.try_lock_remote().acquired, "nobody else wants it");
-        sim::check(lock.is_contended(), "now it is");
+        sim::check(lock.try_lock_remote().acquired, "there is no contender");
+        sim::check(lock.is_contended(), "a revocation makes the lock contended");
         lock.unlock_remote();
         claimed.set();
     });
@@ -157,6 +159,6 @@ SIM_SCENARIO_WITHIN(biased_lock, an_owner_is_not_contended_for_ever, .preemption
         sim::check(lock.is_contended(), "still");
         owner_guard inside(lock);
     }
-    sim::check(!lock.is_contended(), "no longer");
+    sim::check(!lock.is_contended(), "the lock is biased again");
     other.join();
 }

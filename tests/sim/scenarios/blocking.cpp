@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocking: sennit/blocking.hpp, src/blocking/blocking_pool.cpp. A call runs on a helper's thread
-// while its worker goes on.
+// blocking: sennit/blocking.hpp, src/blocking/blocking_pool.cpp. A call runs on a pool thread while
+// its worker continues.
 #include "engine.hpp"
 #include "threads.hpp"
 
 #include "sennit/blocking.hpp"
 #include "sennit/fiber.hpp"
 
-SIM_SCENARIO_WITHIN(blocking, a_call_sees_and_is_seen, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(blocking, call_and_caller_see_each_other, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     one.run([] {
         sim::var<int> data{1};
@@ -15,12 +15,13 @@ SIM_SCENARIO_WITHIN(blocking, a_call_sees_and_is_seen, .preemptions = 2, .stale_
             data = data + 1;
             return data + 40;
         });
-        sim::check(got == 42 && data == 2, "what came before is seen there, and what it did here");
+        sim::check(got == 42 && data == 2,
+                   "the call sees the caller's writes, and the caller sees those of the call");
     });
 }
 
-// The only worker lets the other fiber run, which ends the call.
-SIM_SCENARIO_WITHIN(blocking, the_worker_goes_on_meanwhile, .preemptions = 2, .stale_reads = 0) {
+// The only worker runs the other fiber meanwhile, which ends the call.
+SIM_SCENARIO_WITHIN(blocking, worker_continues_during_call, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     one.run([] {
         event gate; // blocks its thread
@@ -30,23 +31,24 @@ SIM_SCENARIO_WITHIN(blocking, the_worker_goes_on_meanwhile, .preemptions = 2, .s
             gate.set();
         });
         sennit::blocking([&] { gate.wait(); });
-        sim::check(data == 1, "the other has run");
+        sim::check(data == 1, "the other fiber has run");
         other.join();
     });
 }
 
-// The helper of the first is on its way to sleep when the second call comes, or asleep.
-SIM_SCENARIO_WITHIN(blocking, a_helper_is_called_again_or_another_comes, .preemptions = 2,
+// The pool thread of the first call is about to sleep, or asleep, when the second call comes.
+SIM_SCENARIO_WITHIN(blocking, idle_pool_thread_is_reused_or_replaced, .preemptions = 2,
                     .stale_reads = 0) {
     engine one(1);
     one.run([] {
         sim::var<int> count{0};
         for (int i = 0; i < 2; ++i) sennit::blocking([&] { count = count + 1; });
-        sim::check(count == 2, "both have run");
+        sim::check(count == 2, "both calls have run");
     });
 }
 
-SIM_SCENARIO_WITHIN(blocking, what_a_call_throws_arrives, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(blocking, exception_of_call_reaches_caller, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     one.run([] {
         bool thrown = false;
@@ -55,6 +57,6 @@ SIM_SCENARIO_WITHIN(blocking, what_a_call_throws_arrives, .preemptions = 2, .sta
         } catch (const failure&) {
             thrown = true;
         }
-        sim::check(thrown, "by whoever called");
+        sim::check(thrown, "the caller receives the exception");
     });
 }

@@ -20,8 +20,7 @@ wake_reason wait_in(cancel_scope& scope) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_wait_that_begins, .preemptions = 3,
-                    .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(cancel_scope, cancel_races_start_of_wait, .preemptions = 3, .stale_reads = 2) {
     cancel_scope scope(nullptr);
     sim::var<int> why{0};
     sim::thread canceller([&] {
@@ -29,11 +28,11 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_wait_that_begins, .preemption
         scope.cancel();
     });
     sim::check(wait_in(scope) == wake_reason::cancelled, "nothing else ends the wait");
-    sim::check(why == 42, "what came before the cancel is seen");
+    sim::check(why == 42, "the write before the cancel is visible");
     canceller.join();
 }
 
-SIM_SCENARIO_WITHIN(cancel_scope, whoever_sees_it_cancelled_sees_what_came_before, .preemptions = 2,
+SIM_SCENARIO_WITHIN(cancel_scope, cancelled_publishes_writes_before_cancel, .preemptions = 2,
                     .stale_reads = 2) {
     cancel_scope scope(nullptr);
     sim::var<int> why{0};
@@ -42,12 +41,12 @@ SIM_SCENARIO_WITHIN(cancel_scope, whoever_sees_it_cancelled_sees_what_came_befor
         scope.cancel();
     });
     while (!scope.cancelled()) sennit::sys::cpu_relax();
-    sim::check(why == 42, "what came before the cancel is seen");
+    sim::check(why == 42, "the write before the cancel is visible");
     canceller.join();
 }
 
-// The scope is below one that is cancelled, perhaps before it is made.
-SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_child_that_is_born, .preemptions = 3,
+// The scope's parent is cancelled, perhaps before the scope is created.
+SIM_SCENARIO_WITHIN(cancel_scope, cancel_races_creation_of_child, .preemptions = 3,
                     .stale_reads = 2) {
     cancel_scope parent(nullptr);
     sim::thread canceller([&] { parent.cancel(); });
@@ -58,8 +57,8 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_meets_a_child_that_is_born, .preempti
     canceller.join();
 }
 
-// Two levels, cancelled at both ends at once: the wait is ended once.
-SIM_SCENARIO_WITHIN(cancel_scope, a_child_and_its_parent_are_cancelled_at_once, .preemptions = 2,
+// Two levels are cancelled concurrently: the wait is ended once.
+SIM_SCENARIO_WITHIN(cancel_scope, child_and_parent_are_cancelled_concurrently, .preemptions = 2,
                     .stale_reads = 1) {
     cancel_scope root(nullptr);
     cancel_scope middle(&root);
@@ -69,38 +68,38 @@ SIM_SCENARIO_WITHIN(cancel_scope, a_child_and_its_parent_are_cancelled_at_once, 
     sim::check(wait_in(child) == wake_reason::cancelled, "nothing else ends the wait");
     first.join();
     second.join();
-    sim::check(middle.cancelled() && child.cancelled(), "all below are cancelled");
+    sim::check(middle.cancelled() && child.cancelled(), "all scopes below are cancelled");
 }
 
-// A child goes, and its memory with it, while its parent is being cancelled.
-SIM_SCENARIO_WITHIN(cancel_scope, a_child_dies_while_its_parent_is_cancelled, .preemptions = 3,
+// A child scope and its memory go away while its parent is being cancelled.
+SIM_SCENARIO_WITHIN(cancel_scope, child_is_destroyed_while_parent_is_cancelled, .preemptions = 3,
                     .stale_reads = 1) {
     cancel_scope parent(nullptr);
     cancel_scope sibling(&parent);
     auto child = std::make_unique<cancel_scope>(&parent);
     sim::thread canceller([&] { parent.cancel(); });
-    if (child->cancelled()) child.reset(); // as soon as it is seen
+    if (child->cancelled()) child.reset(); // as soon as the cancellation is visible
     child.reset();
     canceller.join();
-    sim::check(sibling.cancelled(), "who is left is cancelled");
+    sim::check(sibling.cancelled(), "the remaining scope is cancelled");
 }
 
-// The wait's frame, and with it the point that the scope knew, is gone when the cancel looks.
-SIM_SCENARIO_WITHIN(cancel_scope, a_cancel_comes_after_the_wait_has_ended, .preemptions = 3,
+// The wait's frame, with the wait point that the scope knew, is gone when the canceller looks.
+SIM_SCENARIO_WITHIN(cancel_scope, cancel_comes_after_end_of_wait, .preemptions = 3,
                     .stale_reads = 1) {
     cancel_scope scope(nullptr);
     sim::thread canceller([&] { scope.cancel(); });
     {
         in_scope here(scope);
         auto point = std::make_unique<wait_point>();
-        (void)claim(*point, wake_reason::source); // over before it begins
+        (void)claim(*point, wake_reason::source); // claimed before the wait begins
         sim::check(wait(*point, nullptr, nullptr) == wake_reason::source, "the first claim stands");
     }
     canceller.join();
 }
 
-// A fiber's wait: it is saved while the cancel comes.
-SIM_SCENARIO_WITHIN(cancel_scope, a_contexts_wait_is_cancelled, .preemptions = 2,
+// A fiber's wait: the fiber is being saved while the cancel comes.
+SIM_SCENARIO_WITHIN(cancel_scope, wait_of_context_is_cancelled, .preemptions = 2,
                     .stale_reads = 1) {
     engine one(1);
     cancel_scope scope(nullptr);

@@ -23,29 +23,29 @@ int left_in(numbers& from) {
 
 // ---- a rendezvous
 
-SIM_SCENARIO_WITHIN(channel, a_rendezvous_hands_one_value_over, .preemptions = 3,
-                    .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(channel, rendezvous_transfers_one_value, .preemptions = 3, .stale_reads = 2) {
     numbers meet;
     sim::var<int> data{0};
     sim::thread sender([&] {
         data = 1;
-        sim::check(meet.push(7) == status::success, "it is taken");
+        sim::check(meet.push(7) == status::success, "the push succeeds");
     });
     sim::check(meet.pop() == 7 && data == 1, "the value, and what came before it, has arrived");
     sender.join();
 }
 
-SIM_SCENARIO_WITHIN(channel, two_senders_meet_one_receiver, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, one_receiver_takes_from_two_senders, .preemptions = 2,
+                    .stale_reads = 1) {
     numbers meet;
     sim::in_threads(3, [&](unsigned me) {
         if (me == 0)
             sim::check(*meet.pop() + *meet.pop() == 3, "each value has arrived once");
         else
-            sim::check(meet.push(static_cast<int>(me)) == status::success, "it is taken");
+            sim::check(meet.push(static_cast<int>(me)) == status::success, "the push succeeds");
     });
 }
 
-SIM_SCENARIO_WITHIN(channel, a_close_meets_a_rendezvous, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, close_races_rendezvous, .preemptions = 2, .stale_reads = 1) {
     numbers meet;
     status pushed{};
     sim::thread sender([&] { pushed = meet.push(7); });
@@ -53,11 +53,12 @@ SIM_SCENARIO_WITHIN(channel, a_close_meets_a_rendezvous, .preemptions = 2, .stal
     const std::optional<int> got = meet.pop();
     sender.join();
     closer.join();
-    sim::check(pushed == (got ? status::success : status::closed), "both sides know the same");
+    sim::check(pushed == (got ? status::success : status::closed),
+               "both sides report the same result");
 }
 
-// Both times are over at once; then they meet, or both go away.
-SIM_SCENARIO_WITHIN(channel, two_deadlines_meet, .preemptions = 3, .stale_reads = 1) {
+// Both deadlines pass immediately: the two sides meet, or both give up.
+SIM_SCENARIO_WITHIN(channel, deadlines_of_both_sides_race, .preemptions = 3, .stale_reads = 1) {
     numbers meet;
     const time_point when = soon();
     status pushed{}, popped{};
@@ -67,7 +68,7 @@ SIM_SCENARIO_WITHIN(channel, two_deadlines_meet, .preemptions = 3, .stale_reads 
     popped = meet.pop_until(got, when);
     sender.join();
     sim::check(pushed == popped && got == (popped == status::success ? 7 : 0),
-               "both sides know the same");
+               "both sides report the same result");
 }
 
 // ---- with room
@@ -80,13 +81,13 @@ SIM_SCENARIO_WITHIN(channel, values_arrive_in_order, .preemptions = 2, .stale_re
         queue.close();
     });
     int next = 1;
-    for (int value : queue) sim::check(value == next++, "they come in order");
-    sim::check(next == 4, "all have come");
+    for (int value : queue) sim::check(value == next++, "the values arrive in order");
+    sim::check(next == 4, "all values have arrived");
     sender.join();
 }
 
-// What lies in it at the close is still popped, and whoever waits learns of the end.
-SIM_SCENARIO_WITHIN(channel, a_close_meets_two_receivers, .preemptions = 2, .stale_reads = 1) {
+// Values that are in the channel at the close are still popped, and each waiter learns of the end.
+SIM_SCENARIO_WITHIN(channel, close_races_two_receivers, .preemptions = 2, .stale_reads = 1) {
     numbers queue(1);
     std::optional<int> first, second;
     sim::thread one([&] { first = queue.pop(); });
@@ -95,11 +96,10 @@ SIM_SCENARIO_WITHIN(channel, a_close_meets_two_receivers, .preemptions = 2, .sta
     queue.close();
     one.join();
     two.join();
-    sim::check(first.has_value() != second.has_value(), "one of them has it");
+    sim::check(first.has_value() != second.has_value(), "exactly one receiver has the value");
 }
 
-SIM_SCENARIO_WITHIN(channel, an_error_reaches_who_waits_for_the_end, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, error_reaches_waiter_for_end, .preemptions = 2, .stale_reads = 1) {
     numbers queue(1);
     sim::thread closer([&] { queue.close(std::make_exception_ptr(std::runtime_error("end"))); });
     bool thrown = false;
@@ -112,7 +112,7 @@ SIM_SCENARIO_WITHIN(channel, an_error_reaches_who_waits_for_the_end, .preemption
     sim::check(thrown, "the error is thrown at the end");
 }
 
-SIM_SCENARIO_WITHIN(channel, a_timed_pop_meets_the_push, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, timed_pop_races_push, .preemptions = 3, .stale_reads = 1) {
     numbers queue(1);
     const time_point when = soon();
     int got = 0;
@@ -120,11 +120,11 @@ SIM_SCENARIO_WITHIN(channel, a_timed_pop_meets_the_push, .preemptions = 3, .stal
     sleep_until(when);
     sim::check(queue.push(7) == status::success, "there is room");
     receiver.join();
-    sim::check(got + left_in(queue) == 7, "it has arrived, or lies there");
+    sim::check(got + left_in(queue) == 7, "the value has arrived, or is in the channel");
 }
 
-// A sender that waits for room gives up while room comes.
-SIM_SCENARIO_WITHIN(channel, a_timed_push_meets_the_pop, .preemptions = 3, .stale_reads = 1) {
+// A sender that waits for room times out while room becomes available.
+SIM_SCENARIO_WITHIN(channel, timed_push_races_pop, .preemptions = 3, .stale_reads = 1) {
     numbers queue(1);
     const time_point when = soon();
     (void)queue.push(1);
@@ -134,10 +134,10 @@ SIM_SCENARIO_WITHIN(channel, a_timed_push_meets_the_pop, .preemptions = 3, .stal
     sim::check(queue.pop() == 1, "the oldest comes first");
     sender.join();
     sim::check(left_in(queue) == (pushed == status::success ? 2 : 0),
-               "it lies there if it was taken");
+               "an accepted value is in the channel");
 }
 
-SIM_SCENARIO_WITHIN(channel, a_cancelled_pop_meets_the_push, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, cancelled_pop_races_push, .preemptions = 2, .stale_reads = 1) {
     numbers queue(1);
     sennit::sched::cancel_scope scope(nullptr);
     int got = 0;
@@ -146,38 +146,40 @@ SIM_SCENARIO_WITHIN(channel, a_cancelled_pop_meets_the_push, .preemptions = 2, .
     sim::check(queue.push(7) == status::success, "there is room");
     receiver.join();
     canceller.join();
-    sim::check(got + left_in(queue) == 7, "it has arrived, or lies there");
+    sim::check(got + left_in(queue) == 7, "the value has arrived, or is in the channel");
 }
 
-SIM_SCENARIO_WITHIN(channel, a_cancelled_push_meets_the_pop, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, cancelled_push_races_pop, .preemptions = 2, .stale_reads = 1) {
     numbers meet;
     sennit::sched::cancel_scope scope(nullptr);
     bool sent = false;
     sim::thread sender([&] { sent = not_cancelled(scope, [&] { (void)meet.push(7); }); });
     sim::thread canceller([&] { scope.cancel(); });
-    const int got = left_in(meet); // perhaps before the sender comes
+    const int got = left_in(meet); // perhaps before the push
     canceller.join();
     sender.join();
     sim::check(left_in(meet) == 0, "the value of a cancelled push is not in the channel");
-    sim::check(got == (sent ? 7 : 0), "it has arrived if it was taken");
+    sim::check(got == (sent ? 7 : 0), "an accepted value has arrived");
 }
 
-SIM_SCENARIO_WITHIN(channel, an_unbounded_one_grows_while_others_push, .preemptions = 2,
+SIM_SCENARIO_WITHIN(channel, unbounded_channel_grows_while_senders_push, .preemptions = 2,
                     .stale_reads = 1) {
     numbers queue(numbers::unbounded);
     sim::in_threads(2, [&](unsigned me) { (void)queue.push(static_cast<int>(me) + 1); });
-    sim::check(left_in(queue) == 3, "both are there");
+    sim::check(left_in(queue) == 3, "all values are in the channel");
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(channel, a_fiber_receives_from_a_thread, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(channel, fiber_receives_from_thread, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     numbers meet;
     sim::var<int> data{0};
-    sennit::fiber receiver({.runtime = &*one},
-                           [&] { sim::check(meet.pop() == 7 && data == 1, "it has arrived"); });
+    sennit::fiber receiver({.runtime = &*one}, [&] {
+        sim::check(meet.pop() == 7 && data == 1,
+                   "the value has arrived, and the write before it is visible");
+    });
     data = 1;
-    sim::check(meet.push(7) == status::success, "it is taken");
+    sim::check(meet.push(7) == status::success, "the push succeeds");
     receiver.join();
 }

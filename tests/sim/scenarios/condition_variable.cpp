@@ -31,8 +31,7 @@ struct condition {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(condition_variable, a_change_is_not_missed, .preemptions = 2,
-                    .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(condition_variable, change_is_not_missed, .preemptions = 2, .stale_reads = 2) {
     condition one;
     sim::thread other([&] {
         one.set(1);
@@ -42,7 +41,8 @@ SIM_SCENARIO_WITHIN(condition_variable, a_change_is_not_missed, .preemptions = 2
     other.join();
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, all_are_notified, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(condition_variable, notify_all_wakes_all_waiters, .preemptions = 2,
+                    .stale_reads = 0) {
     condition one;
     sim::thread first([&] { one.wait_for(1); });
     sim::thread second([&] { one.wait_for(1); });
@@ -52,8 +52,8 @@ SIM_SCENARIO_WITHIN(condition_variable, all_are_notified, .preemptions = 2, .sta
     second.join();
 }
 
-// The object is gone as soon as those that waited have been notified; they need it no more.
-SIM_SCENARIO_WITHIN(condition_variable, dies_when_all_are_notified, .preemptions = 2,
+// The object is destroyed as soon as its waiters have been notified; they need it no more.
+SIM_SCENARIO_WITHIN(condition_variable, destructor_may_follow_notify_all, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::mutex lock;
     auto changed = std::make_unique<sennit::condition_variable>();
@@ -72,9 +72,9 @@ SIM_SCENARIO_WITHIN(condition_variable, dies_when_all_are_notified, .preemptions
     waiter.join();
 }
 
-// One of two has a deadline, which comes with the notification: it has taken it, or the other one
-// is notified.
-SIM_SCENARIO_WITHIN(condition_variable, a_notification_meets_a_timeout, .preemptions = 2,
+// One of two waiters has a deadline, which comes together with the notification. Either that waiter
+// takes the notification, or the other waiter is notified.
+SIM_SCENARIO_WITHIN(condition_variable, notification_races_timeout, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::mutex lock;
     sennit::condition_variable changed;
@@ -102,10 +102,10 @@ SIM_SCENARIO_WITHIN(condition_variable, a_notification_meets_a_timeout, .preempt
         }
         changed.notify_one();
     }
-    patient.join(); // for ever, if the notification was lost
+    patient.join(); // blocks forever if the notification was lost
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, .preemptions = 2,
+SIM_SCENARIO_WITHIN(condition_variable, cancelled_wait_loses_no_notification, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::mutex lock;
     sennit::condition_variable changed;
@@ -134,7 +134,8 @@ SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, 
     sleep_until(when);
     {
         guard seen(lock);
-    } // by this, not by the time alone, it knows that they wait
+        // Through the lock, and not only through the time, the thread knows that both wait.
+    }
     changed.notify_one();
     cancelled.join();
     if (taken) changed.notify_one();
@@ -142,8 +143,8 @@ SIM_SCENARIO_WITHIN(condition_variable, a_cancelled_wait_loses_no_notification, 
     canceller.join();
 }
 
-// With a lock of any kind.
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_will_do, .preemptions = 2, .stale_reads = 1) {
+// condition_variable_any works with a lock of any kind.
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_accepted, .preemptions = 2, .stale_reads = 1) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
     sim::var<int> value{0};
@@ -159,9 +160,9 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_will_do, .preemptions = 2, .sta
     other.join();
 }
 
-// The lock of the user and that of the list are taken one after the other: no notification falls
-// between.
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_all_are_notified, .preemptions = 2,
+// The user's lock and the list's lock are taken one after the other: no notification is lost
+// between them.
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_notify_all_wakes_all_waiters, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
@@ -180,7 +181,7 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_all_are_notified, .preemptions 
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_a_notification_meets_a_timeout, .preemptions = 2,
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_notification_races_timeout, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
@@ -198,12 +199,12 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_a_notification_meets_a_timeout,
     }
     changed.notify_one();
     waiter.join();
-    sim::check(value == 2, "it went on, whatever came first");
-    sim::check(lock.try_lock(), "it is free");
+    sim::check(value == 2, "the waiter continued, whichever event came first");
+    sim::check(lock.try_lock(), "the lock is free");
     lock.unlock();
 }
 
-SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .preemptions = 2,
+SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_reacquired_after_cancel, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::base::spin_lock lock;
     sennit::condition_variable_any changed;
@@ -215,7 +216,7 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .
         try {
             changed.wait(lock);
         } catch (const sennit::cancelled&) {
-            value = value + 1; // inside still
+            value = value + 1; // still under the lock
             throw;
         }
     });
@@ -227,7 +228,7 @@ SIM_SCENARIO_WITHIN(condition_variable, any_lock_is_held_again_after_a_cancel, .
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(condition_variable, a_fiber_waits_for_a_thread, .preemptions = 2,
+SIM_SCENARIO_WITHIN(condition_variable, fiber_waits_for_thread, .preemptions = 2,
                     .stale_reads = 0) {
     engine one(1);
     condition shared;

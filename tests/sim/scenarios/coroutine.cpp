@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines and their side stacks between threads: sennit/coroutine.hpp,
+// Coroutines and their stacks between threads: sennit/coroutine.hpp,
 // src/fibers/runtime/coroutine_stack.cpp.
 #include "engine.hpp"
 #include "ground/ground.hpp"
@@ -13,8 +13,8 @@
 
 namespace {
 
-// Side stacks live as long as the process: so that none is made within an execution, some are there
-// before the first.
+// Coroutine stacks live as long as the process. Some are created before the first execution, so
+// that no execution creates one.
 const bool enough_coroutine_stacks = [] {
     const std::function<void(int)> nest = [&](int deep) {
         sennit::coroutine<> one([&](auto&) {
@@ -26,7 +26,7 @@ const bool enough_coroutine_stacks = [] {
     return true;
 }();
 
-// Plain data on the coroutine's stack, whose races are found; says when it is destroyed.
+// Plain data on the coroutine's stack, so the explorer finds races on it. Its destructor counts.
 struct guest {
     explicit guest(sim::var<int>& gone) : gone_(gone) {}
     ~guest() { gone_ = gone_ + 1; }
@@ -39,8 +39,9 @@ private:
 
 } // namespace
 
-// One thread begins it, another goes on with it, and it ends there.
-SIM_SCENARIO_WITHIN(coroutine, is_handed_to_another_thread, .preemptions = 2, .stale_reads = 2) {
+// One thread begins the coroutine, and another thread continues it until it ends.
+SIM_SCENARIO_WITHIN(coroutine, coroutine_is_resumed_by_another_thread, .preemptions = 2,
+                    .stale_reads = 2) {
     sim::var<int> gone{0};
     sennit::event handed;
     sennit::coroutine<int, int> one([&](auto& self, int value) {
@@ -59,34 +60,36 @@ SIM_SCENARIO_WITHIN(coroutine, is_handed_to_another_thread, .preemptions = 2, .s
     });
     handed.set();
     other.join();
-    sim::check(gone == 1, "what was on its stack is destroyed");
+    sim::check(gone == 1, "the objects on the coroutine's stack are destroyed");
 }
 
-// Suspended, it is destroyed by another thread, which takes a new one's stack at once.
-SIM_SCENARIO_WITHIN(coroutine, is_destroyed_by_another_thread, .preemptions = 2, .stale_reads = 2) {
+// Another thread destroys the suspended coroutine, and a new coroutine takes its stack immediately.
+SIM_SCENARIO_WITHIN(coroutine, another_thread_destroys_suspended_coroutine, .preemptions = 2,
+                    .stale_reads = 2) {
     sim::var<int> gone{0};
     sennit::event handed;
     std::optional<sennit::coroutine<>> one;
     one.emplace([&](auto& self) {
         guest here(gone);
         self.suspend();
-        sim::check(false, "it goes on after its end");
+        sim::check(false, "the coroutine continues after its end");
     });
     one->resume();
     sim::thread other([&] {
         handed.wait();
         one.reset();
-        sim::check(gone == 1, "its stack is unwound");
+        sim::check(gone == 1, "the coroutine's stack is unwound");
         sennit::coroutine<> next([&](auto&) { gone = gone + 1; });
         next.resume();
     });
     handed.set();
     other.join();
-    sim::check(gone == 2, "the next one has run");
+    sim::check(gone == 2, "the next coroutine has run");
 }
 
-// Two threads take stacks, run on them and give them back: one may get what the other has given.
-SIM_SCENARIO_WITHIN(coroutine, stacks_are_used_again_by_others, .preemptions = 2,
+// Two threads take stacks, run on them and return them: a thread may get a stack that the other has
+// returned.
+SIM_SCENARIO_WITHIN(coroutine, threads_reuse_each_others_stacks, .preemptions = 2,
                     .stale_reads = 1) {
     sim::var<int> ran[2];
     sim::in_threads(2, [&](unsigned me) {
@@ -98,16 +101,16 @@ SIM_SCENARIO_WITHIN(coroutine, stacks_are_used_again_by_others, .preemptions = 2
             });
             one.resume();
             one.resume();
-            sim::check(one.done(), "it has ended");
+            sim::check(one.done(), "the coroutine has ended");
         }
     });
-    sim::check(ran[0] == 4 && ran[1] == 4, "all have run");
+    sim::check(ran[0] == 4 && ran[1] == 4, "all coroutines have run");
 }
 
-// Its body waits for a fiber; it goes on on whatever worker its resumer's context does, and
-// suspends from there.
+// The body waits for a fiber. It continues on the worker on which its resumer's context continues,
+// and suspends from there.
 SIM_SCENARIO_WITHIN(
-    coroutine, a_body_that_blocks_moves_with_its_resumer, .preemptions = 2, .stale_reads = 0,
+    coroutine, blocked_body_moves_with_resumer, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "wait.cpp worker.cpp switching.hpp coroutine_stack.cpp event.cpp event.hpp run_queue.hpp") {
     engine two(2);
@@ -126,18 +129,17 @@ SIM_SCENARIO_WITHIN(
             self.suspend(data + here.turns);
             return 0;
         });
-        sim::check(one.resume() == 43, "what the fiber did is seen");
+        sim::check(one.resume() == 43, "the write of the fiber is visible");
         sennit::this_fiber::yield();
-        sim::check(one.resume() == 0 && one.done(), "it ends on its resumer's worker");
+        sim::check(one.resume() == 0 && one.done(), "the coroutine ends on its resumer's worker");
         setter.join();
     });
-    sim::check(gone == 1, "what was on its stack is destroyed");
+    sim::check(gone == 1, "the objects on the coroutine's stack are destroyed");
 }
 
-// A fiber that runs inside a coroutine's turn is forked away and joined there: forks inside a body
-// are its resumer's.
+// The body of a coroutine forks a child and joins it: forks inside a body belong to the resumer.
 SIM_SCENARIO_WITHIN(
-    coroutine, a_body_forks, .preemptions = 2, .stale_reads = 0,
+    coroutine, body_forks_for_resumer, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp coroutine_stack.cpp one_shot.cpp") {
     engine two(2);
@@ -153,10 +155,10 @@ SIM_SCENARIO_WITHIN(
     });
 }
 
-// A worker keeps the stacks that it has used, and gives them to everybody when it ends.
-SIM_SCENARIO_WITHIN(coroutine, stacks_outlive_their_worker, .preemptions = 2, .stale_reads = 0) {
+// A worker keeps the stacks that it has used, and gives them to all threads when it ends.
+SIM_SCENARIO_WITHIN(coroutine, stacks_outlive_worker, .preemptions = 2, .stale_reads = 0) {
     const std::size_t before = sim::coroutine_stacks_made();
-    for (int i = 0; i < 7; ++i) { // more than there are
+    for (int i = 0; i < 7; ++i) { // more than there are stacks
         engine one(1);
         one.run([] {
             sennit::coroutine<> inner([](auto& self) { self.suspend(); });
@@ -164,5 +166,5 @@ SIM_SCENARIO_WITHIN(coroutine, stacks_outlive_their_worker, .preemptions = 2, .s
             inner.resume();
         });
     }
-    sim::check(sim::coroutine_stacks_made() == before, "each is used again");
+    sim::check(sim::coroutine_stacks_made() == before, "each stack is reused");
 }

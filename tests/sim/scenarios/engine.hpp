@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime whose workers have all gone to sleep when the scenario begins. Its birth and its end
-// are not explored.
+// A runtime whose workers are all parked when the scenario begins. Its start and end are not
+// explored.
 #pragma once
 
 #include "explorer/sim.hpp"
@@ -24,12 +24,12 @@ namespace sim = sennit::sim;
 
 inline constexpr std::size_t small_stack = 64 * 1024;
 
-// What the body of a scenario throws.
+// The exception that the body of a scenario throws.
 struct failure {};
 
 class engine {
 public:
-    // `more`: workers that it may grow by.
+    // `more`: the number of workers by which the runtime may grow.
     explicit engine(unsigned workers, unsigned spares = 0, unsigned more = 0) {
         sim::calmly([&] {
             runtime_ = std::make_unique<sennit::runtime>(
@@ -53,7 +53,7 @@ public:
     sennit::runtime* operator->() { return runtime_.get(); }
 
 private:
-    // A lost wake-up, if all sleep.
+    // Describes a lost wake-up, for the case that all workers are parked.
     std::string work_that_lies_about() {
         sennit::sched::runtime_core& core = runtime_->core();
         std::string text;
@@ -73,14 +73,14 @@ private:
     std::unique_ptr<sennit::runtime> runtime_;
 };
 
-// Work that says when it has run.
+// A task that records that it has run.
 struct errand : sennit::sched::runnable {
     errand()
         : runnable([](runnable* self) noexcept { static_cast<errand*>(self)->done.finish(); }) {}
     sennit::sched::one_shot done;
 };
 
-// An event that blocks the thread which waits for it, as a long leaf or a system call would.
+// An event that blocks the waiting thread, as a long leaf or a system call would.
 class event {
 public:
     void set() {
@@ -95,7 +95,7 @@ private:
     sennit::base::atomic<std::uint32_t> word_{0};
 };
 
-// Work that sets an event.
+// A task that sets an event.
 struct setter : sennit::sched::runnable {
     explicit setter(event& e)
         : runnable([](runnable* self) noexcept { static_cast<setter*>(self)->target.set(); }),
@@ -103,7 +103,7 @@ struct setter : sennit::sched::runnable {
     event& target;
 };
 
-// How a worker goes to sleep, in small: with one bit in the map, after a last look for work.
+// A small model of parking: one bit in the idle map, and a last check for work.
 template <class F>
 void park_in_small(sennit::sched::parker& own_parker, sennit::sched::idle_map& map,
                    F work_in_sight) {

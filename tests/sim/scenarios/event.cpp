@@ -10,7 +10,7 @@ namespace {
 constexpr auto automatic = sennit::event::mode::auto_reset;
 }
 
-SIM_SCENARIO_WITHIN(event, carries_what_came_before_the_set, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(event, set_publishes_earlier_writes, .preemptions = 3, .stale_reads = 2) {
     sennit::event come;
     sim::var<int> data{0};
     sim::thread other([&] {
@@ -18,12 +18,12 @@ SIM_SCENARIO_WITHIN(event, carries_what_came_before_the_set, .preemptions = 3, .
         come.set();
     });
     come.wait();
-    sim::check(data == 1, "what came before is seen");
-    sim::check(come.try_wait(), "it stays set");
+    sim::check(data == 1, "the write before the set is visible");
+    sim::check(come.try_wait(), "the event stays set");
     other.join();
 }
 
-SIM_SCENARIO_WITHIN(event, all_who_wait_go_on, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, set_wakes_all_waiters, .preemptions = 2, .stale_reads = 1) {
     sennit::event come;
     sim::thread first([&] { come.wait(); });
     sim::thread second([&] { come.wait(); });
@@ -32,20 +32,18 @@ SIM_SCENARIO_WITHIN(event, all_who_wait_go_on, .preemptions = 2, .stale_reads = 
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(event, each_automatic_set_lets_one_through, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, automatic_set_releases_one_waiter, .preemptions = 2, .stale_reads = 1) {
     sennit::event turn(automatic, true);
     sim::var<int> count{0};
     sim::in_threads(3, [&](unsigned) {
         turn.wait();
-        count = count + 1; // alone
+        count = count + 1; // no other waiter is inside
         turn.set();
     });
-    sim::check(count == 3 && turn.try_wait() && !turn.try_wait(), "it is set, once");
+    sim::check(count == 3 && turn.try_wait() && !turn.try_wait(), "the event is set exactly once");
 }
 
-SIM_SCENARIO_WITHIN(event, a_timed_wait_meets_an_automatic_set, .preemptions = 3,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, timed_wait_races_automatic_set, .preemptions = 3, .stale_reads = 1) {
     sennit::event turn(automatic);
     const time_point when = soon();
     bool got = false;
@@ -53,10 +51,10 @@ SIM_SCENARIO_WITHIN(event, a_timed_wait_meets_an_automatic_set, .preemptions = 3
     sleep_until(when);
     turn.set();
     other.join();
-    sim::check(turn.try_wait() == !got, "the set was used up, or is there");
+    sim::check(turn.try_wait() == !got, "the set was consumed, or is pending");
 }
 
-SIM_SCENARIO_WITHIN(event, a_cancelled_wait_loses_no_automatic_set, .preemptions = 2,
+SIM_SCENARIO_WITHIN(event, cancelled_wait_loses_no_automatic_set, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::event turn(automatic);
     sennit::sched::cancel_scope scope(nullptr);
@@ -66,16 +64,16 @@ SIM_SCENARIO_WITHIN(event, a_cancelled_wait_loses_no_automatic_set, .preemptions
     turn.set();
     other.join();
     canceller.join();
-    sim::check(turn.try_wait() == !got, "the set was used up, or is there");
+    sim::check(turn.try_wait() == !got, "the set was consumed, or is pending");
 }
 
-// Whoever waited when it was set goes on, even if it is reset at once.
-SIM_SCENARIO_WITHIN(event, a_reset_keeps_nobody_who_was_let_through, .preemptions = 3,
+// A waiter that waited when the event was set continues, even if the event is reset immediately.
+SIM_SCENARIO_WITHIN(event, reset_keeps_released_waiter_running, .preemptions = 3,
                     .stale_reads = 1) {
     sennit::event come;
     const time_point when = soon();
     sim::thread waiter([&] { come.wait(); });
-    sleep_until(when); // it waits now
+    sleep_until(when); // the other thread waits now
     come.set();
     come.reset();
     waiter.join();
@@ -83,13 +81,13 @@ SIM_SCENARIO_WITHIN(event, a_reset_keeps_nobody_who_was_let_through, .preemption
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(event, a_fiber_waits_for_a_thread, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(event, fiber_waits_for_thread, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::event come;
     sim::var<int> data{0};
     sennit::fiber strand({.runtime = &*one}, [&] {
         come.wait();
-        sim::check(data == 1, "what came before is seen");
+        sim::check(data == 1, "the write before the set is visible");
     });
     data = 1;
     come.set();

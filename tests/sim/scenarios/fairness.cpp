@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every ready piece of work runs and every new one begins, within a bounded number of picks:
-// src/core/README.md, "What begins and when". Each scenario has pieces of work that are ready again
-// and again, until the piece that they might starve has begun, or for so many rounds that it must
-// have.
+// Every ready task runs, and every new task begins, within a bounded number of tasks:
+// src/core/README.md, "What begins and when". Each scenario has tasks that become ready again and
+// again, until the task that they might starve has begun, or for so many rounds that it must have
+// begun.
 #include "engine.hpp"
 
 #include "sennit/channel.hpp"
@@ -12,10 +12,10 @@
 
 namespace {
 
-// In the explorer's build a fair turn comes every three picks.
+// In the explorer's build a global poll comes every three tasks.
 constexpr int many_rounds = 40;
 
-// Two fibers that hand a value to and fro until `over`.
+// Two fibers that pass a value to each other until `over`.
 class talkers {
 public:
     explicit talkers(const bool& over)
@@ -24,7 +24,7 @@ public:
                   there_.push(i);
                   (void)back_.pop();
               }
-              sim::check(over, "what the talkers wait for happens while they talk");
+              sim::check(over, "the awaited event happens while the fibers talk");
               there_.close();
           }),
           second_([this] {
@@ -40,14 +40,14 @@ private:
     sennit::fiber first_, second_;
 };
 
-// Work that posts itself to the shared queue until `over`.
+// A task that posts itself to the injector until `over`.
 struct comes_from_outside : sennit::sched::runnable {
     comes_from_outside(engine& on, const bool& until)
         : runnable([](runnable* self) noexcept {
               auto& me = *static_cast<comes_from_outside*>(self);
               if (me.over) return me.done.finish();
               sim::check(++me.rounds < many_rounds,
-                         "what the work waits for happens while it comes again and again");
+                         "the awaited event happens while the task posts itself again and again");
               me.one->core().post(me);
           }),
           one(on), over(until) {}
@@ -57,15 +57,15 @@ struct comes_from_outside : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// A worker begins with a request for work, as if a thief had asked: this answers it.
+// A worker starts with a steal request, as if a thief had asked. This function answers the request.
 void answer_old_requests() {
     sennit::fork_join([] {}, [] {});
 }
 
 } // namespace
 
-// The new fiber is the oldest new work of the only worker, which always has something ready.
-SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preemptions = 1,
+// The new fiber is the oldest new task of the only worker, which always has ready tasks.
+SIM_SCENARIO_WITHIN(fairness, new_fiber_begins_behind_talking_fibers, .preemptions = 1,
                     .stale_reads = 0) {
     engine one(1);
     one.run([] {
@@ -78,8 +78,8 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_fibers_that_talk, .preem
     });
 }
 
-// A thief asked, and the new fiber was given away; no worker comes for it but the one that gave it.
-// With `outside` the shared queue always has something else, too.
+// A thief asked, and the new fiber was shared. No worker fetches it but the worker that shared it.
+// With `outside` the injector always holds other tasks, too.
 namespace {
 void begins_a_fiber_that_was_given_away(bool outside) {
     engine one(1);
@@ -88,9 +88,9 @@ void begins_a_fiber_that_was_given_away(bool outside) {
         bool begun = false;
         sennit::fiber fresh([&] { begun = true; });
         sennit::fiber second([] {});
-        sennit::sched::run_queue::batch half; // as worker::share_half does
+        sennit::sched::run_queue::batch half; // does the same as worker::share_half
         sim::check(sennit::sched::this_worker()->queue().take_half(half) == 1,
-                   "the older one goes");
+                   "the older task is shared");
         one->core().injector().push_batch(half);
         comes_from_outside work(one, begun);
         if (outside)
@@ -105,18 +105,18 @@ void begins_a_fiber_that_was_given_away(bool outside) {
     });
 }
 } // namespace
-SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_fibers_that_talk,
-                    .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, shared_fiber_begins_behind_talking_fibers, .preemptions = 1,
+                    .stale_reads = 0) {
     begins_a_fiber_that_was_given_away(false);
 }
-SIM_SCENARIO_WITHIN(fairness, a_fiber_that_was_given_away_begins_behind_work_from_outside,
-                    .preemptions = 1, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(fairness, shared_fiber_begins_behind_injected_tasks, .preemptions = 1,
+                    .stale_reads = 0) {
     begins_a_fiber_that_was_given_away(true);
 }
 
-// As the first one, and the shared queue always has something, too.
-SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_talk_and_work_from_outside,
-                    .preemptions = 1, .stale_reads = 0) {
+// A new fiber behind fibers that talk, while the injector always holds tasks, too.
+SIM_SCENARIO_WITHIN(fairness, new_fiber_begins_behind_talk_and_injected_tasks, .preemptions = 1,
+                    .stale_reads = 0) {
     engine one(1);
     one.run([&] {
         answer_old_requests();
@@ -131,8 +131,8 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_talk_and_work_from_outsi
     });
 }
 
-// A fiber that was woken goes on though each new fiber begins another one and ends.
-SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_others,
+// A woken fiber continues although each new fiber starts another fiber and ends.
+SIM_SCENARIO_WITHIN(fairness, woken_fiber_continues_behind_fibers_that_start_fibers,
                     .preemptions = 1, .stale_reads = 0) {
     engine one(1);
     one.run([&] {
@@ -155,7 +155,7 @@ SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_o
             (void)all.go.pop();
             all.woken = true;
         });
-        sennit::sched::yield(); // it waits
+        sennit::sched::yield(); // the fiber waits
         sennit::fiber first([&] {
             all.go.push(0);
             all.begin_next();
@@ -166,9 +166,9 @@ SIM_SCENARIO_WITHIN(fairness, a_woken_fiber_continues_behind_fibers_that_begin_o
     });
 }
 
-// A fiber makes and joins others in a loop: each child runs on its joiner's stack, which is no
-// pick.
-SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_one_that_joins_others, .preemptions = 1,
+// A fiber creates and joins other fibers in a loop. Each child runs on its joiner's stack, which
+// does not count as a task of the worker.
+SIM_SCENARIO_WITHIN(fairness, new_fiber_begins_behind_joining_fiber, .preemptions = 1,
                     .stale_reads = 0) {
     engine one(1);
     one.run([&] {
@@ -176,7 +176,7 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_one_that_joins_others, .
         bool begun = false;
         sennit::fiber fresh([&] { begun = true; });
         for (int i = 0; i < many_rounds && !begun; ++i) sennit::fiber([] {}).join();
-        sim::check(begun, "the new fiber begins while others are joined");
+        sim::check(begun, "the new fiber begins while the first fiber joins others");
         fresh.join();
     });
 }
@@ -185,7 +185,7 @@ SIM_SCENARIO_WITHIN(fairness, a_new_fiber_begins_behind_one_that_joins_others, .
 
 namespace {
 
-// Each node begins three children, which hand it a value each; a leaf only hands on.
+// Each node starts three children, each of which passes it a value. A leaf only passes a value on.
 void grow(sennit::channel<int>& up, int depth) {
     int sum = 1;
     if (depth != 0) {
@@ -209,8 +209,8 @@ int blocking_tree(int depth) {
 
 // 121 fibers that block in a tree of five levels need few more stacks than one path from the root
 // to a leaf.
-SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions = 0,
-                    .stale_reads = 0, .steps = 200'000) {
+SIM_SCENARIO_WITHIN(fairness, blocking_tree_needs_few_stacks, .preemptions = 0, .stale_reads = 0,
+                    .steps = 200'000) {
     engine one(1);
     std::size_t most = 0;
     one.run([&] {
@@ -221,9 +221,9 @@ SIM_SCENARIO_WITHIN(fairness, a_tree_that_blocks_needs_few_stacks, .preemptions 
     sim::check(most <= 40, "live stacks stay near the depth of the tree");
 }
 
-// A parent that was woken goes before its elder sibling begins, though their parent is ready before
-// it.
-SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
+// A woken parent runs before its elder sibling begins, although the parent of both becomes ready
+// earlier.
+SIM_SCENARIO(fairness, new_task_waits_for_younger_woken_task) {
     sennit::sched::run_queue queue;
     struct piece : sennit::sched::runnable {
         piece() : runnable(nullptr) {}
@@ -235,16 +235,16 @@ SIM_SCENARIO(fairness, new_work_waits_for_a_younger_one_that_was_woken) {
     queue.push_woken(grandparent);
     queue.push_woken(parent);
     sim::check(queue.pop() == &grandparent, "the sibling was spawned before the parent began");
-    sim::check(queue.pop() == &parent, "the same");
-    sim::check(queue.pop() == &sibling, "nothing else is left");
+    sim::check(queue.pop() == &parent, "the parent is older than the sibling's turn");
+    sim::check(queue.pop() == &sibling, "only the sibling is left");
     queue.push_spawned(sibling);
     queue.push_woken(grandparent);
-    sim::check(queue.pop() == &sibling, "it is the grandparent's child");
+    sim::check(queue.pop() == &sibling, "the sibling is the grandparent's child");
 }
 
-// What a thief takes of new work stays behind all that the thief has of its own, and the next thief
-// gets the oldest.
-SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
+// New tasks that a thief has stolen stay behind all of the thief's own tasks. The next thief gets
+// the oldest.
+SIM_SCENARIO(fairness, stolen_new_tasks_stay_new) {
     sennit::sched::run_queue mine, theirs;
     struct piece : sennit::sched::runnable {
         piece() : runnable(nullptr) {}
@@ -261,7 +261,7 @@ SIM_SCENARIO(fairness, new_work_stays_new_at_a_thief) {
     stolen_batch.count = 2;
     mine.append_batch(stolen_batch);
     mine.push_woken(woken);
-    sim::check(mine.pop() == &woken, "what is ready here goes first");
+    sim::check(mine.pop() == &woken, "a ready task of the thief runs first");
     sim::check(mine.pop() == &stolen[1] && mine.pop() == &stolen[0],
-               "then the newest of what was stolen");
+               "then the newest stolen task runs");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers on their way from one runtime to another: src/fibers/runtime/fiber_migration.cpp.
+// Fibers that migrate from one runtime to another: src/fibers/runtime/fiber_migration.cpp.
 #include "engine.hpp"
 
 #include "sennit/event.hpp"
@@ -11,35 +11,38 @@
 
 namespace {
 
-// A fiber that goes from one to the other; which begins when the scenario says so.
+// Two runtimes, and a fiber that migrates from the first to the second and begins when the scenario
+// says so.
 struct two_runtimes {
     engine here{1}, there{1};
     sennit::fiber_attributes moves{.runtime = &*here, .migratable = true};
 };
 
-// Plain data that an order may go by: changed under the order's lock.
+// Plain data that a scheduling order may use: it is changed under the order's lock.
 struct noted final : sennit::fiber_properties {
     sim::var<int> count{0};
 };
 
 } // namespace
 
-// The joiner comes before, while and after it moves, and frees what it is at once.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_join, .preemptions = 2, .stale_reads = 1) {
+// The joiner comes before, during or after the migration, and frees the fiber immediately.
+SIM_SCENARIO_WITHIN(fiber_migration, migration_races_join, .preemptions = 2, .stale_reads = 1) {
     two_runtimes all;
     sim::var<int> data{0};
     sennit::fiber one(all.moves, [&] {
         data = 1;
         sennit::this_fiber::migrate_to(*all.there);
-        sim::check(sennit::sched::current_runtime() == &all.there->core(), "it is there");
+        sim::check(sennit::sched::current_runtime() == &all.there->core(),
+                   "the fiber runs in the second runtime");
         data = data + 1;
     });
     one.join();
-    sim::check(data == 2, "what the fiber did on both sides is seen");
+    sim::check(data == 2, "the writes of the fiber in both runtimes are visible");
 }
 
-// Its joiner is a fiber of the runtime that it comes to, and might run it on its own stack.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_join_where_it_arrives, .preemptions = 2,
+// The joiner is a fiber of the destination runtime, and might run the migrated fiber on its own
+// stack.
+SIM_SCENARIO_WITHIN(fiber_migration, migration_races_join_at_destination, .preemptions = 2,
                     .stale_reads = 1) {
     two_runtimes all;
     sim::var<int> data{0};
@@ -49,43 +52,44 @@ SIM_SCENARIO_WITHIN(fiber_migration, meets_a_join_where_it_arrives, .preemptions
             data = data + 1;
         });
         one.join();
-        sim::check(data == 1, "it has run once, and that is seen");
+        sim::check(data == 1, "the fiber has run once, and its write is visible");
     });
 }
 
-// It waits there for what is set while it is on its way.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_wake_up, .preemptions = 2, .stale_reads = 1) {
+// After the migration the fiber waits for an event that is set during the migration.
+SIM_SCENARIO_WITHIN(fiber_migration, migration_races_wake_up, .preemptions = 2, .stale_reads = 1) {
     two_runtimes all;
     sim::var<int> data{0};
     sennit::event set;
     sennit::fiber one(all.moves, [&] {
         sennit::this_fiber::migrate_to(*all.there);
         set.wait();
-        sim::check(data == 42, "what came before is seen");
+        sim::check(data == 42, "the write before is visible");
     });
     data = 42;
     set.set();
     one.join();
 }
 
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_stop_request, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(fiber_migration, migration_races_stop_request, .preemptions = 2,
+                    .stale_reads = 1) {
     two_runtimes all;
     sim::var<int> asked{0};
     sennit::fiber one(all.moves, [&] {
         sennit::this_fiber::migrate_to(*all.there);
         if (sennit::this_fiber::get_stop_token().stop_requested())
-            sim::check(asked == 1, "what came before is seen");
+            sim::check(asked == 1, "the write before is visible");
         sennit::this_fiber::migrate_to(*all.here);
     });
     asked = 1;
-    sim::check(one.request_stop(), "nobody had asked before");
+    sim::check(one.request_stop(), "there was no earlier stop request");
     one.join();
-    sim::check(one.get_stop_token().stop_requested(), "it has been asked");
+    sim::check(one.get_stop_token().stop_requested(), "the stop request is visible");
 }
 
-// What belongs to the lock of an order is changed from outside under one runtime's lock, by the
-// fiber under the other's.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_a_change_of_its_properties, .preemptions = 2,
+// Data that the lock of a scheduling order guards is changed from outside under the lock of one
+// runtime, and by the fiber under the lock of the other.
+SIM_SCENARIO_WITHIN(fiber_migration, migration_races_change_of_properties, .preemptions = 2,
                     .stale_reads = 1) {
     two_runtimes all;
     const auto counted = std::make_shared<noted>();
@@ -97,12 +101,12 @@ SIM_SCENARIO_WITHIN(fiber_migration, meets_a_change_of_its_properties, .preempti
     });
     one.change_properties<noted>(count);
     one.join();
-    sim::check(counted->count == 2, "both have changed it");
+    sim::check(counted->count == 2, "both changes took effect");
 }
 
-// Whoever joins it destroys the runtime that it has ended in, while the worker that it left may
-// still be at its post.
-SIM_SCENARIO_WITHIN(fiber_migration, meets_the_end_of_where_it_goes, .preemptions = 2,
+// The joiner destroys the runtime in which the fiber has ended, while the worker that the fiber
+// left may still be posting the fiber.
+SIM_SCENARIO_WITHIN(fiber_migration, migration_races_end_of_destination, .preemptions = 2,
                     .stale_reads = 1) {
     engine here(1);
     std::optional<sennit::runtime> there;

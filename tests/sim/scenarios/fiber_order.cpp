@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of fibers that are changed while they begin, block and go on:
+// Properties of fibers that change while the fibers begin, block and continue:
 // fiber_block::change_properties.
 #include "engine.hpp"
 
@@ -13,7 +13,8 @@
 
 namespace {
 
-// Two levels; sees that nothing changes its own while it is here.
+// A scheduling order with two levels. It checks that the priority of a fiber does not change while
+// the fiber is in the order.
 class two_levels final : public sennit::scheduling_order {
 public:
     void push(sennit::ready_item& item) noexcept override {
@@ -22,7 +23,7 @@ public:
     sennit::ready_item* pop() noexcept override {
         for (const std::size_t level : {1u, 0u})
             if (sennit::ready_item* item = levels_[level].pop_front()) {
-                sim::check(level_of(*item) == level, "it is where its priority says");
+                sim::check(level_of(*item) == level, "the fiber is at the level of its priority");
                 return item;
             }
         return nullptr;
@@ -38,8 +39,8 @@ private:
     std::array<sennit::ready_list, 2> levels_;
 };
 
-// A fiber that was spawned on a worker runs on a context that was made a moment ago, and is looked
-// for there.
+// A fiber that was spawned on a worker runs on a context that was created a moment ago. The change
+// looks for the fiber there.
 void change_meets_a_new_context(bool migratable) {
     std::optional<sennit::runtime> one;
     sim::calmly([&] {
@@ -57,7 +58,8 @@ void change_meets_a_new_context(bool migratable) {
     one->run([&] {
         sennit::fiber fiber({.migratable = migratable}, [&] { runs.set(); });
         shown.store_rel(&fiber); // pairs with the load
-        runs.wait();             // leaves this context to it, and the worker makes another one
+        // Leaves this context to the fiber; the worker creates another context.
+        runs.wait();
         changed.wait();
         fiber.join();
     });
@@ -67,17 +69,18 @@ void change_meets_a_new_context(bool migratable) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_fiber_on_a_new_context, .preemptions = 2,
+SIM_SCENARIO_WITHIN(fiber_order, change_races_fiber_on_new_context, .preemptions = 2,
                     .stale_reads = 1) {
     change_meets_a_new_context(false);
 }
-SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_movable_fiber_on_a_new_context, .preemptions = 2,
+SIM_SCENARIO_WITHIN(fiber_order, change_races_migratable_fiber_on_new_context, .preemptions = 2,
                     .stale_reads = 1) {
     change_meets_a_new_context(true);
 }
 
-// It is in the order as what has not begun, then in none, then as a context that was woken.
-SIM_SCENARIO_WITHIN(fiber_order, a_change_meets_a_fiber_that_begins_and_blocks, .preemptions = 2,
+// The fiber is in the order as a task that has not begun, then in no order, then as a woken
+// context.
+SIM_SCENARIO_WITHIN(fiber_order, change_races_fiber_that_begins_and_blocks, .preemptions = 2,
                     .stale_reads = 1) {
     std::optional<sennit::runtime> one;
     sim::calmly([&] {

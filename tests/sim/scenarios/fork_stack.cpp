@@ -13,24 +13,25 @@ int fib(int n) {
 
 } // namespace
 
-// The owner's pop against the thief's steal of the only, and so last, public fork.
-SIM_SCENARIO_WITHIN(fork_stack, each_fork_runs_once, .preemptions = 2, .stale_reads = 1) {
+// The owner's pop races the thief's steal of the only public fork, which is also the last.
+SIM_SCENARIO_WITHIN(fork_stack, fork_runs_once, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::var<int> left{0}, right{0};
     two.run([&] { sennit::fork_join([&] { left = left + 1; }, [&] { right = right + 1; }); });
     sim::check(left == 1 && right == 1, "each child has run once");
 }
 
-// Publication of the older half, and taking the newer half back, three deep.
-SIM_SCENARIO_WITHIN(fork_stack, a_recursion_is_published_and_taken_back, .preemptions = 2,
+// Publication of the older half, and taking back the newer half, three levels deep.
+SIM_SCENARIO_WITHIN(fork_stack, recursion_is_published_and_taken_back, .preemptions = 2,
                     .stale_reads = 1) {
     engine two(2);
     sim::check(two.run([] { return fib(4); }) == 3, "fib(4) is 3");
 }
 
-// A fork whose owner sits in a leaf that never looks up. (The request that its push answers is an
-// old one; where it was answered before, only force brings the fork out: below.)
-SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemptions = 2,
+// A fork whose owner runs a leaf that never polls. (The push answers an old request. If that
+// request was answered earlier, only a forced publication brings the fork out: see the last
+// scenarios.)
+SIM_SCENARIO_WITHIN(fork_stack, fork_behind_long_leaf_is_force_published, .preemptions = 2,
                     .stale_reads = 1) {
     engine two(2);
     event met;
@@ -46,12 +47,11 @@ SIM_SCENARIO_WITHIN(fork_stack, a_fork_behind_a_long_leaf_is_forced_out, .preemp
             });
         return a + b;
     });
-    sim::check(sum == 3, "both have run");
+    sim::check(sum == 3, "both children have run");
 }
 
-// The thief's force against the owner's pops and pushes.
-SIM_SCENARIO_WITHIN(fork_stack, forced_while_the_owner_goes_on, .preemptions = 2,
-                    .stale_reads = 1) {
+// The thief's forced publication races the owner's pops and pushes.
+SIM_SCENARIO_WITHIN(fork_stack, force_publication_races_owner, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::var<int> runs{0};
     sennit::base::atomic<int> count{0};
@@ -63,8 +63,8 @@ SIM_SCENARIO_WITHIN(fork_stack, forced_while_the_owner_goes_on, .preemptions = 2
     sim::check(count.load() == 2 && runs == 1, "each second child has run once");
 }
 
-// The owner offers at a checkpoint.
-SIM_SCENARIO_WITHIN(fork_stack, a_checkpoint_publishes, .preemptions = 2, .stale_reads = 1) {
+// The owner publishes at a checkpoint.
+SIM_SCENARIO_WITHIN(fork_stack, checkpoint_publishes_fork, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::var<int> right{0};
     two.run([&] {
@@ -78,15 +78,15 @@ SIM_SCENARIO_WITHIN(fork_stack, a_checkpoint_publishes, .preemptions = 2, .stale
     sim::check(right == 1, "the second child has run once");
 }
 
-// One slot pushed anew for each index; a thief takes the whole rest.
-SIM_SCENARIO_WITHIN(fork_stack, a_family_reuses_its_slot, .preemptions = 2, .stale_reads = 1) {
+// One slot is pushed again for each index; a thief takes the whole rest.
+SIM_SCENARIO_WITHIN(fork_stack, family_reuses_slot, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sennit::base::atomic<int> sum{0};
     two.run([&] { sennit::fork_each(3, [&](std::size_t i) { sum.fetch_add(1 << (4 * i)); }); });
     sim::check(sum.load() == 0x111, "each index has run once");
 }
 
-// Two thieves at one victim.
+// Two thieves steal from one victim.
 SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions = 2,
                     .stale_reads = 0) {
     engine three(3);
@@ -96,9 +96,9 @@ SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions =
     sim::check(a == 1 && b == 1 && c == 1, "each child has run once");
 }
 
-// A thief makes its guess about a context, which leaves and comes back before the thief claims what
-// it then has.
-SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemptions = 3,
+// A thief chooses a context. The context is switched out and in again before the thief claims its
+// forks.
+SIM_SCENARIO_WITHIN(fork_stack, context_returns_during_force_publication, .preemptions = 3,
                     .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp") {
     engine two(2);
@@ -112,15 +112,16 @@ SIM_SCENARIO_WITHIN(fork_stack, a_context_comes_back_while_it_is_forced, .preemp
 
 // A thief forces while its victim goes on pushing: what it then takes may have been written after
 // its barrier, so only the order of `head` makes the slot's contents visible.
-SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .stale_reads = 0,
+SIM_SCENARIO_WITHIN(fork_stack, push_races_force_publication, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp") {
     engine two(2);
-    sim::barriers_yield(); // so the victim answers and goes on while the thief is between two steps
+    // The victim answers and continues while the thief is between two steps.
+    sim::barriers_yield();
     event second_is_stolen;
     two.run([&] {
         sennit::fork_join([] {}, [] {}); // wakes the thief
-        sennit::sys::cpu_relax();        // which comes to the brink of its next sleep
-        sennit::fork_join([] {}, [] {}); // answers its request
+        sennit::sys::cpu_relax();        // the thief is about to sleep again
+        sennit::fork_join([] {}, [] {}); // answers the thief's request
         sennit::fork_join(
             [&] {
                 sennit::fork_join(
@@ -131,10 +132,10 @@ SIM_SCENARIO_WITHIN(fork_stack, pushed_while_it_is_forced, .preemptions = 2, .st
     });
 }
 
-// The request was answered before; the next sleeper asks anew, and the owner's push may not have
-// seen it yet.
+// The first request was answered. The next sleeper requests again, and the owner's push may not
+// have seen that request yet.
 SIM_SCENARIO_WITHIN(
-    fork_stack, a_push_that_misses_the_request_is_found, .preemptions = 2, .stale_reads = 2,
+    fork_stack, push_that_misses_request_is_found, .preemptions = 2, .stale_reads = 2,
     .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp idle.cpp ground.cpp") {
     engine two(2);
     event met;

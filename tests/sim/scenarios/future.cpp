@@ -13,7 +13,7 @@
 
 namespace {
 
-// Whether the promise could still be set.
+// True if the promise could still be set.
 template <class T, class V>
 bool set(sennit::promise<T>& promise, V&& value) {
     try {
@@ -21,12 +21,13 @@ bool set(sennit::promise<T>& promise, V&& value) {
         return true;
     } catch (const sennit::future_error& error) {
         sim::check(error.code() == sennit::future_errc::promise_already_satisfied,
-                   "nothing else is wrong");
+                   "there is no other error");
         return false;
     }
 }
 
-struct fragile { // its copy may fail, but has begun then
+// Its copy constructor may throw after it has begun.
+struct fragile {
     fragile() = default;
     fragile(const fragile& from) : value(from.value) {
         sennit::base::annotate_write(this);
@@ -35,7 +36,7 @@ struct fragile { // its copy may fail, but has begun then
     int value = 0;
 };
 
-// What it points to is looked at when it dies.
+// Its destructor reads the object that it points to.
 struct ended {
     explicit ended(std::array<sim::var<int>, 2>* users) : by(users) {}
     ended(ended&& from) noexcept : by(std::exchange(from.by, nullptr)) {}
@@ -47,7 +48,7 @@ struct ended {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(future, get_meets_set, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(future, get_races_set, .preemptions = 3, .stale_reads = 2) {
     sennit::promise<int> promise;
     sennit::future<int> future = promise.get_future();
     sim::var<int> data{0};
@@ -55,22 +56,23 @@ SIM_SCENARIO_WITHIN(future, get_meets_set, .preemptions = 3, .stale_reads = 2) {
         data = 1;
         promise.set_value(42);
     });
-    sim::check(future.get() == 42 && data == 1, "the value, and what came before it, has arrived");
+    sim::check(future.get() == 42 && data == 1,
+               "the value has arrived, and the writes before it are visible");
     setter.join();
 }
 
-// Whoever has got the value destroys the promise, in which set_value is under way.
-SIM_SCENARIO_WITHIN(future, the_promise_dies_as_soon_as_it_is_kept, .preemptions = 3,
+// The thread that has received the value destroys the promise, while set_value is still running.
+SIM_SCENARIO_WITHIN(future, promise_is_destroyed_while_set_value_returns, .preemptions = 3,
                     .stale_reads = 1) {
     auto promise = std::make_unique<sennit::promise<int>>();
     sennit::future<int> future = promise->get_future();
     sim::thread setter([&] { promise->set_value(42); });
-    sim::check(future.get() == 42, "it has arrived");
+    sim::check(future.get() == 42, "the value has arrived");
     promise.reset();
     setter.join();
 }
 
-SIM_SCENARIO_WITHIN(future, two_set_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(future, two_threads_set_concurrently, .preemptions = 2, .stale_reads = 1) {
     sennit::promise<int> promise;
     sennit::future<int> future = promise.get_future();
     std::array<bool, 2> was_set{};
@@ -80,11 +82,12 @@ SIM_SCENARIO_WITHIN(future, two_set_at_once, .preemptions = 2, .stale_reads = 1)
     first.join();
     second.join();
     sim::check(was_set[0] != was_set[1] && got == (was_set[0] ? 1 : 2),
-               "one has set it, to its value");
+               "one thread has set the promise, to its value");
 }
 
-// A value that cannot be copied sets nothing; the other may come meanwhile, or after it.
-SIM_SCENARIO_WITHIN(future, a_copy_that_throws_sets_nothing, .preemptions = 3, .stale_reads = 1) {
+// A value whose copy throws sets nothing. The other thread sets the promise meanwhile, or
+// afterwards.
+SIM_SCENARIO_WITHIN(future, throwing_copy_sets_nothing, .preemptions = 3, .stale_reads = 1) {
     sennit::promise<fragile> promise;
     sennit::future<fragile> future = promise.get_future();
     sim::var<int> data{0};
@@ -101,13 +104,12 @@ SIM_SCENARIO_WITHIN(future, a_copy_that_throws_sets_nothing, .preemptions = 3, .
     });
     was_set = set(promise, std::as_const(good));
     thrower.join();
-    sim::check(thrown, "the bad one was not set");
-    if (!was_set) sim::check(set(promise, std::as_const(good)), "nothing is set");
-    sim::check(future.get().value == 1, "the good one has arrived");
+    sim::check(thrown, "the value whose copy throws was not set");
+    if (!was_set) sim::check(set(promise, std::as_const(good)), "the promise is not set");
+    sim::check(future.get().value == 1, "the good value has arrived");
 }
 
-SIM_SCENARIO_WITHIN(future, a_promise_is_broken_before_or_after_the_future_asks, .preemptions = 3,
-                    .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(future, broken_promise_races_get, .preemptions = 3, .stale_reads = 2) {
     auto promise = std::make_unique<sennit::promise<int>>();
     std::optional<sennit::future<int>> future = promise->get_future();
     sim::thread breaker([&] { promise.reset(); });
@@ -117,13 +119,14 @@ SIM_SCENARIO_WITHIN(future, a_promise_is_broken_before_or_after_the_future_asks,
     } catch (const sennit::future_error& error) {
         broken = error.code() == sennit::future_errc::broken_promise;
     }
-    sim::check(broken, "it is told");
+    sim::check(broken, "get reports the broken promise");
     future.reset();
     breaker.join();
 }
 
-// Both sides go away at once; the state dies once.
-SIM_SCENARIO_WITHIN(future, both_ends_are_dropped_at_once, .preemptions = 3, .stale_reads = 2) {
+// Both sides go away concurrently; the state is destroyed once.
+SIM_SCENARIO_WITHIN(future, both_ends_are_dropped_concurrently, .preemptions = 3,
+                    .stale_reads = 2) {
     auto promise = std::make_unique<sennit::promise<std::unique_ptr<int>>>();
     std::optional<sennit::future<std::unique_ptr<int>>> future = promise->get_future();
     sim::thread setter([&] {
@@ -134,7 +137,7 @@ SIM_SCENARIO_WITHIN(future, both_ends_are_dropped_at_once, .preemptions = 3, .st
     setter.join();
 }
 
-SIM_SCENARIO_WITHIN(future, a_timed_wait_meets_the_set, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(future, timed_wait_races_set, .preemptions = 3, .stale_reads = 1) {
     sennit::promise<int> promise;
     sennit::future<int> future = promise.get_future();
     const std::int64_t when = soon().time_since_epoch().count();
@@ -144,15 +147,15 @@ SIM_SCENARIO_WITHIN(future, a_timed_wait_meets_the_set, .preemptions = 3, .stale
         data = 1;
         promise.set_value(42);
     });
-    auto& state = sennit::detail::future_access::state(
-        future); // its clock is the system's: wait_until would look at it
+    // The future's clock is the system's, and wait_until would read it.
+    auto& state = sennit::detail::future_access::state(future);
     if (state.wait(when, "timed") == sennit::sched::wake_reason::source)
-        sim::check(data == 1, "it is seen");
-    sim::check(future.get() == 42 && data == 1, "it comes all the same");
+        sim::check(data == 1, "the write before the set is visible");
+    sim::check(future.get() == 42 && data == 1, "the value still arrives");
     setter.join();
 }
 
-SIM_SCENARIO_WITHIN(future, a_cancelled_get_leaves_it_as_it_was, .preemptions = 2,
+SIM_SCENARIO_WITHIN(future, cancelled_get_leaves_future_unchanged, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::promise<int> promise;
     sennit::future<int> future = promise.get_future();
@@ -161,32 +164,31 @@ SIM_SCENARIO_WITHIN(future, a_cancelled_get_leaves_it_as_it_was, .preemptions = 
     sim::thread setter([&] { promise.set_value(42); });
     sim::thread canceller([&] { scope.cancel(); });
     if (!not_cancelled(scope, [&] { got = future.get(); })) got = future.get();
-    sim::check(got == 42, "it comes all the same");
+    sim::check(got == 42, "the value still arrives");
     setter.join();
     canceller.join();
 }
 
-SIM_SCENARIO_WITHIN(future, two_share_it, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(future, two_threads_share_future, .preemptions = 2, .stale_reads = 1) {
     sennit::promise<int> promise;
     std::optional<sennit::shared_future<int>> shared = promise.get_future().share();
     sim::var<int> data{0};
     sim::thread other([&, copy = *shared]() mutable {
-        sim::check(copy.get() == 42 && data == 1, "it has arrived");
+        sim::check(copy.get() == 42 && data == 1, "the value has arrived");
         copy = {};
     });
     sim::thread setter([&] {
         data = 1;
         promise.set_value(42);
     });
-    sim::check(shared->get() == 42 && data == 1, "it has arrived");
+    sim::check(shared->get() == 42 && data == 1, "the value has arrived");
     shared.reset();
     other.join();
     setter.join();
 }
 
-// Whoever drops it last destroys the value, after all that the others have done with it.
-SIM_SCENARIO_WITHIN(future, the_last_of_two_destroys_the_value, .preemptions = 3,
-                    .stale_reads = 2) {
+// The last owner destroys the value, after all accesses of the other owners.
+SIM_SCENARIO_WITHIN(future, last_owner_destroys_value, .preemptions = 3, .stale_reads = 2) {
     std::array<sim::var<int>, 2> uses;
     std::optional<sennit::shared_future<ended>> shared =
         sennit::make_ready_future(ended(&uses)).share();
@@ -201,21 +203,21 @@ SIM_SCENARIO_WITHIN(future, the_last_of_two_destroys_the_value, .preemptions = 3
 
 // ---- on workers
 
-// The continuation starts at once, or when the value comes.
-SIM_SCENARIO_WITHIN(future, then_meets_set, .preemptions = 2, .stale_reads = 1) {
+// The continuation starts immediately, or when the value arrives.
+SIM_SCENARIO_WITHIN(future, then_races_set, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::promise<int> promise;
     sim::thread setter([&] { promise.set_value(41); });
     one.run([&] {
         sennit::future<int> next =
             promise.get_future().then([](sennit::future<int> ready) { return ready.get() + 1; });
-        sim::check(next.get() == 42, "it went on from there");
+        sim::check(next.get() == 42, "the continuation received the value");
     });
     setter.join();
 }
 
-// It returns a future, which is set at that moment.
-SIM_SCENARIO_WITHIN(future, then_of_a_future_meets_set, .preemptions = 2, .stale_reads = 0) {
+// The continuation returns a future, which is set at that moment.
+SIM_SCENARIO_WITHIN(future, then_of_inner_future_races_set, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     sennit::promise<int> first, second;
     sennit::future<int> inner = second.get_future();
@@ -226,7 +228,7 @@ SIM_SCENARIO_WITHIN(future, then_of_a_future_meets_set, .preemptions = 2, .stale
     one.run([&] {
         sennit::future<int> next =
             first.get_future().then([&](sennit::future<int>) { return std::move(inner); });
-        sim::check(next.get() == 42, "it is ready when the inner one is");
+        sim::check(next.get() == 42, "the outer future is ready when the inner one is");
     });
     setter.join();
 }

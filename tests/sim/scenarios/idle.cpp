@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleep and wake: src/core/README.md, src/core/idle/idle.cpp, src/core/idle/parker.hpp.
+// Parking and waking: src/core/README.md, src/core/idle/idle.cpp, src/core/idle/parker.hpp.
 #include "engine.hpp"
 
 namespace {
 
-// Work that sets `sets`, and blocks its worker's thread until `waits_for` is set.
+// A task that sets `sets`, and blocks its worker's thread until `waits_for` is set.
 struct exchange : sennit::sched::runnable {
     exchange(event& give, event& take)
         : runnable([](runnable* self) noexcept {
@@ -19,8 +19,9 @@ struct exchange : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// Of a worker that has one piece in its queue and blocks its thread until that has run. Calm, it
-// has begun when this returns: then a sleeper of the others watches.
+// A task whose worker has one further task in its queue and blocks its thread until that task has
+// run. With `calm`, the blocking has begun when the call returns: a parked worker is then the
+// sentinel.
 struct hostess : sennit::sched::runnable {
     hostess(engine& of, sennit::sched::runnable& guest, event& until)
         : runnable([](runnable* self) noexcept {
@@ -36,8 +37,8 @@ struct hostess : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// A sleeper watches a piece of work; a second piece comes, and each of the two needs that the other
-// runs.
+// A parked worker is the sentinel for one task. A second task comes, and each of the two needs the
+// other to run.
 template <class F>
 void call_the_watcher_away(F before) {
     engine three(3);
@@ -56,7 +57,7 @@ void call_the_watcher_away(F before) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(idle, a_token_is_not_lost, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(idle, token_is_not_lost, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::parker own_parker;
     sim::var<int> data{0};
     own_parker.announce();
@@ -65,12 +66,12 @@ SIM_SCENARIO_WITHIN(idle, a_token_is_not_lost, .preemptions = 3, .stale_reads = 
         own_parker.notify();
     });
     own_parker.sleep();
-    sim::check(data == 1, "what came before the token is seen");
+    sim::check(data == 1, "the write before the token is visible");
     waker.join();
 }
 
-// The whole protocol in small: a poster and a sleeper with one bit and one word of work.
-SIM_SCENARIO_WITHIN(idle, a_post_is_seen_or_wakes, .preemptions = 3, .stale_reads = 2) {
+// A small model of the whole protocol: a poster and a sleeper with one bit and one word of work.
+SIM_SCENARIO_WITHIN(idle, post_is_seen_or_wakes_sleeper, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
     sennit::base::atomic<int> work{0};
@@ -79,30 +80,29 @@ SIM_SCENARIO_WITHIN(idle, a_post_is_seen_or_wakes, .preemptions = 3, .stale_read
         if (map.take_any(1) == 0) own_parker.notify();
     });
     park_in_small(own_parker, map, [&] { return work.load() != 0; });
-    sim::check(work.load() == 1, "who wakes finds the work");
+    sim::check(work.load() == 1, "a woken sleeper finds the work");
     poster.join();
 }
 
-SIM_SCENARIO_WITHIN(idle, each_bit_is_taken_once, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(idle, idle_bit_is_taken_once, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::idle_map map;
     map.set(1);
     sennit::base::atomic<int> taken{0};
     sim::in_threads(2, [&](unsigned me) {
         if (me == 0 ? map.clear(1) : map.take_any(2) == 1) taken.fetch_add(1);
     });
-    sim::check(taken.load() == 1, "one of the two got it");
+    sim::check(taken.load() == 1, "one of the two took the bit");
 }
 
-SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_outside_wakes_a_sleeper, .preemptions = 2,
-                       .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(idle, external_post_wakes_sleeper, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     errand work;
     sennit::sched::schedule(work, one->core());
     work.done.wait();
 }
 
-// No stale reads: with one it has more than a million executions.
-SIM_SCENARIO_BOTH_WAYS(idle, two_posters_from_outside, .preemptions = 2, .stale_reads = 0) {
+// No stale reads: with one stale read there are more than a million executions.
+SIM_SCENARIO_BOTH_WAYS(idle, two_external_posts_wake_workers, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     errand first, second;
     sim::in_threads(
@@ -111,9 +111,8 @@ SIM_SCENARIO_BOTH_WAYS(idle, two_posters_from_outside, .preemptions = 2, .stale_
     second.done.wait();
 }
 
-// The poster's own worker is busy for ever: somebody else must come.
-SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptions = 2,
-                       .stale_reads = 1) {
+// The poster's own worker stays busy: another worker must take the task.
+SIM_SCENARIO_BOTH_WAYS(idle, worker_post_wakes_another_worker, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     two.run([&] {
         event ran;
@@ -123,10 +122,9 @@ SIM_SCENARIO_BOTH_WAYS(idle, a_post_from_inside_wakes_another_worker, .preemptio
     });
 }
 
-// Worker 1 has fallen asleep before the thread of worker 0 ran for the first time, and so could not
-// ask it.
-SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .preemptions = 2,
-                    .stale_reads = 1) {
+// Worker 1 has parked before the thread of worker 0 ran for the first time, so worker 1 could not
+// send it a steal request.
+SIM_SCENARIO_WITHIN(idle, late_worker_shares_first_fork, .preemptions = 2, .stale_reads = 1) {
     std::unique_ptr<sennit::runtime> two;
     sim::calmly([&] {
         sim::world::the().hold_next_thread();
@@ -139,23 +137,22 @@ SIM_SCENARIO_WITHIN(idle, a_worker_that_starts_late_shares_its_first_fork, .pree
     sim::calm_from_here();
 }
 
-// The watcher, which is the lowest of the sleepers, is called away to a piece of work that needs
-// what it watches.
-SIM_SCENARIO_WITHIN(idle, a_sentinel_that_is_called_away_is_replaced, .preemptions = 2,
-                    .stale_reads = 0) {
+// The sentinel, the lowest of the parked workers, is woken for a task that needs the task that the
+// sentinel watches.
+SIM_SCENARIO_WITHIN(idle, woken_sentinel_is_replaced, .preemptions = 2, .stale_reads = 0) {
     call_the_watcher_away([] {});
 }
 
-// The watcher's time is up, it robs, and meanwhile another post has chosen it: somebody else must
-// come for that.
-SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_passes_its_token_on, .preemptions = 2,
-                    .stale_reads = 0, .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+// The sentinel's poll comes due and it steals. Meanwhile another post has chosen it for a wake-up:
+// another worker must come for that post.
+SIM_SCENARIO_WITHIN(idle, stealing_sentinel_passes_token_on, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     call_the_watcher_away([] { sim::sleep_with_the_next(); });
 }
 
-// The watcher's time is up, it robs, and what it has blocks it: what else lies there needs another
-// watcher.
-SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_is_replaced, .preemptions = 2, .stale_reads = 0,
+// The sentinel's poll comes due, it steals, and the stolen task blocks it. The remaining tasks need
+// another sentinel.
+SIM_SCENARIO_WITHIN(idle, stealing_sentinel_is_replaced, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     engine four(4);
     event a, b, end;
@@ -172,8 +169,8 @@ SIM_SCENARIO_WITHIN(idle, a_sentinel_that_steals_is_replaced, .preemptions = 2, 
     two.done.wait();
 }
 
-// While somebody watches, a single piece wakes nobody. It ends its watch just then.
-SIM_SCENARIO_WITHIN(idle, a_watch_ends_while_a_piece_comes, .preemptions = 2, .stale_reads = 0) {
+// While there is a sentinel, a lone task wakes no worker. The sentinel stops at that moment.
+SIM_SCENARIO_WITHIN(idle, end_of_sentinel_races_lone_task, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     event ran, seen, begin;
     event never_mind;
@@ -200,20 +197,21 @@ SIM_SCENARIO_WITHIN(idle, a_watch_ends_while_a_piece_comes, .preemptions = 2, .s
     all.seen = &seen;
     all.begin = &begin;
     all.ran = &ran;
-    sim::calmly([&] { sennit::sched::schedule(all, two->core()); }); // somebody watches the first
+    // The sentinel watches the first task.
+    sim::calmly([&] { sennit::sched::schedule(all, two->core()); });
     sim::calmly([&] {
         seen.set();
-        sim::sleep_with_the_next(); // it looks, and sees nothing
+        sim::sleep_with_the_next(); // the sentinel polls, and sees no task
     });
-    sim::sleep_with_the_next(); // it looks again
+    sim::sleep_with_the_next(); // the sentinel polls again
     begin.set();
     all.done.wait();
 }
 
-// Two thieves are needed: the first to steal wakes the second, which forces the owner's next fork
-// out.
+// Two thieves are needed: the first thief wakes the second, which force-publishes the owner's next
+// fork.
 SIM_SCENARIO_WITHIN(
-    idle, a_thief_wakes_the_next, .preemptions = 2, .stale_reads = 0,
+    idle, thief_wakes_next_thief, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "fork_stack.cpp worker_tls.hpp idle.cpp idle_map.hpp parker.hpp ground.cpp") {
     engine three(3);
     sennit::base::atomic<int> here{0};
@@ -225,9 +223,9 @@ SIM_SCENARIO_WITHIN(
     three.run([&] { sennit::fork_join([&] { sennit::fork_join(meet, meet); }, meet); });
 }
 
-// Three workers: whoever takes a piece wakes the next to search in its place. Preempted everywhere
-// they have more than a million executions of 1,000 steps.
-SIM_SCENARIO_WITHIN(idle, many_pieces_wake_many_workers, .preemptions = 2, .stale_reads = 0,
+// Three workers: a worker that takes a task wakes the next worker to search in its place. With
+// preemptions everywhere there are more than a million executions of 1,000 steps.
+SIM_SCENARIO_WITHIN(idle, many_tasks_wake_many_workers, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp idle_map.hpp") {
     engine three(3);
     sennit::base::atomic<int> here{0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of runnables: injector, woken and spawned work: src/core/queues/shared_queue.hpp.
+// The queue of the injector, which also holds woken and spawned tasks:
+// src/core/queues/shared_queue.hpp.
 #include "explorer/sim.hpp"
 
 #include "core/queues/shared_queue.hpp"
@@ -23,7 +24,8 @@ item* popped(sennit::sched::runnable* one) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(injector, gives_each_item_to_one, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(injector, injector_gives_each_item_to_one_consumer, .preemptions = 2,
+                    .stale_reads = 2) {
     sennit::sched::shared_queue queue;
     std::array<item, 2> items;
     for (item& one : items) queue.push(one);
@@ -31,10 +33,10 @@ SIM_SCENARIO_WITHIN(injector, gives_each_item_to_one, .preemptions = 2, .stale_r
         if (item* mine = popped(me == 0 ? queue.pop() : queue.pop())) mine->take();
     });
     for (const item& one : items) sim::check(one.runs == 1, "each item was taken once");
-    sim::check(queue.empty(), "nothing is left");
+    sim::check(queue.empty(), "the queue is empty");
 }
 
-SIM_SCENARIO_WITHIN(injector, carries_what_was_written_before, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(injector, push_publishes_earlier_writes, .preemptions = 2, .stale_reads = 2) {
     sennit::sched::shared_queue queue;
     item one;
     sim::thread producer([&] {
@@ -45,10 +47,10 @@ SIM_SCENARIO_WITHIN(injector, carries_what_was_written_before, .preemptions = 2,
     while (!(mine = popped(queue.pop()))) sennit::sys::cpu_relax();
     mine->take();
     producer.join();
-    sim::check(one.runs == 2, "both have touched it");
+    sim::check(one.runs == 2, "both threads have changed the item");
 }
 
-SIM_SCENARIO_WITHIN(injector, keeps_its_order, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(injector, injector_keeps_order, .preemptions = 2, .stale_reads = 1) {
     sennit::sched::shared_queue queue;
     std::array<item, 2> items;
     sim::thread producer([&] {
@@ -56,12 +58,12 @@ SIM_SCENARIO_WITHIN(injector, keeps_its_order, .preemptions = 2, .stale_reads = 
     });
     item* first = nullptr;
     while (!(first = popped(queue.pop()))) sennit::sys::cpu_relax();
-    sim::check(first == &items[0], "oldest first");
+    sim::check(first == &items[0], "the oldest item comes first");
     producer.join();
-    sim::check(queue.pop() == &items[1], "then the other");
+    sim::check(queue.pop() == &items[1], "then the other item comes");
 }
 
-SIM_SCENARIO_WITHIN(injector, is_shared_by_many, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(injector, many_threads_share_injector, .preemptions = 2, .stale_reads = 1) {
     sennit::sched::shared_queue queue;
     std::array<item, 3> items;
     queue.push(items[0]);
@@ -72,5 +74,5 @@ SIM_SCENARIO_WITHIN(injector, is_shared_by_many, .preemptions = 2, .stale_reads 
     int taken = 0;
     for (const item& one : items) taken += one.runs;
     while (popped(queue.pop())) ++taken;
-    sim::check(taken == 3, "nothing is lost, nothing twice");
+    sim::check(taken == 3, "no item is lost or taken twice");
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parent that waits for a stolen child, and the word they meet at:
+// A parent that waits for a stolen child, and the word that connects them:
 // sennit/detail/core/one_shot.hpp.
 #include "engine.hpp"
 
 #include "sennit/detail/core/one_shot.hpp"
 
-SIM_SCENARIO_WITHIN(join, a_thread_waits_for_another, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(join, thread_waits_for_finisher, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::one_shot done;
     sim::var<int> data{0};
     sim::thread finisher([&] {
@@ -13,11 +13,11 @@ SIM_SCENARIO_WITHIN(join, a_thread_waits_for_another, .preemptions = 3, .stale_r
         done.finish();
     });
     done.wait();
-    sim::check(data == 42, "what came before is seen");
+    sim::check(data == 42, "the write before finish is visible");
     finisher.join();
 }
 
-SIM_SCENARIO_WITHIN(join, a_failure_is_told, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(join, failure_reaches_waiter, .preemptions = 3, .stale_reads = 2) {
     sennit::sched::one_shot done;
     sim::var<int> data{0};
     sim::thread finisher([&] {
@@ -25,12 +25,12 @@ SIM_SCENARIO_WITHIN(join, a_failure_is_told, .preemptions = 3, .stale_reads = 2)
         done.finish(true);
     });
     while (!done.finished()) sennit::sys::cpu_relax();
-    sim::check(done.failed() && data == 7, "the failure and what came before it are seen");
+    sim::check(done.failed() && data == 7, "the failure and the write before it are visible");
     finisher.join();
 }
 
-// The word dies right after wait has returned: the finisher must not touch it then.
-SIM_SCENARIO_WITHIN(join, the_word_may_die_at_once, .preemptions = 3, .stale_reads = 1) {
+// The word is destroyed right after wait has returned: the finisher must not touch it then.
+SIM_SCENARIO_WITHIN(join, word_may_be_destroyed_after_wait, .preemptions = 3, .stale_reads = 1) {
     auto done = std::make_unique<sennit::sched::one_shot>();
     sim::thread finisher([word = done.get()] { word->finish(); });
     done->wait();
@@ -38,10 +38,9 @@ SIM_SCENARIO_WITHIN(join, the_word_may_die_at_once, .preemptions = 3, .stale_rea
     finisher.join();
 }
 
-// The child is certainly stolen; the parent suspends, or finds it finished, or finishes installing
-// too late.
-SIM_SCENARIO_WITHIN(join, a_parent_suspends_for_a_stolen_child, .preemptions = 2,
-                    .stale_reads = 1) {
+// The child is certainly stolen. The parent suspends, finds the child finished, or installs its
+// waiter too late.
+SIM_SCENARIO_WITHIN(join, parent_suspends_for_stolen_child, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     event stolen;
     sim::var<int> data{0};
@@ -51,12 +50,12 @@ SIM_SCENARIO_WITHIN(join, a_parent_suspends_for_a_stolen_child, .preemptions = 2
                               stolen.set();
                               data = 42;
                           });
-        sim::check(data == 42, "what the child did is seen");
+        sim::check(data == 42, "the write of the child is visible");
     });
 }
 
-// A context of the runtime waits for a thread outside of it.
-SIM_SCENARIO_WITHIN(join, a_context_waits_for_a_thread, .preemptions = 2, .stale_reads = 1) {
+// A context of the runtime waits for a thread outside the runtime.
+SIM_SCENARIO_WITHIN(join, context_waits_for_thread, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::sched::one_shot done;
     sim::var<int> data{0};
@@ -66,12 +65,12 @@ SIM_SCENARIO_WITHIN(join, a_context_waits_for_a_thread, .preemptions = 2, .stale
     });
     one.run([&] {
         done.wait();
-        sim::check(data == 42, "what came before is seen");
+        sim::check(data == 42, "the write before finish is visible");
     });
     outside.join();
 }
 
-SIM_SCENARIO_WITHIN(join, a_stolen_childs_exception_arrives, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(join, exception_of_stolen_child_arrives, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     event stolen;
     bool caught = false;
@@ -89,8 +88,9 @@ SIM_SCENARIO_WITHIN(join, a_stolen_childs_exception_arrives, .preemptions = 2, .
     sim::check(caught, "the exception arrived");
 }
 
-// The first child throws while the second is being stolen: it is dropped or waited for, never both.
-SIM_SCENARIO_WITHIN(join, an_exception_against_a_steal, .preemptions = 2, .stale_reads = 1) {
+// The first child throws while the second is being stolen: the second is dropped or waited for,
+// never both.
+SIM_SCENARIO_WITHIN(join, exception_races_steal, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     bool caught = false;
     sim::var<int> runs{0};
@@ -109,8 +109,8 @@ SIM_SCENARIO_WITHIN(join, an_exception_against_a_steal, .preemptions = 2, .stale
     sim::check(caught, "the exception arrived");
 }
 
-// Both children suspend in turn: a context is left and resumed by different workers.
-SIM_SCENARIO_WITHIN(join, a_context_moves_between_workers, .preemptions = 2, .stale_reads = 0) {
+// Both children suspend in turn: different workers switch the context out and resume it.
+SIM_SCENARIO_WITHIN(join, context_moves_between_workers, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sennit::base::atomic<int> count{0};
     two.run([&] {
@@ -124,5 +124,5 @@ SIM_SCENARIO_WITHIN(join, a_context_moves_between_workers, .preemptions = 2, .st
                 count.fetch_add(1);
             });
     });
-    sim::check(count.load() == 2, "both have run");
+    sim::check(count.load() == 2, "both children have run");
 }

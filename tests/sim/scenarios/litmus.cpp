@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The explorer against the C++ memory model: results that must be possible, and results that must
-// not.
+// Tests of the explorer against the C++ memory model: results that must be possible, and results
+// that must be impossible.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/base/atomic.hpp"
@@ -37,7 +37,7 @@ SIM_SCENARIO(litmus, store_buffering_is_forbidden_by_sequential_consistency) {
     sim::check(a == 1 || b == 1, "one of the two saw the other");
 }
 
-SIM_SCENARIO(litmus, a_word_never_goes_back) {
+SIM_SCENARIO(litmus, reads_of_one_word_are_coherent) {
     word x{0};
     sim::in_threads(2, [&](unsigned me) {
         if (me == 0) {
@@ -50,7 +50,7 @@ SIM_SCENARIO(litmus, a_word_never_goes_back) {
     });
 }
 
-SIM_SCENARIO(litmus, release_sequences_go_on_over_updates) {
+SIM_SCENARIO(litmus, updates_continue_release_sequence) {
     word x{0};
     sim::var<int> data{0};
     sim::in_threads(3, [&](unsigned me) {
@@ -60,7 +60,7 @@ SIM_SCENARIO(litmus, release_sequences_go_on_over_updates) {
         } else if (me == 1) {
             x.fetch_add_rlx(10);
         } else if (x.load_acq() == 11) {
-            sim::check(data == 1, "data arrived through somebody else's update");
+            sim::check(data == 1, "data arrived through another thread's update");
         }
     });
 }

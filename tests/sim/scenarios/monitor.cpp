@@ -26,32 +26,35 @@ void both(part& a, part& b) {
     b.count = b.count + 1;
 }
 
-struct scope { // one whose end is chosen
+// A monitor scope whose end the scenario chooses.
+struct scope {
     explicit scope(part& of) : in(sennit::enter(of)) {}
     sennit::inside<1> in;
 };
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(monitor, lets_one_in_at_a_time, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(monitor, monitor_admits_one_thread_at_a_time, .preemptions = 2,
+                    .stale_reads = 2) {
     part one;
     sim::in_threads(2, [&](unsigned) {
         one.step();
         one.step();
     });
-    sim::check(one.count == 4, "all have been in");
+    sim::check(one.count == 4, "all threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(monitor, three_want_it_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, three_threads_contend, .preemptions = 2, .stale_reads = 1) {
     part one;
     sim::in_threads(3, [&](unsigned) { one.step(); });
-    sim::check(one.count == 3, "all have been in");
+    sim::check(one.count == 3, "all threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(monitor, two_are_entered_in_either_order, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, two_monitors_are_entered_in_either_order, .preemptions = 2,
+                    .stale_reads = 1) {
     part a, b;
     sim::in_threads(2, [&](unsigned i) { i == 0 ? both(a, b) : both(b, a); });
-    sim::check(a.count == 2 && b.count == 2, "both have been in both");
+    sim::check(a.count == 2 && b.count == 2, "both threads have been inside both monitors");
 }
 
 // The first order of three arguments against every other.
@@ -63,7 +66,8 @@ void meet(std::array<unsigned, 3> other) {
         auto in = sennit::enter(all[order[0]], all[order[1]], all[order[2]]);
         for (auto& each : all) each.count = each.count + 1;
     });
-    for (auto& each : all) sim::check(each.count == 2, "both have been in all");
+    for (auto& each : all)
+        sim::check(each.count == 2, "both threads have been inside all monitors");
 }
 } // namespace
 SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_0_2_1, .preemptions = 2, .stale_reads = 0) {
@@ -82,7 +86,7 @@ SIM_SCENARIO_WITHIN(monitor, three_as_0_1_2_and_as_2_1_0, .preemptions = 2, .sta
     meet({2u, 1u, 0u});
 }
 
-// The same with four, against all 23 others.
+// Four monitors in the first order against all 23 other orders.
 namespace {
 void meet_four(unsigned other) { // its digits are the order
     std::array<part, 4> all;
@@ -92,7 +96,8 @@ void meet_four(unsigned other) { // its digits are the order
                                 all[order % 10]);
         for (auto& each : all) each.count = each.count + 1;
     });
-    for (auto& each : all) sim::check(each.count == 2, "both have been in all");
+    for (auto& each : all)
+        sim::check(each.count == 2, "both threads have been inside all monitors");
 }
 } // namespace
 #define MEET_FOUR(name, other)                                                                     \
@@ -124,8 +129,8 @@ MEET_FOUR(3201, 3201)
 MEET_FOUR(3210, 3210)
 #undef MEET_FOUR
 
-// Three threads, each in an order of its own: no two want the monitors in the same order, all six
-// orders take part.
+// Three threads, each with its own order: no two threads enter the monitors in the same order, and
+// all six orders take part.
 namespace {
 void three_meet(const std::array<std::array<unsigned, 3>, 3>& orders) {
     std::array<part, 3> all;
@@ -133,7 +138,7 @@ void three_meet(const std::array<std::array<unsigned, 3>, 3>& orders) {
         auto in = sennit::enter(all[orders[i][0]], all[orders[i][1]], all[orders[i][2]]);
         for (auto& each : all) each.count = each.count + 1;
     });
-    for (auto& each : all) sim::check(each.count == 3, "all have been in all");
+    for (auto& each : all) sim::check(each.count == 3, "all threads have been inside all monitors");
 }
 } // namespace
 SIM_SCENARIO_WITHIN(monitor, three_threads_in_turned_orders, .preemptions = 2, .stale_reads = 0) {
@@ -143,26 +148,26 @@ SIM_SCENARIO_WITHIN(monitor, three_threads_in_swapped_orders, .preemptions = 2, 
     three_meet({{{2, 1, 0}, {1, 0, 2}, {0, 2, 1}}});
 }
 
-// Overlapping pairs: who waits for one holds another.
-SIM_SCENARIO_WITHIN(monitor, overlapping_pairs, .preemptions = 2, .stale_reads = 0) {
+// Overlapping pairs: a thread that waits for one monitor holds another.
+SIM_SCENARIO_WITHIN(monitor, overlapping_pairs_do_not_deadlock, .preemptions = 2,
+                    .stale_reads = 0) {
     part a, b, c;
     sim::in_threads(3, [&](unsigned i) {
         if (i == 0) both(a, b);
         if (i == 1) both(c, b);
         if (i == 2) both(a, c);
     });
-    sim::check(a.count == 2 && b.count == 2 && c.count == 2, "each pair has been in");
+    sim::check(a.count == 2 && b.count == 2 && c.count == 2, "each pair has been inside");
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_leaving_waiter, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, signal_races_waiter, .preemptions = 2, .stale_reads = 1) {
     part one;
     sennit::condition changed{one};
     bool set = false; // guarded by the monitor
     sim::thread waiter([&] {
         auto in = sennit::enter(one);
         if (!set) changed.wait();
-        sim::check(set, "who set it has signalled");
+        sim::check(set, "the thread that set the flag has signalled");
         one.count = one.count + 1;
     });
     {
@@ -172,11 +177,12 @@ SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_leaving_waiter, .preemptions = 2
         one.count = one.count + 1;
     }
     waiter.join();
-    sim::check(one.count == 2, "both have been in");
+    sim::check(one.count == 2, "both threads have been inside");
 }
 
-// Two fibers that pass it on by a switch from one to the other, while a thread wants it, too.
-SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_it_on, .preemptions = 2, .stale_reads = 0) {
+// Two fibers that pass the monitor on by a switch from one to the other, while a thread wants it,
+// too.
+SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_monitor_on, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     part it;
     sennit::condition changed{it};
@@ -193,12 +199,12 @@ SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_it_on, .preemptions = 2, .stale_rea
     sim::thread other([&] { it.step(); });
     one.run([&] { sennit::fiber first([&] { play(0); }), second([&] { play(1); }); });
     other.join();
-    sim::check(it.count == 5, "each has had its turns");
+    sim::check(it.count == 5, "each thread has had its turns");
 }
 
-// The same with two monitors, of which the thread wants one: who leaves has somebody to tell in
-// both, in the other one only, or in none.
-SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_two_on, .preemptions = 2, .stale_reads = 0) {
+// Two fibers pass two monitors on, of which the thread wants one. A fiber that leaves must wake an
+// entrant in both monitors, in the second only, or in none.
+SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_two_monitors_on, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     part a, b;
     sennit::condition changed{a, b};
@@ -215,11 +221,12 @@ SIM_SCENARIO_WITHIN(monitor, two_fibers_pass_two_on, .preemptions = 2, .stale_re
     sim::thread other([&] { b.step(); });
     one.run([&] { sennit::fiber first([&] { play(0); }), second([&] { play(1); }); });
     other.join();
-    sim::check(a.count == 2 && b.count == 3, "each has had its turns");
+    sim::check(a.count == 2 && b.count == 3, "each thread has had its turns");
 }
 
-// Nobody gets in between the signal and the waiter, though somebody tries.
-SIM_SCENARIO_WITHIN(monitor, nobody_comes_between, .preemptions = 2, .stale_reads = 0) {
+// No thread enters between the signal and the waiter, although one tries to.
+SIM_SCENARIO_WITHIN(monitor, no_thread_enters_between_signal_and_waiter, .preemptions = 2,
+                    .stale_reads = 0) {
     part one;
     sennit::condition changed{one};
     bool signalled = false, between = false; // guarded by the monitor
@@ -228,21 +235,22 @@ SIM_SCENARIO_WITHIN(monitor, nobody_comes_between, .preemptions = 2, .stale_read
     sim::thread signaller([&] {
         auto mine = sennit::enter(one);
         signalled = changed.signal();
-        sim::check(signalled, "somebody waits");
+        sim::check(signalled, "there is a waiter");
     });
     sim::thread barger([&] {
         auto mine = sennit::enter(one);
         between = signalled;
     });
     changed.wait();
-    sim::check(signalled && !between, "nobody has been in since the signal");
+    sim::check(signalled && !between, "no thread has been inside since the signal");
     signalled = false;
     in.reset();
     signaller.join();
     barger.join();
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_wait_over_two_gets_both_back, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, wait_on_two_monitors_reacquires_both, .preemptions = 2,
+                    .stale_reads = 0) {
     part a, b;
     sennit::condition changed{a, b};
     bool set = false; // guarded by both
@@ -261,10 +269,10 @@ SIM_SCENARIO_WITHIN(monitor, a_wait_over_two_gets_both_back, .preemptions = 2, .
     }
     waiter.join();
     other.join();
-    sim::check(a.count == 2 && b.count == 2, "each has been where it wanted");
+    sim::check(a.count == 2 && b.count == 2, "each thread has been inside its monitors");
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_deadline, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, signal_races_deadline, .preemptions = 2, .stale_reads = 0) {
     part one;
     sennit::condition changed{one};
     const time_point when = soon();
@@ -281,48 +289,48 @@ SIM_SCENARIO_WITHIN(monitor, a_signal_meets_the_deadline, .preemptions = 2, .sta
         one.count = one.count + 1;
     }
     waiter.join();
-    sim::check(one.count == 2 && woken == signalled, "one of both, for both");
+    sim::check(one.count == 2 && woken == signalled, "both sides report the same end of the wait");
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptor, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, call_races_acceptor, .preemptions = 2, .stale_reads = 1) {
     part one;
     std::optional<scope> in;
     in.emplace(one);
     sim::thread caller([&] { one.step(); });
-    sim::check(sennit::waitfor(sennit::accept<&part::step>(one)) == 0, "it was accepted");
-    sim::check(one.count == 1, "it went first");
+    sim::check(sennit::waitfor(sennit::accept<&part::step>(one)) == 0, "the call was accepted");
+    sim::check(one.count == 1, "the accepted call ran first");
     in.reset();
     caller.join();
 }
 
-SIM_SCENARIO_WITHIN(monitor, two_calls_meet_one_acceptor, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, two_calls_race_one_acceptor, .preemptions = 2, .stale_reads = 0) {
     part one;
     {
         auto in = sennit::enter(one);
         sim::thread first([&] { one.step(); });
         sim::thread second([&] { one.step(); });
         sennit::waitfor(sennit::accept<&part::step>(one));
-        sim::check(one.count == 1, "one went first, the other did not");
+        sim::check(one.count == 1, "one call ran first");
         sennit::waitfor(sennit::accept<&part::step>(one));
-        sim::check(one.count == 2, "then the other");
+        sim::check(one.count == 2, "then the other call ran");
         first.join();
         second.join();
     }
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_call_of_two_meets_the_acceptor, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, call_on_two_monitors_races_acceptor, .preemptions = 2,
+                    .stale_reads = 0) {
     part a, b;
     {
         auto in = sennit::enter(a, b);
         sim::thread one([&] { both(b, a); });
         sennit::waitfor(sennit::accept<&both>(a, b), sennit::accept<&part::step>(a));
-        sim::check(a.count == 1 && b.count == 1, "it went first in both");
+        sim::check(a.count == 1 && b.count == 1, "the accepted call ran first in both monitors");
         one.join();
     }
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptors_deadline, .preemptions = 2,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, call_races_acceptor_deadline, .preemptions = 2, .stale_reads = 0) {
     part one;
     const time_point when = soon();
     sim::thread caller([&] {
@@ -333,15 +341,16 @@ SIM_SCENARIO_WITHIN(monitor, a_call_meets_the_acceptors_deadline, .preemptions =
         auto in = sennit::enter(one);
         const bool came = sennit::waitfor(sennit::accept<&part::step>(one),
                                           sennit::timeout(std::chrono::milliseconds(1))) == 0;
-        sim::check(one.count == (came ? 1 : 0), "it went first, or not");
+        sim::check(one.count == (came ? 1 : 0), "the call ran if and only if it was accepted");
     }
     caller.join();
-    sim::check(one.count == 1, "it has been in");
+    sim::check(one.count == 1, "the call has run");
 }
 
-// Both come before the deadline, the second when the first is accepted already. (It wrote, without
-// having been accepted, what the first one counted on, and the acceptor slept on.)
-SIM_SCENARIO_WITHIN(monitor, two_calls_meet_an_acceptor_with_a_deadline, .preemptions = 2,
+// Both calls come before the deadline, the second when the first is already accepted. (Before a
+// fix, the second call overwrote, without having been accepted, the word that the first one relied
+// on, and the acceptor slept on.)
+SIM_SCENARIO_WITHIN(monitor, two_calls_race_acceptor_with_deadline, .preemptions = 2,
                     .stale_reads = 0) {
     part one;
     std::optional<scope> in;
@@ -350,14 +359,14 @@ SIM_SCENARIO_WITHIN(monitor, two_calls_meet_an_acceptor_with_a_deadline, .preemp
     sim::thread second([&] { one.step(); });
     const bool came = sennit::waitfor(sennit::accept<&part::step>(one),
                                       sennit::timeout(std::chrono::hours(1))) == 0;
-    sim::check(came && one.count == 1, "one went first");
+    sim::check(came && one.count == 1, "one call ran first");
     in.reset();
     first.join();
     second.join();
-    sim::check(one.count == 2, "then the other");
+    sim::check(one.count == 2, "then the other call ran");
 }
 
-SIM_SCENARIO_WITHIN(monitor, a_destructor_is_accepted_once, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, destructor_is_accepted_once, .preemptions = 2, .stale_reads = 0) {
     auto one = std::make_unique<part>();
     sim::var<int> gone{0};
     std::optional<scope> in;
@@ -368,9 +377,9 @@ SIM_SCENARIO_WITHIN(monitor, a_destructor_is_accepted_once, .preemptions = 2, .s
         }
         gone = 1;
     });
-    sim::check(sennit::waitfor(sennit::accept_destructor(*one)) == 0, "it was accepted");
-    one->count = 1; // we are inside still
+    sim::check(sennit::waitfor(sennit::accept_destructor(*one)) == 0, "the call was accepted");
+    one->count = 1; // this thread is still inside
     in.reset();
     destroyer.join();
-    sim::check(gone == 1, "it went on then");
+    sim::check(gone == 1, "the destructor continued then");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes back from a wait that nobody has ended by a signal, and finds the monitor with an owner
-// that accepts calls and does not leave: sennit/monitor.hpp.
+// A waiter returns from a wait that no signal has ended, and finds that the monitor's owner accepts
+// calls and does not leave: sennit/monitor.hpp.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -32,37 +32,37 @@ bool look_at_both(room& a, room& b, sennit::condition& changed, time_point until
     return told;
 }
 
-// Before a call of `step`, the first of the acceptor's clauses; `others` are those behind it.
+// A returning waiter before a call of `step`, which is the first of the acceptor's clauses;
+// `others` are the clauses behind it.
 template <class... Others>
 void comes_back_past_an_acceptor(Others... others) {
     room one;
     const time_point when = soon();
     auto in = sennit::enter(one);
     sim::thread caller([&] {
-        sim::check(!one.look(when), "nobody has signalled");
+        sim::check(!one.look(when), "there was no signal");
         one.step();
     });
     sennit::waitfor(sennit::accept<&room::look>(one));
     sim::check(sennit::waitfor(sennit::accept<&room::step>(one), others...) == 0,
-               "it was accepted");
-    sim::check(one.count == 2, "it had come back before");
+               "the call was accepted");
+    sim::check(one.count == 2, "the waiter had returned before the call");
     caller.join();
 }
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(monitor, who_comes_back_goes_past_an_acceptor, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(monitor, returning_waiter_passes_acceptor, .preemptions = 2, .stale_reads = 1) {
     comes_back_past_an_acceptor();
 }
 
-SIM_SCENARIO_WITHIN(monitor, who_comes_back_meets_an_acceptor_with_a_deadline, .preemptions = 2,
+SIM_SCENARIO_WITHIN(monitor, returning_waiter_races_acceptor_with_deadline, .preemptions = 2,
                     .stale_reads = 0) {
     comes_back_past_an_acceptor(sennit::timeout(std::chrono::hours(1)));
 }
 
-// Both want to be let in by the same acceptance.
-SIM_SCENARIO_WITHIN(monitor, who_comes_back_meets_a_call, .preemptions = 2, .stale_reads = 0) {
+// The returning waiter and the call compete for one acceptance.
+SIM_SCENARIO_WITHIN(monitor, returning_waiter_races_call, .preemptions = 2, .stale_reads = 0) {
     room one;
     const time_point when = soon();
     {
@@ -79,20 +79,22 @@ SIM_SCENARIO_WITHIN(monitor, who_comes_back_meets_a_call, .preemptions = 2, .sta
                         sennit::timeout(std::chrono::milliseconds(9)));
         waiter.join();
     }
-    sim::check(one.count == 2, "both have been in");
+    sim::check(one.count == 2, "both threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(monitor, who_comes_back_gets_both, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(monitor, returning_waiter_reacquires_both_monitors, .preemptions = 2,
+                    .stale_reads = 0) {
     room a, b;
     sennit::condition changed{a, b};
     const time_point when = soon();
     auto in = sennit::enter(a, b);
     sim::thread caller([&] {
-        sim::check(!look_at_both(a, b, changed, when), "nobody has signalled");
+        sim::check(!look_at_both(a, b, changed, when), "there was no signal");
         a.step();
     });
     sennit::waitfor(sennit::accept<&look_at_both>(a, b));
     sennit::waitfor(sennit::accept<&room::step>(b), sennit::accept<&room::step>(a));
-    sim::check(a.count == 2 && b.count == 1, "it had come back to both before");
+    sim::check(a.count == 2 && b.count == 1,
+               "the waiter had returned to both monitors before the call");
     caller.join();
 }

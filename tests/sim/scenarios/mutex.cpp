@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-SIM_SCENARIO_WITHIN(mutex, lets_one_in_at_a_time, .preemptions = 2, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(mutex, mutex_admits_one_thread_at_a_time, .preemptions = 2, .stale_reads = 2) {
     sennit::mutex lock;
     sim::var<int> count{0};
     sim::in_threads(2, [&](unsigned) {
@@ -18,22 +18,22 @@ SIM_SCENARIO_WITHIN(mutex, lets_one_in_at_a_time, .preemptions = 2, .stale_reads
             count = count + 1;
         }
     });
-    sim::check(count == 4, "all have been in");
+    sim::check(count == 4, "all threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(mutex, three_want_it_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(mutex, three_threads_contend, .preemptions = 2, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     sim::in_threads(3, [&](unsigned) {
         std::lock_guard guard(lock);
         count = count + 1;
     });
-    sim::check(count == 3, "all have been in");
+    sim::check(count == 3, "all threads have been inside");
 }
 
-// Who was woken finds what was done by who went before it, and left while it was on the way.
-SIM_SCENARIO_WITHIN(mutex, an_owner_comes_back_before_who_was_woken, .preemptions = 2,
-                    .stale_reads = 1) {
+// A woken waiter sees the writes of the previous owner, which came and left while the waiter was on
+// its way.
+SIM_SCENARIO_WITHIN(mutex, owner_returns_before_woken_waiter, .preemptions = 2, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     lock.lock();
@@ -41,17 +41,17 @@ SIM_SCENARIO_WITHIN(mutex, an_owner_comes_back_before_who_was_woken, .preemption
         std::lock_guard guard(lock);
         count = count + 1;
     });
-    sleep_until(soon()); // it waits
+    sleep_until(soon()); // the other thread waits
     lock.unlock();
     {
         std::lock_guard guard(lock);
         count = count + 1;
     }
     other.join();
-    sim::check(count == 2, "both have been in");
+    sim::check(count == 2, "both threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(mutex, who_only_tries_goes_in_or_away, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(mutex, try_lock_enters_or_fails, .preemptions = 3, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     bool got = false;
@@ -66,12 +66,12 @@ SIM_SCENARIO_WITHIN(mutex, who_only_tries_goes_in_or_away, .preemptions = 3, .st
         count = count + 1;
     }
     other.join();
-    sim::check(count == (got ? 2 : 1), "who was let in has counted");
-    sim::check(lock.try_lock(), "it is free");
+    sim::check(count == (got ? 2 : 1), "each admitted thread has counted");
+    sim::check(lock.try_lock(), "the mutex is free");
     lock.unlock();
 }
 
-SIM_SCENARIO_WITHIN(mutex, a_timed_lock_may_find_it_free, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(mutex, timed_lock_may_find_mutex_free, .preemptions = 3, .stale_reads = 1) {
     sennit::timed_mutex lock;
     sim::var<int> count{0};
     const time_point when = soon();
@@ -85,10 +85,10 @@ SIM_SCENARIO_WITHIN(mutex, a_timed_lock_may_find_it_free, .preemptions = 3, .sta
         count = count + 1;
     }
     other.join();
-    sim::check(count == 2, "nobody has it for long");
+    sim::check(count == 2, "the timed lock succeeds, because no thread keeps the mutex for long");
 }
 
-SIM_SCENARIO_WITHIN(mutex, a_timed_lock_meets_the_unlock, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(mutex, timed_lock_races_unlock, .preemptions = 2, .stale_reads = 1) {
     sennit::timed_mutex lock;
     sim::var<int> count{0};
     const time_point when = soon();
@@ -104,13 +104,13 @@ SIM_SCENARIO_WITHIN(mutex, a_timed_lock_meets_the_unlock, .preemptions = 2, .sta
     count = count + 1;
     lock.unlock();
     other.join();
-    sim::check(count == (got ? 2 : 1), "who was let in has counted");
-    sim::check(lock.try_lock(), "it is free");
+    sim::check(count == (got ? 2 : 1), "each admitted thread has counted");
+    sim::check(lock.try_lock(), "the mutex is free");
     lock.unlock();
 }
 
-// The unlock may choose the one that gives up; the other must not sleep on.
-SIM_SCENARIO_WITHIN(mutex, an_unlock_that_meets_a_timeout_wakes_another, .preemptions = 2,
+// The unlock may choose the waiter that times out; the other waiter must not sleep on.
+SIM_SCENARIO_WITHIN(mutex, unlock_that_races_timeout_wakes_other_waiter, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::timed_mutex lock;
     sim::var<int> count{0};
@@ -130,11 +130,12 @@ SIM_SCENARIO_WITHIN(mutex, an_unlock_that_meets_a_timeout_wakes_another, .preemp
     lock.unlock();
     impatient.join();
     patient.join();
-    sim::check(count >= 2, "the patient one has been in");
+    sim::check(count >= 2, "the waiter without a deadline has been inside");
 }
 
-// Who was woken, lost, and has waited for a millisecond gets it before whoever comes.
-SIM_SCENARIO_WITHIN(mutex, who_has_lost_for_long_is_handed_it, .preemptions = 2, .stale_reads = 1) {
+// A waiter that was woken, lost the mutex, and has waited for a millisecond receives the mutex
+// before any newcomer.
+SIM_SCENARIO_WITHIN(mutex, starved_waiter_receives_mutex, .preemptions = 2, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> been_in{0};
     const time_point first = soon(), second = first + std::chrono::milliseconds(2),
@@ -150,13 +151,13 @@ SIM_SCENARIO_WITHIN(mutex, who_has_lost_for_long_is_handed_it, .preemptions = 2,
         const bool was_first = been_in == 0;
         sleep_until(second);
         lock.unlock();
-        if (was_first &&
-            lock.try_lock()) { // perhaps it came in between and has slept for the first time now
+        // The waiter may have come in between, and may now sleep for the first time.
+        if (was_first && lock.try_lock()) {
             const bool lost_again = been_in == 0;
             sleep_until(third);
             lock.unlock();
             if (lost_again && lock.try_lock()) {
-                sim::check(been_in == 1, "it was handed over");
+                sim::check(been_in == 1, "the mutex was handed over");
                 lock.unlock();
             }
         }
@@ -164,8 +165,9 @@ SIM_SCENARIO_WITHIN(mutex, who_has_lost_for_long_is_handed_it, .preemptions = 2,
     loser.join();
 }
 
-// Of two that wait one is handed it; the other is woken by the unlock after that.
-SIM_SCENARIO_WITHIN(mutex, who_is_handed_it_wakes_the_next, .preemptions = 2, .stale_reads = 0) {
+// The mutex is handed to one of two waiters; the next unlock wakes the other.
+SIM_SCENARIO_WITHIN(mutex, waiter_that_receives_mutex_wakes_next, .preemptions = 2,
+                    .stale_reads = 0) {
     sennit::mutex lock;
     sim::var<int> count{0};
     const time_point first = soon() + std::chrono::milliseconds(2),
@@ -179,18 +181,17 @@ SIM_SCENARIO_WITHIN(mutex, who_is_handed_it_wakes_the_next, .preemptions = 2, .s
     sim::thread two(wait_for_it);
     sleep_until(first);
     lock.unlock();
-    if (lock.try_lock()) { // who was woken has lost
+    if (lock.try_lock()) { // the woken waiter has lost
         sleep_until(second);
         lock.unlock();
     }
     one.join();
     two.join();
-    sim::check(count == 2, "both have been in");
+    sim::check(count == 2, "both threads have been inside");
 }
 
-// Who knows that it is the last destroys it, while the unlock of the one before may be on its way
-// out.
-SIM_SCENARIO_WITHIN(mutex, the_last_owner_destroys_it, .preemptions = 2, .stale_reads = 1) {
+// The last owner destroys the mutex, while the previous owner's unlock may not have returned yet.
+SIM_SCENARIO_WITHIN(mutex, last_owner_destroys_mutex, .preemptions = 2, .stale_reads = 1) {
     auto lock = std::make_unique<sennit::mutex>();
     int left = 2;
     sim::in_threads(2, [&](unsigned) {
@@ -203,7 +204,7 @@ SIM_SCENARIO_WITHIN(mutex, the_last_owner_destroys_it, .preemptions = 2, .stale_
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(mutex, a_fiber_and_a_thread_share_it, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(mutex, fiber_and_thread_share_mutex, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     sennit::mutex lock;
     sim::var<int> count{0};
@@ -216,5 +217,5 @@ SIM_SCENARIO_WITHIN(mutex, a_fiber_and_a_thread_share_it, .preemptions = 2, .sta
         count = count + 1;
     }
     strand.join();
-    sim::check(count == 2, "both have been in");
+    sim::check(count == 2, "both threads have been inside");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nursery: sennit/nursery.hpp. The children run on a worker, the nursery belongs to a plain thread,
-// so that it is the nursery that is explored, and not the engine.
+// nursery: sennit/nursery.hpp. The children run on a worker, and the nursery belongs to a plain
+// thread. So the explorer covers the nursery and not the engine.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -24,17 +24,18 @@ bool join_fails(sennit::nursery& family) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(nursery, joins_its_children, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(nursery, nursery_joins_children, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     std::array<sim::var<int>, 2> data;
     sennit::nursery family;
     for (auto& mine : data) family.start({.runtime = &*one}, [&] { mine = 1; });
     family.join();
-    sim::check(data[0] == 1 && data[1] == 1, "what they did is seen");
+    sim::check(data[0] == 1 && data[1] == 1, "the writes of the children are visible");
 }
 
-// The last child is on its way out when the nursery dies.
-SIM_SCENARIO_WITHIN(nursery, dies_right_after_its_join, .preemptions = 2, .stale_reads = 1) {
+// The last child is about to return when the nursery is destroyed.
+SIM_SCENARIO_WITHIN(nursery, nursery_may_be_destroyed_after_join, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     auto family = std::make_unique<sennit::nursery>();
     family->start({.runtime = &*one}, [] {});
@@ -43,8 +44,7 @@ SIM_SCENARIO_WITHIN(nursery, dies_right_after_its_join, .preemptions = 2, .stale
 }
 
 // The child has not started, is about to block, or sleeps.
-SIM_SCENARIO_WITHIN(nursery, a_cancel_meets_a_child_that_blocks, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(nursery, cancel_races_blocking_child, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::event never_set;
     sennit::nursery family;
@@ -58,27 +58,26 @@ SIM_SCENARIO_WITHIN(nursery, a_cancel_meets_a_child_that_blocks, .preemptions = 
     sim::check(!went_on, "the wait has thrown");
 }
 
-SIM_SCENARIO_WITHIN(nursery, an_error_cancels_the_others, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(nursery, error_cancels_other_children, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::event never_set;
     sennit::nursery family;
     family.start({.runtime = &*one}, [&] { never_set.wait(); });
     family.start({.runtime = &*one}, [] { throw std::runtime_error("failed"); });
-    sim::check(join_fails(family), "the error is told when all have ended");
+    sim::check(join_fails(family), "the join reports the error when all children have ended");
 }
 
-// Two children fail on two workers: one error is told, the other is dropped.
-SIM_SCENARIO_WITHIN(nursery, of_two_errors_one_is_told, .preemptions = 2, .stale_reads = 0) {
+// Two children fail on two workers: the join reports one error and drops the other.
+SIM_SCENARIO_WITHIN(nursery, join_reports_one_of_two_errors, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sennit::nursery family;
     for (int i = 0; i < 2; ++i)
         family.start({.runtime = &*two}, [] { throw std::runtime_error("failed"); });
-    sim::check(join_fails(family), "an error is told");
+    sim::check(join_fails(family), "the join reports an error");
 }
 
-// The wait for the children is cancelled from outside: so are they.
-SIM_SCENARIO_WITHIN(nursery, a_cancelled_join_cancels_the_children, .preemptions = 2,
-                    .stale_reads = 0) {
+// The wait for the children is cancelled from outside, and so the children are cancelled.
+SIM_SCENARIO_WITHIN(nursery, cancelled_join_cancels_children, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     sennit::event never_set;
     sennit::sched::cancel_scope scope(nullptr);
@@ -88,12 +87,12 @@ SIM_SCENARIO_WITHIN(nursery, a_cancelled_join_cancels_the_children, .preemptions
         family.start({.runtime = &*one}, [&] { never_set.wait(); });
         family.join();
     });
-    sim::check(!undisturbed, "the join tells of it, after the children's end");
+    sim::check(!undisturbed, "the join reports the cancellation, after the children's end");
     canceller.join();
 }
 
 // A child starts a sibling while the nursery is being cancelled.
-SIM_SCENARIO_WITHIN(nursery, a_child_starts_a_sibling_against_a_cancel, .preemptions = 2,
+SIM_SCENARIO_WITHIN(nursery, child_that_starts_sibling_races_cancel, .preemptions = 2,
                     .stale_reads = 1) {
     engine one(1);
     sennit::event never_set;

@@ -6,26 +6,27 @@
 #include "sennit/fiber.hpp"
 #include "sennit/once.hpp"
 
-SIM_SCENARIO_WITHIN(once, one_runs_it_and_the_other_sees_it, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(once, one_thread_runs_function_and_other_sees_result, .preemptions = 3,
+                    .stale_reads = 2) {
     sennit::once_flag flag;
     sim::var<int> runs{0};
     sim::in_threads(2, [&](unsigned) {
         sennit::call_once(flag, [&] { runs = runs + 1; });
-        sim::check(runs == 1, "it has run once, and that is seen");
+        sim::check(runs == 1, "the function has run once, and its write is visible");
     });
 }
 
-SIM_SCENARIO_WITHIN(once, three_come_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(once, three_threads_call_concurrently, .preemptions = 2, .stale_reads = 1) {
     sennit::once_flag flag;
     sim::var<int> runs{0};
     sim::in_threads(3, [&](unsigned) {
         sennit::call_once(flag, [&] { runs = runs + 1; });
-        sim::check(runs == 1, "it has run once, and that is seen");
+        sim::check(runs == 1, "the function has run once, and its write is visible");
     });
 }
 
-// A call that throws does not count: one of those that waited meanwhile runs it.
-SIM_SCENARIO_WITHIN(once, after_a_failure_another_tries, .preemptions = 2, .stale_reads = 1) {
+// A call that throws does not count: one of the waiting threads runs the function again.
+SIM_SCENARIO_WITHIN(once, waiter_retries_after_failure, .preemptions = 2, .stale_reads = 1) {
     sennit::once_flag flag;
     sim::var<int> runs{0}, failures{0};
     sim::in_threads(3, [&](unsigned) {
@@ -37,15 +38,17 @@ SIM_SCENARIO_WITHIN(once, after_a_failure_another_tries, .preemptions = 2, .stal
             });
         } catch (const failure&) {
             failed = true;
-            failures = failures + 1; // only one does
+            failures = failures + 1; // only one call throws
         }
-        if (!failed) sim::check(runs == 2, "the second has not failed, and nobody else has run it");
+        if (!failed)
+            sim::check(runs == 2, "the second call has not failed, and there was no third");
     });
-    sim::check(runs == 2 && failures == 1, "it ran until it did not fail");
+    sim::check(runs == 2 && failures == 1, "the function ran until it did not throw");
 }
 
-// What the function does takes long: the others sleep meanwhile.
-SIM_SCENARIO_WITHIN(once, two_sleep_while_it_runs, .preemptions = 2, .stale_reads = 1) {
+// The function takes long: the other threads sleep meanwhile.
+SIM_SCENARIO_WITHIN(once, two_threads_sleep_while_function_runs, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::once_flag flag;
     sim::var<int> runs{0};
     const time_point when = soon();
@@ -54,19 +57,19 @@ SIM_SCENARIO_WITHIN(once, two_sleep_while_it_runs, .preemptions = 2, .stale_read
             sleep_until(when);
             runs = runs + 1;
         });
-        sim::check(runs == 1, "it has run once, and that is seen");
+        sim::check(runs == 1, "the function has run once, and its write is visible");
     });
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(once, a_fiber_and_a_thread_come_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(once, fiber_and_thread_call_concurrently, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::once_flag flag;
     sim::var<int> runs{0};
     const auto call = [&] {
         sennit::call_once(flag, [&] { runs = runs + 1; });
-        sim::check(runs == 1, "it has run once, and that is seen");
+        sim::check(runs == 1, "the function has run once, and its write is visible");
     };
     sennit::fiber strand({.runtime = &*one}, call);
     call();

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_get, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(packaged_task, call_races_get, .preemptions = 3, .stale_reads = 2) {
     sim::var<int> data{0};
     sennit::packaged_task<int(int)> task([&](int value) {
         data = 1;
@@ -17,11 +17,12 @@ SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_get, .preemptions = 3, .stal
     });
     sennit::future<int> future = task.get_future();
     sim::thread caller([&] { task(41); });
-    sim::check(future.get() == 42 && data == 1, "the value, and what came before it, has arrived");
+    sim::check(future.get() == 42 && data == 1,
+               "the value has arrived, and the writes before it are visible");
     caller.join();
 }
 
-SIM_SCENARIO_WITHIN(packaged_task, both_ends_are_dropped_at_once, .preemptions = 3,
+SIM_SCENARIO_WITHIN(packaged_task, both_ends_are_dropped_concurrently, .preemptions = 3,
                     .stale_reads = 2) {
     std::optional<sennit::packaged_task<void()>> task(std::in_place, [] {});
     std::optional<sennit::future<void>> future(task->get_future());
@@ -33,7 +34,7 @@ SIM_SCENARIO_WITHIN(packaged_task, both_ends_are_dropped_at_once, .preemptions =
     caller.join();
 }
 
-SIM_SCENARIO_WITHIN(packaged_task, that_is_dropped_breaks_its_promise, .preemptions = 3,
+SIM_SCENARIO_WITHIN(packaged_task, dropped_task_breaks_promise, .preemptions = 3,
                     .stale_reads = 2) {
     std::optional<sennit::packaged_task<void()>> task(std::in_place, [] {});
     sennit::future<void> future = task->get_future();
@@ -45,11 +46,11 @@ SIM_SCENARIO_WITHIN(packaged_task, that_is_dropped_breaks_its_promise, .preempti
         broken = error.code() == sennit::future_errc::broken_promise;
     }
     dropper.join();
-    sim::check(broken, "whoever waits is told");
+    sim::check(broken, "the waiter learns of the broken promise");
 }
 
-// The call's end, and the limit of who waits for it, come together.
-SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_limit_of_a_wait, .preemptions = 3,
+// The end of the call and the waiter's deadline come together.
+SIM_SCENARIO_WITHIN(packaged_task, call_races_deadline_of_wait, .preemptions = 3,
                     .stale_reads = 1) {
     sennit::packaged_task<int()> task([] { return 42; });
     sennit::future<int> future = task.get_future();
@@ -58,15 +59,14 @@ SIM_SCENARIO_WITHIN(packaged_task, a_call_meets_the_limit_of_a_wait, .preemption
         sleep_until(when);
         task();
     });
-    (void)future.wait_until(when); // either
+    (void)future.wait_until(when); // either result is correct
     sim::check(future.get() == 42, "the value is not lost");
     caller.join();
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(packaged_task, a_fiber_calls_it_for_a_thread, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(packaged_task, fiber_runs_task_for_thread, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::packaged_task<int(int)> task([](int value) { return 6 * value; });
     sennit::future<int> future = task.get_future();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts and their stacks: src/core/memory/context_pool.cpp, the workers' spares.
+// Contexts and their stacks: src/core/memory/context_pool.cpp, and the contexts that workers cache.
 #include "engine.hpp"
 
 #include "core/memory/context_pool.hpp"
 
-SIM_SCENARIO_WITHIN(pools, contexts_are_taken_by_one, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(pools, context_is_taken_once, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::sched::context_pool& pool = one->core().contexts();
     sennit::base::atomic<sennit::sched::context*> mine{nullptr};
@@ -16,18 +16,17 @@ SIM_SCENARIO_WITHIN(pools, contexts_are_taken_by_one, .preemptions = 2, .stale_r
     pool.give(*mine.load());
 }
 
-SIM_SCENARIO_WITHIN(pools, a_given_context_is_used_again, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(pools, returned_context_is_reused, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::sched::context_pool& pool = one->core().contexts();
     const std::size_t before = pool.count().made;
     sim::in_threads(2, [&](unsigned) { pool.give(pool.take()); });
     sim::check(pool.count().made <= before + 2 && pool.count().idle == pool.count().made - before,
-               "all are back");
+               "all contexts are returned");
 }
 
-// A context that blocks takes a stack; when it ends the stack is idle again, with whichever worker.
-SIM_SCENARIO_WITHIN(pools, a_blocked_context_gives_its_stack_back, .preemptions = 2,
-                    .stale_reads = 0) {
+// A context that blocks takes a stack. When it ends, the stack is idle again, at whichever worker.
+SIM_SCENARIO_WITHIN(pools, blocked_context_returns_stack, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     two.run(
         [] { sennit::fork_join([] { sennit::sched::yield(); }, [] { sennit::sched::yield(); }); });
@@ -35,8 +34,8 @@ SIM_SCENARIO_WITHIN(pools, a_blocked_context_gives_its_stack_back, .preemptions 
     while (two->metrics().stacks_live > 2) sennit::sys::cpu_relax();
 }
 
-// More blocked contexts than a worker keeps spares for.
-SIM_SCENARIO_WITHIN(pools, spares_overflow_into_the_shared_reserve, .preemptions = 2,
+// More blocked contexts than a worker caches.
+SIM_SCENARIO_WITHIN(pools, cached_contexts_overflow_into_shared_pool, .preemptions = 2,
                     .stale_reads = 0) {
     engine one(1);
     one.run([] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recursive_mutex, recursive_timed_mutex: sennit/mutex.hpp. Who owns it is asked without a lock.
+// recursive_mutex, recursive_timed_mutex: sennit/mutex.hpp. The owner is read without a lock.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -9,7 +9,7 @@
 #include <mutex>
 #include <system_error>
 
-SIM_SCENARIO_WITHIN(recursive_mutex, is_free_after_as_many_unlocks, .preemptions = 2,
+SIM_SCENARIO_WITHIN(recursive_mutex, mutex_is_free_after_equal_number_of_unlocks, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::recursive_mutex lock;
     sim::var<int> count{0};
@@ -19,12 +19,12 @@ SIM_SCENARIO_WITHIN(recursive_mutex, is_free_after_as_many_unlocks, .preemptions
             std::lock_guard inner(lock);
             count = count + 1;
         }
-        count = count + 1; // inside still
+        count = count + 1; // still inside
     });
-    sim::check(count == 4, "both have been in");
+    sim::check(count == 4, "both threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(recursive_mutex, who_only_tries_goes_in_as_often_or_away, .preemptions = 3,
+SIM_SCENARIO_WITHIN(recursive_mutex, try_lock_enters_recursively_or_fails, .preemptions = 3,
                     .stale_reads = 1) {
     sennit::recursive_mutex lock;
     sim::var<int> count{0};
@@ -32,7 +32,7 @@ SIM_SCENARIO_WITHIN(recursive_mutex, who_only_tries_goes_in_as_often_or_away, .p
     sim::thread other([&] {
         got = lock.try_lock();
         if (!got) return;
-        sim::check(lock.try_lock(), "it is its own");
+        sim::check(lock.try_lock(), "the owner can lock again");
         count = count + 1;
         lock.unlock();
         count = count + 1;
@@ -43,13 +43,13 @@ SIM_SCENARIO_WITHIN(recursive_mutex, who_only_tries_goes_in_as_often_or_away, .p
         count = count + 2;
     }
     other.join();
-    sim::check(count == (got ? 4 : 2), "who was let in has counted");
-    sim::check(lock.try_lock(), "it is free");
+    sim::check(count == (got ? 4 : 2), "each admitted thread has counted");
+    sim::check(lock.try_lock(), "the mutex is free");
     lock.unlock();
 }
 
-// The owner unlocks for the last time when the other's time is over.
-SIM_SCENARIO_WITHIN(recursive_mutex, a_timed_lock_meets_the_last_unlock, .preemptions = 2,
+// The owner unlocks for the last time when the other thread's deadline passes.
+SIM_SCENARIO_WITHIN(recursive_mutex, timed_lock_races_last_unlock, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::recursive_timed_mutex lock;
     sim::var<int> count{0};
@@ -68,22 +68,24 @@ SIM_SCENARIO_WITHIN(recursive_mutex, a_timed_lock_meets_the_last_unlock, .preemp
     const int seen = count;
     lock.unlock();
     other.join();
-    sim::check(seen == 0 && count == (got ? 1 : 0), "it was let in after the last unlock, or not");
-    sim::check(lock.try_lock(), "it is free");
+    sim::check(seen == 0 && count == (got ? 1 : 0),
+               "the timed lock succeeded after the last unlock, or failed");
+    sim::check(lock.try_lock(), "the mutex is free");
     lock.unlock();
 }
 
-// The owner's word is read by somebody to whom it does not belong, while it changes hands.
-SIM_SCENARIO_WITHIN(recursive_mutex, an_unlock_by_another_is_refused_whoever_owns_it,
-                    .preemptions = 2, .stale_reads = 1) {
+// A thread that is not the owner reads the owner's word while the ownership changes.
+SIM_SCENARIO_WITHIN(recursive_mutex, unlock_by_non_owner_is_refused, .preemptions = 2,
+                    .stale_reads = 1) {
     sennit::recursive_mutex lock;
     sim::var<int> count{0};
     sim::thread stranger([&] {
         try {
             lock.unlock();
-            sim::check(false, "it was refused");
+            sim::check(false, "the unlock was refused");
         } catch (const std::system_error& error) {
-            sim::check(error.code() == std::errc::operation_not_permitted, "nothing else is wrong");
+            sim::check(error.code() == std::errc::operation_not_permitted,
+                       "there is no other error");
         }
     });
     sim::in_threads(2, [&](unsigned) {
@@ -92,12 +94,12 @@ SIM_SCENARIO_WITHIN(recursive_mutex, an_unlock_by_another_is_refused_whoever_own
         count = count + 1;
     });
     stranger.join();
-    sim::check(count == 2, "both have been in");
+    sim::check(count == 2, "both threads have been inside");
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(recursive_mutex, a_fiber_and_a_thread_share_it, .preemptions = 2,
+SIM_SCENARIO_WITHIN(recursive_mutex, fiber_and_thread_share_mutex, .preemptions = 2,
                     .stale_reads = 0) {
     engine one(1);
     sennit::recursive_mutex lock;
@@ -110,5 +112,5 @@ SIM_SCENARIO_WITHIN(recursive_mutex, a_fiber_and_a_thread_share_it, .preemptions
     sennit::fiber strand({.runtime = &*one}, twice);
     twice();
     strand.join();
-    sim::check(count == 2, "both have been in");
+    sim::check(count == 2, "both threads have been inside");
 }

@@ -33,7 +33,8 @@ void go_all(run_queue::batch& stolen_batch) {
 
 } // namespace
 
-SIM_SCENARIO_BOTH_WAYS(run_queue, gives_each_piece_to_one, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(run_queue, run_queue_gives_each_task_to_one_worker, .preemptions = 3,
+                       .stale_reads = 1) {
     run_queue queue;
     std::array<piece, 2> pieces;
     sim::thread thief([&] {
@@ -47,12 +48,12 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, gives_each_piece_to_one, .preemptions = 3, .st
     go(queue.pop());
     thief.join();
     go(queue.pop());
-    for (const piece& one : pieces) sim::check(one.runs == 1, "each piece was taken once");
-    sim::check(queue.empty(), "nothing is left");
+    for (const piece& one : pieces) sim::check(one.runs == 1, "each task was taken once");
+    sim::check(queue.empty(), "the queue is empty");
 }
 
-// A joiner wants just this one back, which a thief may have.
-SIM_SCENARIO_BOTH_WAYS(run_queue, the_newest_is_taken_back_or_stolen, .preemptions = 3,
+// A joiner wants this task back, which a thief may have taken.
+SIM_SCENARIO_BOTH_WAYS(run_queue, newest_task_is_taken_back_or_stolen, .preemptions = 3,
                        .stale_reads = 1) {
     run_queue queue;
     piece one;
@@ -66,10 +67,10 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, the_newest_is_taken_back_or_stolen, .preemptio
     if (mine) one.go();
     thief.join();
     if (!mine) go(queue.pop());
-    sim::check(one.runs == 1 && queue.empty(), "it was taken once");
+    sim::check(one.runs == 1 && queue.empty(), "the task was taken once");
 }
 
-SIM_SCENARIO_BOTH_WAYS(run_queue, two_thieves_and_a_gift, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_BOTH_WAYS(run_queue, two_thieves_race_share, .preemptions = 2, .stale_reads = 1) {
     run_queue queue;
     std::array<piece, 3> pieces;
     for (piece& one : pieces) queue.push_spawned(one);
@@ -89,10 +90,10 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, two_thieves_and_a_gift, .preemptions = 2, .sta
     first.join();
     second.join();
     while (auto* left = queue.pop()) go(left);
-    for (const piece& one : pieces) sim::check(one.runs == 1, "each piece was taken once");
+    for (const piece& one : pieces) sim::check(one.runs == 1, "each task was taken once");
 }
 
-// What a thief robs goes into its own queue, of which the other robs in turn.
+// A thief puts the stolen tasks into its own queue, from which the other thief steals in turn.
 SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_are_stolen_again, .preemptions = 2,
                        .stale_reads = 1) {
     std::array<run_queue, 2> queues;
@@ -109,13 +110,13 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_are_stolen_again, .preemptions = 
     other.join();
     for (run_queue& one : queues)
         while (auto* left = one.pop()) go(left);
-    for (const piece& one : pieces) sim::check(one.runs == 1, "each piece was taken once");
+    for (const piece& one : pieces) sim::check(one.runs == 1, "each task was taken once");
 }
 
-// Who yields puts itself into the queue before it is saved: no thief may have it until the switch
-// is over.
-SIM_SCENARIO_BOTH_WAYS(run_queue, a_yielding_context_is_not_stolen_before_it_is_saved,
-                       .preemptions = 3, .stale_reads = 1) {
+// A context that yields puts itself into the queue before it is saved: no thief may take it until
+// the switch is over.
+SIM_SCENARIO_BOTH_WAYS(run_queue, yielding_context_is_not_stolen_before_saved, .preemptions = 3,
+                       .stale_reads = 1) {
     run_queue queue;
     piece next, self;
     sim::var<int> saved{0};
@@ -124,7 +125,7 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, a_yielding_context_is_not_stolen_before_it_is_
         run_queue::batch stolen_batch;
         queue.steal_half(stolen_batch);
         each_of(stolen_batch, [&](sennit::sched::runnable* one) {
-            if (one == &self) sim::check(saved == 1, "it is saved");
+            if (one == &self) sim::check(saved == 1, "the context is saved");
             go(one);
         });
     });
@@ -137,11 +138,12 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, a_yielding_context_is_not_stolen_before_it_is_
     }
     thief.join();
     while (auto* left = queue.pop()) go(left);
-    sim::check(next.runs == 1 && self.runs == 1, "each was taken once");
+    sim::check(next.runs == 1 && self.runs == 1, "each task was taken once");
 }
 
-// The owner's push against a sleeper, in small: the push is seen, or the announcement is.
-SIM_SCENARIO_BOTH_WAYS(run_queue, a_push_is_seen_or_sees, .preemptions = 3, .stale_reads = 2) {
+// A small model of the owner's push against a sleeper: the push is seen, or the announcement is.
+SIM_SCENARIO_BOTH_WAYS(run_queue, push_is_seen_or_sees_sleeper, .preemptions = 3,
+                       .stale_reads = 2) {
     run_queue queue;
     piece one;
     sennit::base::atomic<int> announced{0};
@@ -151,15 +153,15 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, a_push_is_seen_or_sees, .preemptions = 3, .sta
         announced.store(1);
         (void)sennit::sys::barrier_all_threads();
         if (queue.empty()) own_parker.sleep();
-        sim::check(!queue.empty(), "who wakes finds the piece");
+        sim::check(!queue.empty(), "a woken sleeper finds the task");
     });
     queue.push_woken(one);
     if (announced.load() != 0) own_parker.notify();
     sleeper.join();
 }
 
-// A worker that does not get on is robbed of what only others can run.
-SIM_SCENARIO_BOTH_WAYS(run_queue, a_blocked_workers_tasks_are_stolen, .preemptions = 2,
+// Thieves steal from a worker that makes no progress the tasks that only other workers can run.
+SIM_SCENARIO_BOTH_WAYS(run_queue, tasks_of_blocked_worker_are_stolen, .preemptions = 2,
                        .stale_reads = 1) {
     engine two(2);
     struct setter : sennit::sched::runnable {
@@ -174,13 +176,11 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, a_blocked_workers_tasks_are_stolen, .preemptio
     });
 }
 
-// Three pieces in one queue, of which each blocks its worker until all run. While one thief has two
-// of them in its hands, their owner takes the third, and the other thief looks at two empty queues
-// and goes to sleep. No stale reads: with one there are more than six million executions of 1,300
-// steps.
-SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_a_worker_that_fell_asleep_meanwhile,
-                       .preemptions = 2, .stale_reads = 0,
-                       .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp") {
+// Three tasks in one queue, each of which blocks its worker until all run. While one thief moves
+// two of them, their owner takes the third, and the other thief finds two empty queues and parks.
+// No stale reads: with one stale read there are more than six million executions of 1,300 steps.
+SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_worker_that_parked_meanwhile, .preemptions = 2,
+                       .stale_reads = 0, .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp") {
     engine three(3);
     struct meeting {
         sennit::base::atomic<int> here{0}, gone{0};
@@ -218,11 +218,12 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_a_worker_that_fell_asleep_m
         sennit::fork_join([] {}, [] {}); // answers the thieves' old requests
         for (guest& one : guests) {
             one.at = &all;
-            sennit::sched::spawn(one, three->core()); // nobody sleeps
+            sennit::sched::spawn(one, three->core()); // no worker is parked
         }
         for (blocker& one : thieves) one.end.set();
         while (sennit::sched::this_worker()->queue().size() == 3)
-            sleep_until(soon()); // a watcher robs who is stuck
+            // A sentinel steals from a stuck worker.
+            sleep_until(soon());
         all.over.wait();
     });
 }

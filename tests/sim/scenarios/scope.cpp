@@ -2,7 +2,7 @@
 // Scopes: children, errors and cancellation: src/fork_join/scope.cpp.
 #include "engine.hpp"
 
-SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(scope, scope_joins_children, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {
@@ -14,7 +14,7 @@ SIM_SCENARIO_WITHIN(scope, joins_its_children, .preemptions = 2, .stale_reads = 
     });
 }
 
-SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemptions = 2,
+SIM_SCENARIO_WITHIN(scope, error_reaches_join_and_drops_remaining_children, .preemptions = 2,
                     .stale_reads = 1) {
     engine two(2);
     sennit::base::atomic<int> runs{0};
@@ -32,8 +32,8 @@ SIM_SCENARIO_WITHIN(scope, an_error_reaches_the_join_and_drops_the_rest, .preemp
     sim::check(caught && runs.load() <= 1, "the error arrived");
 }
 
-// Cancellation by hand from another thread, against children that start.
-SIM_SCENARIO_WITHIN(scope, is_cancelled_from_outside, .preemptions = 2, .stale_reads = 1) {
+// Another thread requests a stop while children start.
+SIM_SCENARIO_WITHIN(scope, scope_is_cancelled_from_outside, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::scope* shared = nullptr;
     sennit::sched::one_shot ready, asked;
@@ -53,12 +53,13 @@ SIM_SCENARIO_WITHIN(scope, is_cancelled_from_outside, .preemptions = 2, .stale_r
         children.spawn([&] { runs.fetch_add(100); });
         children.join();
     });
-    sim::check(runs.load() <= 2, "nothing starts after the request");
+    sim::check(runs.load() <= 2, "no child starts after the request");
     canceller.join();
 }
 
-// As with std::stop_token: whoever sees the request sees what came before it.
-SIM_SCENARIO_WITHIN(scope, a_request_carries_what_came_before, .preemptions = 2, .stale_reads = 2) {
+// Like std::stop_token: a thread that sees the request sees the writes before it.
+SIM_SCENARIO_WITHIN(scope, stop_request_publishes_earlier_writes, .preemptions = 2,
+                    .stale_reads = 2) {
     engine one(1);
     sennit::scope* shared = nullptr;
     sennit::sched::one_shot ready, asked;
@@ -74,13 +75,13 @@ SIM_SCENARIO_WITHIN(scope, a_request_carries_what_came_before, .preemptions = 2,
         shared = &children;
         ready.finish();
         while (!children.stop_requested()) sennit::sys::cpu_relax();
-        sim::check(reason == 42, "the reason is seen");
-        asked.wait(); // the call must have come back before the scope ends
+        sim::check(reason == 42, "the reason is visible");
+        asked.wait(); // the call must have returned before the scope ends
     });
     canceller.join();
 }
 
-// A child spawns a sibling, perhaps from another worker; the join waits for it, too.
+// A child spawns a sibling, perhaps from another worker; the join waits for the sibling, too.
 SIM_SCENARIO_WITHIN(scope, children_spawn_siblings, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     sim::var<int> sibling{0};
@@ -92,8 +93,8 @@ SIM_SCENARIO_WITHIN(scope, children_spawn_siblings, .preemptions = 2, .stale_rea
     });
 }
 
-// The scope dies right after the join: the last child must not touch it then.
-SIM_SCENARIO_WITHIN(scope, dies_right_after_its_join, .preemptions = 2, .stale_reads = 0) {
+// The scope is destroyed right after the join: the last child must not touch it then.
+SIM_SCENARIO_WITHIN(scope, scope_may_be_destroyed_after_join, .preemptions = 2, .stale_reads = 0) {
     engine two(2);
     two.run([] {
         auto children = std::make_unique<sennit::scope>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// select: sennit/select.hpp, src/channel/select.cpp. Exactly one case happens, on both sides of a
-// meeting the same one.
+// select: sennit/select.hpp, src/channel/select.cpp. Exactly one case happens. When two selects
+// meet, it is the same transfer on both sides.
 //
 // Stop tokens are not explored: std::stop_callback knows the system's threads only
 // (tests/sim/README.md).
@@ -14,7 +14,7 @@ namespace {
 using numbers = sennit::channel<int>;
 using status = sennit::channel_status;
 
-// Receives from either; tells what came: a value, or -1 for the first one's end.
+// Receives from either channel. Returns the value, or -1 for the end of the first channel.
 int from_either(numbers& a, numbers& b) {
     int got = 0;
     const auto keep = [&](int value) { got = value; };
@@ -28,7 +28,8 @@ int left_in(numbers& from) {
 }
 } // namespace
 
-SIM_SCENARIO_WITHIN(select, of_two_channels_one_is_taken, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(select, select_takes_from_one_of_two_channels, .preemptions = 2,
+                    .stale_reads = 0) {
     numbers a(1), b(1);
     sim::var<int> before_a{0}, before_b{0};
     sim::thread to_a([&] {
@@ -40,14 +41,15 @@ SIM_SCENARIO_WITHIN(select, of_two_channels_one_is_taken, .preemptions = 2, .sta
         (void)b.push(2);
     });
     const int got = from_either(a, b);
-    sim::check(got == 1 || got == 2, "one value has come");
-    sim::check((got == 1 ? before_a : before_b) == 1, "what came before it is seen");
+    sim::check(got == 1 || got == 2, "one value has arrived");
+    sim::check((got == 1 ? before_a : before_b) == 1, "the write before the value is visible");
     to_a.join();
     to_b.join();
-    sim::check(got + left_in(a) + left_in(b) == 3, "the other value is where it was");
+    sim::check(got + left_in(a) + left_in(b) == 3, "the other value is still in its channel");
 }
 
-// The channels are named in opposite orders, and either meeting would do; one takes place.
+// The two selects name the channels in opposite orders, and either transfer would do; exactly one
+// takes place.
 SIM_SCENARIO_WITHIN(select, two_selects_meet_once, .preemptions = 2, .stale_reads = 1) {
     numbers a, b;
     int to_first = 0, to_second = 0;
@@ -59,13 +61,13 @@ SIM_SCENARIO_WITHIN(select, two_selects_meet_once, .preemptions = 2, .stale_read
     first = sennit::select(sennit::on_push(a, 1, [] {}),
                            sennit::on_pop(b, [&](int value) { to_first = value; }));
     other.join();
-    sim::check(first == 1 - second, "one pushes, the other pops");
+    sim::check(first == 1 - second, "one select pushes, the other pops");
     sim::check(first == 0 ? to_second == 1 && to_first == 0 : to_first == 2 && to_second == 0,
-               "it has arrived");
+               "the value has arrived");
 }
 
-// Both sides of one channel: nobody meets itself.
-SIM_SCENARIO_WITHIN(select, two_selects_on_both_sides_of_one_channel, .preemptions = 2,
+// Each select is on both sides of one channel: no select meets itself.
+SIM_SCENARIO_WITHIN(select, two_selects_do_not_meet_themselves, .preemptions = 2,
                     .stale_reads = 1) {
     numbers meet;
     std::array<int, 2> got{};
@@ -74,14 +76,14 @@ SIM_SCENARIO_WITHIN(select, two_selects_on_both_sides_of_one_channel, .preemptio
         which[me] = sennit::select(sennit::on_push(meet, static_cast<int>(me) + 1, [] {}),
                                    sennit::on_pop(meet, [&, me](int v) { got[me] = v; }));
     });
-    sim::check(which[0] == 1 - which[1], "one pushes, the other pops");
+    sim::check(which[0] == 1 - which[1], "one select pushes, the other pops");
     const unsigned receiver = which[0] == 1 ? 0 : 1;
     sim::check(got[receiver] == static_cast<int>(2 - receiver) && got[1 - receiver] == 0,
-               "it has arrived, from the other");
+               "the value has arrived from the other select");
 }
 
-// A select that can meet two others meets one of them; the other one's time runs out.
-SIM_SCENARIO_WITHIN(select, of_two_partners_one_is_met, .preemptions = 2, .stale_reads = 1) {
+// A select that can meet two partners meets one of them; the deadline of the other partner passes.
+SIM_SCENARIO_WITHIN(select, select_meets_one_of_two_partners, .preemptions = 2, .stale_reads = 1) {
     numbers a, b;
     const time_point when = soon();
     status pushed{};
@@ -95,22 +97,23 @@ SIM_SCENARIO_WITHIN(select, of_two_partners_one_is_met, .preemptions = 2, .stale
     chooser.join();
     pusher.join();
     sim::check(popped == (sent ? status::success : status::timeout) && got == (sent ? 1 : 0),
-               "it is met, or not");
-    sim::check(pushed == (sent ? status::timeout : status::success), "the other way round");
+               "the partner was met, or timed out");
+    sim::check(pushed == (sent ? status::timeout : status::success),
+               "the push succeeded if and only if the select did not meet the other partner");
 }
 
-SIM_SCENARIO_WITHIN(select, a_close_meets_a_select, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(select, close_races_select, .preemptions = 2, .stale_reads = 1) {
     numbers a, b(1);
     sim::thread closer([&] { a.close(); });
     sim::thread sender([&] { (void)b.push(2); });
     const int got = from_either(a, b);
-    sim::check(got == -1 || got == 2, "the end of a, or what came by b");
+    sim::check(got == -1 || got == 2, "the end of a, or the value of b");
     closer.join();
     sender.join();
-    sim::check(left_in(b) == (got == 2 ? 0 : 2), "the value was taken, or lies there");
+    sim::check(left_in(b) == (got == 2 ? 0 : 2), "the value was taken, or is in the channel");
 }
 
-SIM_SCENARIO_WITHIN(select, a_timeout_meets_a_hand_over, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(select, timeout_races_transfer, .preemptions = 3, .stale_reads = 1) {
     numbers queue(1);
     const time_point when = soon();
     int got = 0;
@@ -121,10 +124,10 @@ SIM_SCENARIO_WITHIN(select, a_timeout_meets_a_hand_over, .preemptions = 3, .stal
     sleep_until(when);
     (void)queue.push(7);
     receiver.join();
-    sim::check(got + left_in(queue) == 7, "it was taken, or lies there");
+    sim::check(got + left_in(queue) == 7, "the value was taken, or is in the channel");
 }
 
-SIM_SCENARIO_WITHIN(select, a_cancel_meets_a_hand_over, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(select, cancel_races_transfer, .preemptions = 2, .stale_reads = 0) {
     numbers a(1), b;
     sennit::sched::cancel_scope scope(nullptr);
     int got = 0;
@@ -133,10 +136,11 @@ SIM_SCENARIO_WITHIN(select, a_cancel_meets_a_hand_over, .preemptions = 2, .stale
     (void)a.push(7);
     receiver.join();
     canceller.join();
-    sim::check(got + left_in(a) == 7, "it was taken, or lies there");
+    sim::check(got + left_in(a) == 7, "the value was taken, or is in the channel");
 }
 
-SIM_SCENARIO_WITHIN(select, who_does_not_wait_takes_it_or_not, .preemptions = 3, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(select, non_blocking_select_takes_value_or_not, .preemptions = 3,
+                    .stale_reads = 1) {
     numbers meet;
     const time_point when = soon();
     status pushed{};
@@ -147,11 +151,11 @@ SIM_SCENARIO_WITHIN(select, who_does_not_wait_takes_it_or_not, .preemptions = 3,
                                              sennit::otherwise([] {}));
     sender.join();
     sim::check((which == 0) == (pushed == status::success) && got == (which == 0 ? 7 : 0),
-               "both know the same");
+               "both sides report the same result");
 }
 
-// One of the two is ready at every moment, so it is found.
-SIM_SCENARIO_WITHIN(select, who_does_not_wait_sees_both_channels_at_once, .preemptions = 3,
+// At every moment, one of the two channels is ready, so the select finds it.
+SIM_SCENARIO_WITHIN(select, non_blocking_select_sees_both_channels_atomically, .preemptions = 3,
                     .stale_reads = 1) {
     numbers first(1), second(1);
     (void)first.push(1);
@@ -165,13 +169,12 @@ SIM_SCENARIO_WITHIN(select, who_does_not_wait_sees_both_channels_at_once, .preem
         sennit::select(sennit::on_pop(second, nothing), sennit::on_pop(first, nothing),
                        sennit::otherwise(nothing));
     mover.join();
-    sim::check(which != 2, "one was ready");
+    sim::check(which != 2, "one channel was ready");
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(select, a_fiber_chooses_between_two_threads, .preemptions = 2,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(select, fiber_selects_between_two_threads, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     numbers a(1), b(1);
     int got = 0;
@@ -180,5 +183,6 @@ SIM_SCENARIO_WITHIN(select, a_fiber_chooses_between_two_threads, .preemptions = 
     (void)a.push(1);
     receiver.join();
     to_b.join();
-    sim::check(got + left_in(a) + left_in(b) == 3, "one was taken, the other lies there");
+    sim::check(got + left_in(a) + left_in(b) == 3,
+               "one value was taken, the other is in its channel");
 }

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-SIM_SCENARIO_WITHIN(semaphore, carries_what_came_before_a_release, .preemptions = 3,
+SIM_SCENARIO_WITHIN(semaphore, release_publishes_earlier_writes, .preemptions = 3,
                     .stale_reads = 2) {
     sennit::counting_semaphore<> tokens(0);
     sim::var<int> data{0};
@@ -17,11 +17,11 @@ SIM_SCENARIO_WITHIN(semaphore, carries_what_came_before_a_release, .preemptions 
         tokens.release();
     });
     tokens.acquire();
-    sim::check(data == 1, "what came before the release is seen");
+    sim::check(data == 1, "the write before the release is visible");
     other.join();
 }
 
-SIM_SCENARIO_WITHIN(semaphore, one_token_lets_one_in_at_a_time, .preemptions = 2,
+SIM_SCENARIO_WITHIN(semaphore, one_token_admits_one_thread_at_a_time, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::binary_semaphore token(1);
     sim::var<int> count{0};
@@ -30,21 +30,20 @@ SIM_SCENARIO_WITHIN(semaphore, one_token_lets_one_in_at_a_time, .preemptions = 2
         count = count + 1;
         token.release();
     });
-    sim::check(count == 3, "all have been in");
+    sim::check(count == 3, "all threads have been inside");
 }
 
-SIM_SCENARIO_WITHIN(semaphore, two_tokens_wake_two, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, two_tokens_wake_two_waiters, .preemptions = 2, .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     sim::thread first([&] { tokens.acquire(); });
     sim::thread second([&] { tokens.acquire(); });
     tokens.release(2);
     first.join();
     second.join();
-    sim::check(!tokens.try_acquire(), "none is left");
+    sim::check(!tokens.try_acquire(), "no token is left");
 }
 
-SIM_SCENARIO_WITHIN(semaphore, a_timed_acquire_meets_the_release, .preemptions = 3,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, timed_acquire_races_release, .preemptions = 3, .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
     bool got = false;
@@ -52,10 +51,10 @@ SIM_SCENARIO_WITHIN(semaphore, a_timed_acquire_meets_the_release, .preemptions =
     sleep_until(when);
     tokens.release();
     other.join();
-    sim::check(tokens.try_acquire() == !got, "the token was taken, or is there");
+    sim::check(tokens.try_acquire() == !got, "the token was taken, or is available");
 }
 
-SIM_SCENARIO_WITHIN(semaphore, a_cancelled_acquire_loses_no_token, .preemptions = 2,
+SIM_SCENARIO_WITHIN(semaphore, cancelled_acquire_loses_no_token, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     sennit::sched::cancel_scope scope(nullptr);
@@ -65,22 +64,23 @@ SIM_SCENARIO_WITHIN(semaphore, a_cancelled_acquire_loses_no_token, .preemptions 
     tokens.release();
     other.join();
     canceller.join();
-    sim::check(tokens.try_acquire() == !got, "the token was taken, or is there");
+    sim::check(tokens.try_acquire() == !got, "the token was taken, or is available");
 }
 
-// What is released while somebody waits is his, whoever else comes.
-SIM_SCENARIO_WITHIN(semaphore, who_tries_takes_no_waiters_token, .preemptions = 3,
+// A token that is released while a thread waits belongs to that waiter, even if another thread
+// tries to acquire.
+SIM_SCENARIO_WITHIN(semaphore, try_acquire_takes_no_waiters_token, .preemptions = 3,
                     .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
     sim::thread waiter([&] { tokens.acquire(); });
-    sleep_until(when); // it waits now
+    sleep_until(when); // the other thread waits now
     tokens.release();
-    sim::check(!tokens.try_acquire(), "the token is the waiter's");
+    sim::check(!tokens.try_acquire(), "the token belongs to the waiter");
     waiter.join();
 }
 
-SIM_SCENARIO_WITHIN(semaphore, dies_when_the_last_acquire_has_returned, .preemptions = 3,
+SIM_SCENARIO_WITHIN(semaphore, semaphore_may_be_destroyed_after_last_acquire, .preemptions = 3,
                     .stale_reads = 1) {
     auto token = std::make_unique<sennit::binary_semaphore>(0);
     sim::thread other([&] { token->release(); });
@@ -91,13 +91,13 @@ SIM_SCENARIO_WITHIN(semaphore, dies_when_the_last_acquire_has_returned, .preempt
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(semaphore, a_fiber_waits_for_a_thread, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(semaphore, fiber_waits_for_thread, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     sennit::binary_semaphore token(0);
     sim::var<int> data{0};
     sennit::fiber strand({.runtime = &*one}, [&] {
         token.acquire();
-        sim::check(data == 1, "what came before the release is seen");
+        sim::check(data == 1, "the write before the release is visible");
     });
     data = 1;
     token.release();

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-SIM_SCENARIO_WITHIN(shared_mutex, two_readers_and_a_writer, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(shared_mutex, two_readers_exclude_writer, .preemptions = 2, .stale_reads = 1) {
     sennit::shared_mutex lock;
     sim::var<int> data{0};
     sim::thread writer([&] {
@@ -20,12 +20,12 @@ SIM_SCENARIO_WITHIN(shared_mutex, two_readers_and_a_writer, .preemptions = 2, .s
     sim::in_threads(2, [&](unsigned) {
         std::shared_lock guard(lock);
         const int seen = data;
-        sim::check(seen == 0 || seen == 2, "nobody looks in between");
+        sim::check(seen == 0 || seen == 2, "no reader sees a partial write");
     });
     writer.join();
 }
 
-SIM_SCENARIO_WITHIN(shared_mutex, two_writers_and_a_reader, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(shared_mutex, two_writers_exclude_reader, .preemptions = 2, .stale_reads = 1) {
     sennit::shared_mutex lock;
     sim::var<int> data{0};
     sim::thread reader([&] {
@@ -37,12 +37,12 @@ SIM_SCENARIO_WITHIN(shared_mutex, two_writers_and_a_reader, .preemptions = 2, .s
         data = data + 1;
     });
     reader.join();
-    sim::check(data == 2, "both have written");
+    sim::check(data == 2, "both writers have written");
 }
 
-// A reader waits behind a writer, which waits for another reader, gives up, and must let the reader
-// behind it go on.
-SIM_SCENARIO_WITHIN(shared_mutex, a_writer_that_gives_up_lets_readers_in, .preemptions = 2,
+// A reader waits behind a writer, which waits for another reader. The writer times out, and must
+// let the reader behind it continue.
+SIM_SCENARIO_WITHIN(shared_mutex, timed_out_writer_lets_readers_in, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::shared_timed_mutex lock;
     const time_point when = soon();
@@ -57,8 +57,8 @@ SIM_SCENARIO_WITHIN(shared_mutex, a_writer_that_gives_up_lets_readers_in, .preem
     lock.unlock_shared();
 }
 
-// The writer's time is over while the reader leaves.
-SIM_SCENARIO_WITHIN(shared_mutex, a_timed_writer_meets_the_last_readers_unlock, .preemptions = 2,
+// The writer's deadline passes while the reader leaves.
+SIM_SCENARIO_WITHIN(shared_mutex, timed_writer_races_last_reader_unlock, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::shared_timed_mutex lock;
     sim::var<int> data{0};
@@ -75,22 +75,22 @@ SIM_SCENARIO_WITHIN(shared_mutex, a_timed_writer_meets_the_last_readers_unlock, 
     const int seen = data;
     lock.unlock_shared();
     writer.join();
-    sim::check(seen == 0 && data == (got ? 1 : 0), "the writer wrote if it was let in");
-    sim::check(lock.try_lock(), "it is free");
+    sim::check(seen == 0 && data == (got ? 1 : 0),
+               "the writer wrote if and only if it was admitted");
+    sim::check(lock.try_lock(), "the mutex is free");
     lock.unlock();
 }
 
 // ---- on workers
 
-SIM_SCENARIO_WITHIN(shared_mutex, a_fiber_reads_what_a_thread_writes, .preemptions = 2,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(shared_mutex, fiber_reads_value_of_thread, .preemptions = 2, .stale_reads = 0) {
     engine one(1);
     sennit::shared_mutex lock;
     sim::var<int> data{0};
     sennit::fiber reader({.runtime = &*one}, [&] {
         std::shared_lock guard(lock);
         const int seen = data;
-        sim::check(seen == 0 || seen == 2, "nobody looks in between");
+        sim::check(seen == 0 || seen == 2, "no reader sees a partial write");
     });
     {
         std::lock_guard guard(lock);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime's birth and end: src/core/runtime/runtime_core.cpp. Ends are explored here.
+// The start and end of a runtime: src/core/runtime/runtime_core.cpp. The ends are explored here.
 #include "engine.hpp"
 
 #include "sennit/event.hpp"
 
 #include <optional>
 
-SIM_SCENARIO_WITHIN(shutdown, an_unused_runtime_ends, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(shutdown, unused_runtime_ends, .preemptions = 2, .stale_reads = 1) {
     sennit::runtime runtime({.workers = 1, .stack_size = small_stack});
 }
 
@@ -14,8 +14,8 @@ SIM_SCENARIO_WITHIN(shutdown, two_workers_end, .preemptions = 2, .stale_reads = 
     sennit::runtime runtime({.workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
 }
 
-// Workers sleep, or are just about to, when the end comes.
-SIM_SCENARIO_WITHIN(shutdown, sleepers_are_woken_for_the_end, .preemptions = 2, .stale_reads = 1) {
+// The workers are parked, or about to park, when the end comes.
+SIM_SCENARIO_WITHIN(shutdown, end_wakes_parked_workers, .preemptions = 2, .stale_reads = 1) {
     std::unique_ptr<sennit::runtime> two;
     sim::calmly([&] {
         two = std::make_unique<sennit::runtime>(sennit::runtime_options{
@@ -25,9 +25,8 @@ SIM_SCENARIO_WITHIN(shutdown, sleepers_are_woken_for_the_end, .preemptions = 2, 
     two.reset();
 }
 
-// What was scheduled before the end runs before the end.
-SIM_SCENARIO_WITHIN(shutdown, submitted_work_runs_before_the_end, .preemptions = 2,
-                    .stale_reads = 0) {
+// A task that was scheduled before the end runs before the end.
+SIM_SCENARIO_WITHIN(shutdown, submitted_task_runs_before_end, .preemptions = 2, .stale_reads = 0) {
     struct job : sennit::sched::runnable {
         sim::var<int> runs{0};
         job() : runnable([](runnable* self) noexcept { static_cast<job*>(self)->runs = 1; }) {}
@@ -36,11 +35,11 @@ SIM_SCENARIO_WITHIN(shutdown, submitted_work_runs_before_the_end, .preemptions =
         sennit::runtime runtime({.workers = 1, .stack_size = small_stack});
         sennit::sched::schedule(work, runtime.core());
     }
-    sim::check(work.runs == 1, "it has run");
+    sim::check(work.runs == 1, "the task has run");
 }
 
-// Work that makes work, with the end already asked for.
-SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .preemptions = 2,
+// A task schedules another task after the end was requested.
+SIM_SCENARIO_WITHIN(shutdown, task_scheduled_by_task_runs_before_end, .preemptions = 2,
                     .stale_reads = 0) {
     struct job : sennit::sched::runnable {
         sim::var<int> runs{0};
@@ -59,12 +58,11 @@ SIM_SCENARIO_WITHIN(shutdown, work_that_schedules_work_runs_before_the_end, .pre
         first.core = &runtime.core();
         sennit::sched::schedule(first, runtime.core());
     }
-    sim::check(first.runs == 1 && second.runs == 1, "both have run");
+    sim::check(first.runs == 1 && second.runs == 1, "both tasks have run");
 }
 
-// Who has made the last strand ready may be on its way out of the runtime still when that has
-// ended.
-SIM_SCENARIO_WITHIN(shutdown, waits_for_a_thread_that_has_woken_the_last_strand, .preemptions = 2,
+// The thread that woke the last strand may still be inside the runtime when that strand has ended.
+SIM_SCENARIO_WITHIN(shutdown, end_waits_for_thread_that_woke_last_strand, .preemptions = 2,
                     .stale_reads = 1) {
     std::optional<sennit::runtime> one;
     sim::calmly([&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain accesses while one thread alone works with the library: src/sys/single_threaded.hpp. The
-// library itself is always in company here; the protocol is explored with words of the scenarios'
-// own.
+// Plain accesses while only one thread works with the library: src/sys/single_threaded.hpp. In the
+// explorer's build the library itself is always in shared mode. The protocol is explored with words
+// that belong to the scenarios.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -13,7 +13,7 @@ using sennit::sys::single_thread_mode;
 
 namespace {
 
-// As base::spin_lock.
+// Works like base::spin_lock.
 class elidable_lock {
 public:
     void lock(thread_registration& me) noexcept {
@@ -38,6 +38,7 @@ void count_up(elidable_lock& lock, sim::var<int>& count, thread_registration& me
 }
 
 // As a step by base::elidable.
+// Performs one operation like base::elidable.
 void add(sennit::base::atomic<int>& word, thread_registration& me) {
     if (me.begin_exclusive()) {
         word.store_rel(word.load_acq() + 1);
@@ -47,7 +48,7 @@ void add(sennit::base::atomic<int>& word, thread_registration& me) {
     }
 }
 
-// One member, one that may come, and what both count under a lock.
+// One registered thread, one thread that may register, and a count of both under a lock.
 struct one_member {
     single_thread_mode all;
     thread_registration first, second;
@@ -65,7 +66,8 @@ struct one_member {
 struct one_exclusive : one_member {
     one_exclusive() {
         all.try_become_exclusive(first, 0);
-        sim::check(first.mode.load() == thread_registration::exclusive, "nobody else is there");
+        sim::check(first.mode.load() == thread_registration::exclusive,
+                   "no other thread is registered");
     }
 };
 
@@ -77,10 +79,10 @@ SIM_SCENARIO_WITHIN(single_thread_mode, registering_ends_exclusive_mode, .preemp
     sim::thread other([&] { here.second_comes_and_counts(); });
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
-    sim::check(here.count == 3, "all have counted");
+    sim::check(here.count == 3, "all threads have counted");
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, no_step_of_a_word_is_lost, .preemptions = 3,
+SIM_SCENARIO_WITHIN(single_thread_mode, no_update_of_word_is_lost, .preemptions = 3,
                     .stale_reads = 2) {
     single_thread_mode all;
     thread_registration first, second;
@@ -94,17 +96,17 @@ SIM_SCENARIO_WITHIN(single_thread_mode, no_step_of_a_word_is_lost, .preemptions 
     });
     for (int i = 0; i < 2; ++i) add(word, first);
     other.join();
-    sim::check(word.load() == 4, "all have counted");
+    sim::check(word.load() == 4, "all threads have counted");
 }
 
-// Without any word between them: the end of the solitude carries it.
+// There is no word between the threads: the end of exclusive mode publishes the write.
 SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_writes_are_seen_by_the_next_thread,
                     .preemptions = 3, .stale_reads = 2) {
     single_thread_mode all;
     thread_registration first, second;
     sim::var<int> count{0};
-    sennit::base::atomic<int> met{
-        0}; // carries nothing: others may come between a step and the next
+    // orders nothing: another thread may run between two steps
+    sennit::base::atomic<int> met{0};
     int alone = 0;
     all.register_thread(first, 0);
     all.try_become_exclusive(first, 0);
@@ -119,29 +121,32 @@ SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_writes_are_seen_by_the_next_th
         first.end_exclusive();
     }
     other.join();
-    sim::check(count == alone + 1, "both have counted");
+    sim::check(count == alone + 1, "both threads have counted");
 }
 
-// Who leaves gives the last one its solitude, and what was done before.
+// A thread that unregisters puts the last registered thread into exclusive mode, and publishes its
+// writes to it.
 SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .preemptions = 3,
                     .stale_reads = 2) {
     one_member here;
     here.all.register_thread(here.second, 0);
     here.all.try_become_exclusive(here.first, 0);
-    sim::check(here.first.mode.load() == thread_registration::shared, "there is another one");
+    sim::check(here.first.mode.load() == thread_registration::shared,
+               "another thread is registered");
     sim::thread other([&] {
         here.second_counts();
         here.all.unregister_thread(here.second, 0);
     });
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
-    sim::check(here.count == 3, "all have counted");
-    sim::check(here.first.mode.load() == thread_registration::exclusive, "the other has left");
+    sim::check(here.count == 3, "all threads have counted");
+    sim::check(here.first.mode.load() == thread_registration::exclusive,
+               "the other thread has unregistered");
 }
 
-// The last one that leaves tells of what the others did.
-SIM_SCENARIO_WITHIN(single_thread_mode, what_the_first_to_leave_has_done_is_seen, .preemptions = 2,
-                    .stale_reads = 2) {
+// The last thread that unregisters publishes the writes of the earlier threads.
+SIM_SCENARIO_WITHIN(single_thread_mode, writes_of_first_unregistered_thread_are_visible,
+                    .preemptions = 2, .stale_reads = 2) {
     single_thread_mode all;
     thread_registration first, others[2];
     sim::var<int> done{0};
@@ -155,14 +160,14 @@ SIM_SCENARIO_WITHIN(single_thread_mode, what_the_first_to_leave_has_done_is_seen
     sim::thread two([&] { all.unregister_thread(others[1], 0); });
     for (int i = 0; i < 2; ++i) {
         if (!first.begin_exclusive()) continue;
-        sim::check(done == 1, "it was done before");
+        sim::check(done == 1, "the write of the first thread is visible");
         first.end_exclusive();
     }
     one.join();
     two.join();
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, one_that_comes_and_goes, .preemptions = 2,
+SIM_SCENARIO_WITHIN(single_thread_mode, thread_registers_and_unregisters, .preemptions = 2,
                     .stale_reads = 1) {
     one_exclusive here;
     sim::thread other([&] {
@@ -173,10 +178,11 @@ SIM_SCENARIO_WITHIN(single_thread_mode, one_that_comes_and_goes, .preemptions = 
     });
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
-    sim::check(here.count == 4, "all have counted");
+    sim::check(here.count == 4, "all threads have counted");
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, two_come_at_once, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(single_thread_mode, two_threads_register_concurrently, .preemptions = 2,
+                    .stale_reads = 1) {
     single_thread_mode all;
     thread_registration first, others[2];
     elidable_lock lock;
@@ -189,22 +195,22 @@ SIM_SCENARIO_WITHIN(single_thread_mode, two_come_at_once, .preemptions = 2, .sta
         count_up(lock, count, others[i]);
     });
     alone.join();
-    sim::check(count == 3, "all have counted");
+    sim::check(count == 3, "all threads have counted");
 }
 
-SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_meets_register, .preemptions = 3,
+SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_races_register, .preemptions = 3,
                     .stale_reads = 2) {
     one_member here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     here.all.try_become_exclusive(here.first, 0);
     here.first_counts();
     other.join();
-    sim::check(here.count == 2, "both have counted");
-    sim::check(here.first.mode.load() == thread_registration::shared, "there are two");
+    sim::check(here.count == 2, "both threads have counted");
+    sim::check(here.first.mode.load() == thread_registration::shared, "two threads are registered");
 }
 
-// A worker that stands down leaves, and comes back by looking for work.
-SIM_SCENARIO_WITHIN(single_thread_mode, an_unregistered_thread_does_not_become_exclusive,
+// A worker that is deactivated unregisters, and registers again when it looks for work.
+SIM_SCENARIO_WITHIN(single_thread_mode, unregistered_thread_does_not_become_exclusive,
                     .preemptions = 3, .stale_reads = 2) {
     one_member here;
     here.all.register_thread(here.second, 0);
@@ -212,22 +218,23 @@ SIM_SCENARIO_WITHIN(single_thread_mode, an_unregistered_thread_does_not_become_e
         here.all.unregister_thread(here.second, 0);
         here.all.try_become_exclusive(here.second, 0);
         if (here.second.mode.load() == thread_registration::unregistered)
-            here.all.register_thread(here.second, 0); // as its first lock does
+            here.all.register_thread(here.second, 0); // its first lock does this
         here.second_counts();
     });
     here.first_counts();
     other.join();
-    sim::check(here.count == 2, "both have counted");
+    sim::check(here.count == 2, "both threads have counted");
 }
 
-// Nobody waits for one that was alone and is gone.
-SIM_SCENARIO_WITHIN(single_thread_mode, the_exclusive_thread_unregisters, .preemptions = 3,
+// No thread waits for an exclusive thread that has unregistered.
+SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_thread_unregisters, .preemptions = 3,
                     .stale_reads = 2) {
     one_exclusive here;
     sim::thread other([&] { here.second_comes_and_counts(); });
     here.first_counts();
     here.all.unregister_thread(here.first, 0);
     other.join();
-    sim::check(here.count == 2, "both have counted");
-    sim::check(here.first.mode.load() == thread_registration::unregistered, "it has left");
+    sim::check(here.count == 2, "both threads have counted");
+    sim::check(here.first.mode.load() == thread_registration::unregistered,
+               "the thread has unregistered");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reliefs: src/core/spare/spare_worker.cpp. The scenarios are the watchdog.
+// Spare workers: src/core/spare/spare_worker.cpp. The scenarios play the watchdog.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -12,11 +12,11 @@ namespace {
 
 void call(engine& one) {
     bool refused = false;
-    sim::check(one->core().activate_spare(refused), "a relief comes");
+    sim::check(one->core().activate_spare(refused), "a spare worker is activated");
 }
 
-// A thread that runs what blocks a worker's thread until `end`. It has begun when this has been
-// made.
+// A thread that runs a task which blocks a worker's thread until `end`. The task has begun when the
+// constructor returns.
 class kept_worker {
 public:
     kept_worker(engine& one, event& end)
@@ -37,8 +37,8 @@ private:
 
 } // namespace
 
-// The only worker is blocked, and what would free it lies in its queue.
-SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .preemptions = 2,
+// The only worker is blocked, and the task that would free it lies in its queue.
+SIM_SCENARIO_BOTH_WAYS(spare_worker, spare_worker_runs_tasks_behind_stuck_worker, .preemptions = 2,
                        .stale_reads = 1) {
     engine one(1, 1);
     one.run([&] {
@@ -50,10 +50,10 @@ SIM_SCENARIO_BOTH_WAYS(spare_worker, runs_what_lies_behind_a_stuck_worker, .pree
     });
 }
 
-// What only it may run is posted while it is sent back, or when it has been: it runs that before it
-// waits.
+// A task that only the spare worker may run is posted while it is released, or after that: the
+// spare worker runs the task before it waits.
 SIM_SCENARIO_WITHIN(
-    spare_worker, runs_what_is_bound_to_it, .preemptions = 2, .stale_reads = 0,
+    spare_worker, spare_worker_runs_tasks_bound_to_it, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "spare_worker.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
     engine one(1, 1);
     sim::calmly([&] { call(one); });
@@ -67,10 +67,10 @@ SIM_SCENARIO_WITHIN(
     watchdog.join();
 }
 
-// It is sent back while it looks for work, runs some, or goes to bed: nothing is lost. Everywhere,
-// two preemptions take more than 250 seconds.
+// The spare worker is released while it searches for work, runs a task, or parks: no task is lost.
+// With preemptions everywhere, two preemptions take more than 250 seconds.
 SIM_SCENARIO_WITHIN(
-    spare_worker, is_sent_back_at_any_moment, .preemptions = 2, .stale_reads = 0,
+    spare_worker, spare_worker_is_released_at_any_moment, .preemptions = 2, .stale_reads = 0,
     .preempt_in =
         "spare_worker.cpp worker.cpp worker.hpp idle.cpp idle_map.hpp parker.hpp run_queue.hpp") {
     engine one(1, 1);
@@ -89,9 +89,9 @@ SIM_SCENARIO_WITHIN(
     watchdog.join();
 }
 
-// The one that is sent back was chosen for what lies in the shared queue: another one that sleeps
-// takes its place. `errands`: how many pieces it has run before, as the turn in which it looks
-// whether it is sent back may be its next.
+// The released worker was chosen for a task in the injector: another parked worker takes its place.
+// `errands`: the number of tasks that it has run before, because its next global poll may be the
+// one in which it checks whether it is released.
 namespace {
 void send_back_one_that_was_woken(unsigned errands) {
     engine one(1, 2);
@@ -113,20 +113,20 @@ void send_back_one_that_was_woken(unsigned errands) {
 }
 } // namespace
 SIM_SCENARIO_WITHIN(
-    spare_worker, sent_back_when_it_was_woken_for_work, .preemptions = 2, .stale_reads = 0,
+    spare_worker, released_spare_worker_was_woken_for_task, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(0);
 }
 SIM_SCENARIO_WITHIN(
-    spare_worker, sent_back_when_it_was_woken_for_its_global_poll, .preemptions = 2,
+    spare_worker, released_spare_worker_was_woken_for_global_poll, .preemptions = 2,
     .stale_reads = 0,
     .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(2);
 }
 
-// In small: sent back while it goes to bed. Either it sees that, or its bit is taken and it is
-// woken.
-SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions = 3,
+// A small model: the worker is released while it parks. Either it sees the release, or its bit is
+// taken and it is woken.
+SIM_SCENARIO_WITHIN(spare_worker, released_spare_worker_does_not_stay_parked, .preemptions = 3,
                     .stale_reads = 2) {
     sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
@@ -136,12 +136,12 @@ SIM_SCENARIO_WITHIN(spare_worker, does_not_sleep_on_when_sent_back, .preemptions
         if (map.clear(0)) own_parker.notify();
     });
     park_in_small(own_parker, map, [&] { return active.load() == 0; });
-    sim::check(active.load() == 0, "it was woken for that");
+    sim::check(active.load() == 0, "the worker was woken for the release");
     watchdog.join();
 }
 
-// In small: a sleeper that has not seen the relief is seen by it.
-SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions = 3,
+// A small model: a parked worker that has not seen the spare worker is seen by it.
+SIM_SCENARIO_WITHIN(spare_worker, spare_worker_is_seen_by_sleepers_or_sees_them, .preemptions = 3,
                     .stale_reads = 2) {
     sennit::sched::parker own_parker;
     sennit::sched::idle_map map;
@@ -157,16 +157,16 @@ SIM_SCENARIO_WITHIN(spare_worker, is_seen_by_sleepers_or_sees_them, .preemptions
         spare.join();
     });
     park_in_small(own_parker, map, [&] { return workers.load() == 2 && work.load() == 1; });
-    sim::check(work.load() == 1, "who wakes finds the work");
+    sim::check(work.load() == 1, "a woken sleeper finds the work");
     watchdog.join();
 }
 
 // ---- a runtime that grows and shrinks
 
-// It shrinks while work is posted from outside, and its first worker does not get on: nothing is
-// lost, whoever goes.
+// The runtime shrinks while tasks are posted from outside, and its first worker makes no progress:
+// no task is lost, whichever worker leaves.
 SIM_SCENARIO_WITHIN(
-    spare_worker, a_runtime_shrinks_while_work_comes, .preemptions = 2, .stale_reads = 0,
+    spare_worker, runtime_shrinks_while_tasks_arrive, .preemptions = 2, .stale_reads = 0,
     .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
     engine one(1, 0, 2);
     event ran;
@@ -180,12 +180,12 @@ SIM_SCENARIO_WITHIN(
     sennit::sched::schedule(work, one->core());
     smaller.join();
     blocks->join();
-    sim::check(one->workers() == 2, "it has shrunk");
+    sim::check(one->workers() == 2, "the runtime has shrunk");
 }
 
-// One grows it, another one shrinks it, while there is work for two. In all files of the other
-// scenarios there are 5,300,000 executions.
-SIM_SCENARIO_WITHIN(spare_worker, a_runtime_grows_and_shrinks_at_once, .preemptions = 2,
+// One thread grows the runtime, another thread shrinks it, while there are tasks for two workers.
+// With preemptions in all files of the other scenarios there are 5,300,000 executions.
+SIM_SCENARIO_WITHIN(spare_worker, runtime_grows_and_shrinks_concurrently, .preemptions = 2,
                     .stale_reads = 0, .preempt_in = "spare_worker.cpp idle_map.hpp parker.hpp") {
     engine one(1, 0, 1);
     sim::thread larger([&] { one->resize(2); });
@@ -200,13 +200,13 @@ SIM_SCENARIO_WITHIN(spare_worker, a_runtime_grows_and_shrinks_at_once, .preempti
     smaller.join();
 }
 
-// ---- the watchdog's looks
+// ---- the watchdog's checks
 
 namespace {
 
-// Looks, one after the other, at any moments; then one whenever nobody else can go on, until
-// `over`. Two looks tell that a worker is stuck, the next one calls a relief: so few are enough,
-// and after them a program that still waits is found.
+// Watchdog checks, one after another, at any moments; then one check whenever no other thread can
+// continue, until `over`. Two checks detect that a worker is stuck, and the next one activates a
+// spare worker. So few checks suffice, and the explorer then finds a program that still waits.
 void look_until(engine& one, const sennit::base::atomic<std::uint32_t>& over,
                 unsigned at_any_moment) {
     for (unsigned i = 0; i < at_any_moment; ++i) sennit::sched::watchdog::look_at(one->core());
@@ -216,7 +216,7 @@ void look_until(engine& one, const sennit::base::atomic<std::uint32_t>& over,
     }
 }
 
-// A piece of work that puts another one, which would free it, behind itself, and blocks its thread.
+// A task that posts another task, which would free it, behind itself, and blocks its thread.
 struct puts_one_behind : sennit::sched::runnable {
     puts_one_behind(engine& on, sennit::sched::runnable& what, event& until)
         : runnable([](runnable* self) noexcept {
@@ -232,8 +232,8 @@ struct puts_one_behind : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
-// The first worker is blocked. The other one is told to leave, and picks a piece of work before it
-// sees that, or while it does: what lies behind that piece is in the sight of the watchdog.
+// The first worker is blocked. The other worker is released, and picks a task before it sees the
+// release, or while it does. The watchdog can see the tasks behind that task.
 template <class F>
 void leaves_work_behind(engine& one, F&& tell_to_leave) {
     event ran;
@@ -255,14 +255,14 @@ void leaves_work_behind(engine& one, F&& tell_to_leave) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(spare_worker, sent_back_it_blocks_with_work_behind_it, .preemptions = 2,
+SIM_SCENARIO_WITHIN(spare_worker, released_spare_worker_blocks_before_queued_task, .preemptions = 2,
                     .stale_reads = 0,
                     .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
     engine one(1, 2);
     sim::calmly([&] { call(one); });
     leaves_work_behind(one, [&] { one->core().release_spare(one->core().worker_at(1)); });
 }
-SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_resize_sends_away_blocks_with_work_behind_it,
+SIM_SCENARIO_WITHIN(spare_worker, worker_retired_by_resize_blocks_before_queued_task,
                     .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
     engine one(1, 1, 1);
@@ -270,10 +270,9 @@ SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_resize_sends_away_blocks_with_wo
     leaves_work_behind(one, [&] { one->resize(1); });
 }
 
-// The looks call reliefs and send them back at any moments, as workers come to be stuck and free
-// again.
-SIM_SCENARIO_WITHIN(spare_worker, the_watchdog_looks_at_any_moment, .preemptions = 2,
-                    .stale_reads = 0,
+// The watchdog activates and releases spare workers at any moments, as workers become stuck and
+// free again.
+SIM_SCENARIO_WITHIN(spare_worker, watchdog_checks_at_any_moment, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "watchdog.cpp spare_worker.cpp worker.cpp idle.cpp") {
     engine one(1, 1);
     sennit::base::atomic<std::uint32_t> over{0};
@@ -291,12 +290,12 @@ SIM_SCENARIO_WITHIN(spare_worker, the_watchdog_looks_at_any_moment, .preemptions
     watchdog.join();
 }
 
-// ---- who always has something ready
+// ---- a worker that always has ready tasks
 
-// One worker is blocked, with what would free it in its queue; the other one has a fiber that
-// yields for ever: no worker sleeps, and the watchdog is off. It looks at the other's queue all the
-// same.
-SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_never_searches_helps, .preemptions = 2,
+// One worker is blocked, and the task that would free it lies in its queue. The other worker has a
+// fiber that yields forever, so no worker parks, and the watchdog is off. The second worker still
+// looks at the first worker's queue.
+SIM_SCENARIO_WITHIN(spare_worker, busy_worker_steals_from_stuck_worker, .preemptions = 2,
                     .stale_reads = 0,
                     .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     engine two(2);
@@ -308,12 +307,13 @@ SIM_SCENARIO_WITHIN(spare_worker, a_worker_that_never_searches_helps, .preemptio
             yields.set();
             while (freed.load() == 0) {
                 sennit::sched::yield();
-                sennit::sys::cpu_relax(); // lets the explorer go on with others
+                sennit::sys::cpu_relax(); // lets the explorer run other threads
             }
         });
     });
     two.run([&] {
-        yields.wait(); // on the other worker, or this one would not be here
+        // Runs on the other worker, because this fiber occupies its own worker.
+        yields.wait();
         sennit::sched::spawn(work, two->core());
         ran.wait(); // blocks the thread
         freed.store(1);

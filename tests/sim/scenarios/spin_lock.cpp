@@ -7,17 +7,17 @@
 
 namespace sim = sennit::sim;
 
-SIM_SCENARIO(spin_lock, lets_one_in_at_a_time) {
+SIM_SCENARIO(spin_lock, spin_lock_admits_one_thread_at_a_time) {
     sennit::base::spin_lock lock;
     sim::var<int> count{0};
     sim::in_threads(2, [&](unsigned) {
         std::lock_guard guard(lock);
         count = count + 1;
     });
-    sim::check(count == 2, "both have counted");
+    sim::check(count == 2, "both threads have counted");
 }
 
-SIM_SCENARIO(spin_lock, lets_in_who_only_tries_or_not) {
+SIM_SCENARIO(spin_lock, try_lock_enters_or_fails) {
     sennit::base::spin_lock lock;
     sim::var<int> count{0};
     sennit::base::atomic<int> let_in{0};
@@ -27,5 +27,5 @@ SIM_SCENARIO(spin_lock, lets_in_who_only_tries_or_not) {
         let_in.fetch_add(1);
         lock.unlock();
     });
-    sim::check(let_in.load() >= 1 && count == let_in.load(), "whoever was let in has counted");
+    sim::check(let_in.load() >= 1 && count == let_in.load(), "each admitted thread has counted");
 }

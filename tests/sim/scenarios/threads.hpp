@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scenarios over plain threads share: scopes around their waits, and times that race.
+// Shared by scenarios over plain threads: scopes around their waits, and deadlines that race.
 #pragma once
 
 #include "explorer/sim.hpp"
@@ -16,7 +16,7 @@
 
 namespace sim = sennit::sim;
 
-// The calling thread in a scope, so that its waits have more than one end.
+// Puts the calling thread into a scope, so that its waits have more than one end.
 struct in_scope {
     explicit in_scope(sennit::sched::cancel_scope& scope) {
         sennit::sched::current_strand()->scope = &scope;
@@ -24,7 +24,7 @@ struct in_scope {
     sennit::sched::strand_frame frame; // begins before the body above
 };
 
-// Calls `wait` in the scope. False: it was cancelled.
+// Calls `wait` in the scope. False: the wait was cancelled.
 template <class F>
 bool not_cancelled(sennit::sched::cancel_scope& scope, F&& wait) {
     in_scope here(scope);
@@ -36,9 +36,9 @@ bool not_cancelled(sennit::sched::cancel_scope& scope, F&& wait) {
     }
 }
 
-// Time passes in the explorer only while nobody can go on. Then all that wait for the same time go
-// on together, and race: so a deadline meets what another thread does after it has slept until the
-// same time.
+// In the explorer, time passes only while no thread can continue. Then all threads that wait for
+// one time continue together, and race. So a deadline races the next step of a thread that has
+// slept until the same time.
 using time_point = std::chrono::steady_clock::time_point;
 
 inline time_point soon() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers: arming against the keeper's sleep, disarming against expiry: src/core/idle/timers.hpp,
-// src/core/idle/idle.cpp.
+// Timers: arming against the timer leader's sleep, disarming against expiry:
+// src/core/idle/timers.hpp, src/core/idle/idle.cpp.
 //
-// In the explorer time passes only while nobody else can go on. So a deadline that somebody sleeps
-// for never makes a failure hide; one that nobody sleeps for is a deadlock.
+// In the explorer, time passes only while no thread can continue. So a deadline for which a worker
+// sleeps never hides a failure, and a deadline for which no worker sleeps is a deadlock.
 #include "engine.hpp"
 
 #include "core/idle/parker.hpp"
@@ -17,7 +17,7 @@ using namespace sennit::sched;
 constexpr std::int64_t shortly = 1'000'000; // ns
 constexpr std::int64_t later = 100'000'000; // ns
 
-// Counts its expiries and tells of the first.
+// Counts its expiries and announces the first.
 struct bell : timer {
     explicit bell(std::int64_t deadline) {
         deadline_ns = deadline;
@@ -32,7 +32,7 @@ struct bell : timer {
     event rang;
 };
 
-// Work that blocks its worker's thread until it is told to end.
+// A task that blocks its worker's thread until it is told to end.
 struct blocker : runnable {
     blocker()
         : runnable([](runnable* self) noexcept {
@@ -43,7 +43,7 @@ struct blocker : runnable {
     event begun, end;
 };
 
-// Until all others wait.
+// Waits until all other threads wait.
 void let_others_go_on() {
     sim::world& all = sim::world::the();
     while (all.others_ready()) all.yield(sim::place::current());
@@ -51,17 +51,17 @@ void let_others_go_on() {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(timers, a_timer_armed_from_outside_is_slept_for, .preemptions = 2,
+SIM_SCENARIO_WITHIN(timers, worker_sleeps_for_timer_armed_from_outside, .preemptions = 2,
                     .stale_reads = 1) {
     engine one(1);
     bell first(now_ns() + shortly);
     arm(first, one->core());
     first.rang.wait();
-    sim::check(!disarm(first, one->core()) && first.rings == 1, "it has rung once");
+    sim::check(!disarm(first, one->core()) && first.rings == 1, "the timer has expired once");
 }
 
-// The keeper sleeps for the later one, or is just about to.
-SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_timer_leader, .preemptions = 2,
+// The timer leader sleeps for the later deadline, or is about to.
+SIM_SCENARIO_WITHIN(timers, earlier_deadline_wakes_timer_leader, .preemptions = 2,
                     .stale_reads = 1) {
     engine one(1);
     bell late(now_ns() + later);
@@ -69,22 +69,23 @@ SIM_SCENARIO_WITHIN(timers, an_earlier_deadline_wakes_the_timer_leader, .preempt
     arm(late, one->core());
     arm(early, one->core());
     early.rang.wait();
-    sim::check(disarm(late, one->core()) || late.rings == 1, "the later one has rung, or will not");
-    sim::check(now_ns() < later, "the earlier one did not wait for the later one");
+    sim::check(disarm(late, one->core()) || late.rings == 1,
+               "the later timer has expired, or is disarmed");
+    sim::check(now_ns() < later, "the earlier timer did not wait for the later deadline");
 }
 
-SIM_SCENARIO_WITHIN(timers, disarming_meets_expiry, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(timers, disarm_races_expiry, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    bell first(now_ns()); // due at once
+    bell first(now_ns()); // due immediately
     arm(first, one->core());
     const bool in_time = disarm(first, one->core());
-    sim::check(in_time == (first.rings == 0), "it has rung if and only if it was not disarmed");
+    sim::check(in_time == (first.rings == 0),
+               "the timer has expired if and only if it was not disarmed");
 }
 
-// Worker 0, which is woken first, keeps, and has no timer yet when it is woken for work; worker 1
-// sleeps without an end.
-SIM_SCENARIO_WITHIN(timers, a_timer_without_a_leader_finds_one, .preemptions = 2,
-                    .stale_reads = 1) {
+// Worker 0, which is woken first, is the timer leader, and has no timer yet when it is woken for a
+// task. Worker 1 sleeps without a deadline.
+SIM_SCENARIO_WITHIN(timers, timer_without_leader_finds_leader, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     sim::calmly([&] {
         blocker first, second;
@@ -102,23 +103,24 @@ SIM_SCENARIO_WITHIN(timers, a_timer_without_a_leader_finds_one, .preemptions = 2
         arm(timer, two->core());
         timer.rang.wait(); // blocks the thread
     });
-    sim::check(!disarm(timer, two->core()) && timer.rings == 1, "it has rung once");
+    sim::check(!disarm(timer, two->core()) && timer.rings == 1, "the timer has expired once");
 }
 
-// The keeper is woken for work that does not end soon: somebody else keeps from then on.
-SIM_SCENARIO_WITHIN(timers, the_timer_lead_is_passed_on, .preemptions = 2, .stale_reads = 1) {
+// The timer leader is woken for a task that does not end soon: another worker becomes the leader.
+SIM_SCENARIO_WITHIN(timers, timer_lead_is_passed_on, .preemptions = 2, .stale_reads = 1) {
     engine two(2);
     bell timer(now_ns() + shortly);
     sim::calmly([&] { arm(timer, two->core()); });
     two.run([&] { timer.rang.wait(); }); // blocks the thread
-    sim::check(!disarm(timer, two->core()) && timer.rings == 1, "it has rung once");
+    sim::check(!disarm(timer, two->core()) && timer.rings == 1, "the timer has expired once");
 }
 
 namespace {
 
-// The keeper runs what a timer has woken, itself and at once, and that does not end before the next
-// timer: somebody else keeps from then on. Before that the workers pick so many other things, so
-// that the look at the clock at which it meets the first timer is, or is not, that of a fair turn.
+// The timer leader itself immediately runs a task that a timer has woken, and that task does not
+// end before the next timer: another worker becomes the leader. Before that, the workers run a
+// chosen number of other tasks. The number decides whether the clock read that finds the first
+// timer belongs to a global poll.
 void what_a_timer_wakes_does_not_end(int picks) {
     struct starter : timer {
         explicit starter(runnable& first) : work(first) {
@@ -144,41 +146,42 @@ void what_a_timer_wakes_does_not_end(int picks) {
     });
     second.rang.wait();
     work.end.set();
-    sim::check(second.rings == 1, "it has rung once");
+    sim::check(second.rings == 1, "the timer has expired once");
 }
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_in_a_global_poll_holds_up_no_timer, .preemptions = 2,
+SIM_SCENARIO_WITHIN(timers, task_woken_by_timer_in_global_poll_delays_no_timer, .preemptions = 2,
                     .stale_reads = 1) {
     what_a_timer_wakes_does_not_end(0);
 }
 
-SIM_SCENARIO_WITHIN(timers, what_a_timer_wakes_holds_up_no_timer, .preemptions = 2,
+SIM_SCENARIO_WITHIN(timers, task_woken_by_timer_delays_no_timer, .preemptions = 2,
                     .stale_reads = 1) {
     what_a_timer_wakes_does_not_end(1);
 }
 
-// Who arms against who is about to keep, in small.
-SIM_SCENARIO_WITHIN(timers, who_arms_sees_the_timer_leader_or_is_seen, .preemptions = 3,
+// A small model: a thread arms a timer while a worker is about to become the leader.
+SIM_SCENARIO_WITHIN(timers, arming_thread_sees_timer_leader_or_is_seen, .preemptions = 3,
                     .stale_reads = 2) {
     timers clock;
     parker own_parker;
     bell timer(now_ns() + shortly);
     own_parker.announce();
     sim::thread keeper([&] {
-        sim::check(clock.try_become_leader(0), "there is none yet");
+        sim::check(clock.try_become_leader(0), "there is no leader yet");
         if (clock.next_ns() == never) own_parker.sleep();
         clock.release_lead();
-        sim::check(clock.next_ns() != never, "who wakes finds the deadline");
+        sim::check(clock.next_ns() != never, "a woken leader finds the deadline");
     });
     if (clock.arm(timer) == 0) own_parker.notify();
     keeper.join();
-    sim::check(clock.disarm(timer), "it is armed");
+    sim::check(clock.disarm(timer), "the timer is armed");
 }
 
-// Two look at the clock at the same time, one disarms.
-SIM_SCENARIO_WITHIN(timers, two_expire_what_a_third_disarms, .preemptions = 2, .stale_reads = 1) {
+// Two threads read the clock concurrently while a third disarms.
+SIM_SCENARIO_WITHIN(timers, two_threads_expire_timer_while_third_disarms, .preemptions = 2,
+                    .stale_reads = 1) {
     timers clock;
     bell first(0), second(0);
     (void)clock.arm(first);
@@ -190,6 +193,6 @@ SIM_SCENARIO_WITHIN(timers, two_expire_what_a_third_disarms, .preemptions = 2, .
     looker.join();
     other.join();
     sim::check(first.rings == (in_time ? 0 : 1) && second.rings == 1,
-               "each has rung once, or was disarmed");
-    sim::check(clock.next_ns() == never, "nothing is armed");
+               "each timer has expired once, or was disarmed");
+    sim::check(clock.next_ns() == never, "no timer is armed");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits with more than one end: sennit/detail/core/wait.hpp, src/core/wait/wait.cpp.
 //
-// A deadline passes in the explorer only while nobody else can go on; where it shall race, either a
-// worker looks at the clock while others run (its look moves the time), or another thread sleeps
-// until the same time.
+// A deadline passes in the explorer only while no thread can continue. Where a deadline must race,
+// either a worker reads the clock while other threads run (the read advances the time), or another
+// thread sleeps until the same time.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -18,13 +18,13 @@ namespace {
 
 using namespace sennit::sched;
 
-// What a lock, a channel, a future is to those who wait: a lock, a list, and something to hand
-// over.
+// A minimal source, as a lock, a channel or a future is to its waiters: a lock, a list, and a value
+// to transfer.
 struct source {
     sennit::base::spin_lock lock;
     wait_list list;
 
-    // Hands 42 to the one who waits. False: nobody does.
+    // Transfers 42 to the waiter. False: there is no waiter.
     bool give() {
         claimed one;
         {
@@ -35,7 +35,7 @@ struct source {
         end_wait(one);
         return static_cast<bool>(one);
     }
-    // The same, but to whoever comes next.
+    // Transfers 42 to the next waiter, and waits for one if there is none.
     void give_to_somebody() {
         while (!give()) sennit::sys::cpu_relax();
     }
@@ -54,32 +54,33 @@ struct source {
 };
 
 void check_outcome(wake_reason why, wake_reason otherwise, bool given, const sim::var<int>& got) {
-    sim::check(why == (given ? wake_reason::source : otherwise), "the reason is who claimed");
-    sim::check(got == (given ? 42 : 0), "what was handed over has arrived, and nothing else");
+    sim::check(why == (given ? wake_reason::source : otherwise), "the reason names the claimant");
+    sim::check(got == (given ? 42 : 0), "the transferred value has arrived, and no other");
 }
 
 } // namespace
 
 // ---- a plain thread waits
 
-SIM_SCENARIO_WITHIN(wait, one_source_ends_a_threads_wait, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(wait, one_source_ends_wait_of_thread, .preemptions = 3, .stale_reads = 2) {
     source from;
     sim::var<int> got{0};
     sim::thread giver([&] { from.give_to_somebody(); });
-    sim::check(from.take({}, got) == wake_reason::source && got == 42, "it was handed over");
+    sim::check(from.take({}, got) == wake_reason::source && got == 42, "the value was transferred");
     giver.join();
 }
 
-SIM_SCENARIO_WITHIN(wait, a_sole_source_needs_no_claim, .preemptions = 3, .stale_reads = 2) {
+SIM_SCENARIO_WITHIN(wait, sole_source_needs_no_claim, .preemptions = 3, .stale_reads = 2) {
     source from;
     sim::var<int> got{0};
     sim::thread giver([&] { from.give_to_somebody(); });
-    sim::check(from.take({}, got, true) == wake_reason::source && got == 42, "it was handed over");
+    sim::check(from.take({}, got, true) == wake_reason::source && got == 42,
+               "the value was transferred");
     giver.join();
 }
 
-// The frame is gone when the giver looks, or the giver is the one.
-SIM_SCENARIO_WITHIN(wait, a_claim_meets_a_cancel, .preemptions = 2, .stale_reads = 1) {
+// The frame is gone when the giver looks, or the giver wins the claim.
+SIM_SCENARIO_WITHIN(wait, claim_races_cancel, .preemptions = 2, .stale_reads = 1) {
     source from;
     cancel_scope scope(nullptr);
     sim::var<int> got{0};
@@ -96,38 +97,39 @@ SIM_SCENARIO_WITHIN(wait, a_claim_meets_a_cancel, .preemptions = 2, .stale_reads
     check_outcome(why, wake_reason::cancelled, given, got);
 }
 
-// Who claims without a lock that the waiter takes later (a stop token): the claim alone carries
-// what came before it, and who has to wake finds the waiter saved.
-SIM_SCENARIO_WITHIN(wait, a_claim_carries_what_came_before_both_ways, .preemptions = 3,
+// A thread claims without a lock that the waiter takes later (a stop token). The claim alone
+// publishes the writes before it, and a claimant that must wake finds the waiter saved.
+SIM_SCENARIO_WITHIN(wait, claim_publishes_earlier_writes_both_ways, .preemptions = 3,
                     .stale_reads = 2) {
     sim::var<int> saved{0}, told{0};
     wait_point point;
     sim::thread claimer([&] {
         told = 42;
         if (claim(point, wake_reason::stopped) != claim_result::wake_it) return;
-        sim::check(saved == 7, "who sleeps is saved");
+        sim::check(saved == 7, "a sleeping waiter is saved");
         wake(point);
     });
     saved = 7;
     sim::check(wait(point, nullptr, nullptr) == wake_reason::stopped, "nothing else ends the wait");
-    sim::check(told == 42, "what came before the claim is seen");
+    sim::check(told == 42, "the write before the claim is visible");
     claimer.join();
 }
 
-// Nobody else is there when the time is up.
-SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out, .preemptions = 2, .stale_reads = 2) {
+// No other thread is there when the deadline passes.
+SIM_SCENARIO_WITHIN(wait, wait_of_thread_times_out, .preemptions = 2, .stale_reads = 2) {
     source from;
     sim::var<int> got{0};
     bool given = false;
-    sim::thread giver([&] { given = from.give(); }); // perhaps before anybody waits
+    // The giver may come before the waiter.
+    sim::thread giver([&] { given = from.give(); });
     const wake_reason why = from.take({.deadline_ns = now_ns() + 1000}, got);
     giver.join();
     check_outcome(why, wake_reason::timed_out, given, got);
 }
 
-// The thread's time is up, and it claims for itself; the giver sleeps until the same time.
-SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out_while_somebody_gives, .preemptions = 3,
-                    .stale_reads = 1) {
+// The thread's deadline passes, and the thread claims its own wait; the giver sleeps until the same
+// time.
+SIM_SCENARIO_WITHIN(wait, timeout_of_thread_races_source, .preemptions = 3, .stale_reads = 1) {
     source from;
     sim::var<int> got{0};
     bool given = false;
@@ -141,7 +143,7 @@ SIM_SCENARIO_WITHIN(wait, a_threads_time_runs_out_while_somebody_gives, .preempt
     check_outcome(why, wake_reason::timed_out, given, got);
 }
 
-SIM_SCENARIO_WITHIN(wait, of_two_sources_one_ends_it, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(wait, one_of_two_sources_ends_wait, .preemptions = 2, .stale_reads = 1) {
     std::array<source, 2> from;
     std::array<bool, 2> given{};
     std::array<sim::var<int>, 2> got;
@@ -164,14 +166,14 @@ SIM_SCENARIO_WITHIN(wait, of_two_sources_one_ends_it, .preemptions = 2, .stale_r
         }
         for (auto& one : givers) one->join();
     }
-    sim::check(given[0] != given[1], "one of the two was taken");
+    sim::check(given[0] != given[1], "one of the two sources ended the wait");
     const unsigned winner = given[0] ? 0 : 1;
     sim::check(why == static_cast<wake_reason>(static_cast<unsigned>(wake_reason::source) + winner),
-               "the reason says which");
-    sim::check(got[winner] == 42 && got[1 - winner] == 0, "what it gave has arrived");
+               "the reason names the source");
+    sim::check(got[winner] == 42 && got[1 - winner] == 0, "the value of that source has arrived");
 }
 
-SIM_SCENARIO_WITHIN(wait, all_are_woken, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(wait, wake_all_wakes_all_waiters, .preemptions = 2, .stale_reads = 1) {
     source from;
     std::array<sim::var<int>, 2> got;
     sennit::base::atomic<int> in_list{0};
@@ -186,42 +188,42 @@ SIM_SCENARIO_WITHIN(wait, all_are_woken, .preemptions = 2, .stale_reads = 1) {
         from.lock.lock();
         enqueue(from.list, entry);
         in_list.fetch_add(1);
-        sim::check(wait_unlocking(point, from.lock) == wake_reason::source, "it was woken");
-        std::lock_guard guard(from.lock); // the waker is inside still
+        sim::check(wait_unlocking(point, from.lock) == wake_reason::source, "the waiter was woken");
+        std::lock_guard guard(from.lock); // the waker is still inside
     });
     waker.join();
 }
 
 // ---- a context waits
 
-// From the moment at which the context is saved and the source's lock is free, it may go on
-// elsewhere, or end.
-SIM_SCENARIO_WITHIN(wait, one_source_ends_a_contexts_wait, .preemptions = 2, .stale_reads = 1) {
+// From the moment at which the context is saved and the source's lock is free, the context may
+// continue on another worker, or end.
+SIM_SCENARIO_WITHIN(wait, one_source_ends_wait_of_context, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     source from;
     sim::thread giver([&] { from.give_to_somebody(); });
     one.run([&] {
         auto got = std::make_unique<sim::var<int>>(0);
-        sim::check(from.take({}, *got) == wake_reason::source && *got == 42, "it was handed over");
+        sim::check(from.take({}, *got) == wake_reason::source && *got == 42,
+                   "the value was transferred");
     });
     giver.join();
 }
 
-SIM_SCENARIO_WITHIN(wait, a_sole_source_ends_a_contexts_wait, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(wait, sole_source_ends_wait_of_context, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     source from;
     sim::thread giver([&] { from.give_to_somebody(); });
     one.run([&] {
         auto got = std::make_unique<sim::var<int>>(0);
         sim::check(from.take({}, *got, true) == wake_reason::source && *got == 42,
-                   "it was handed over");
+                   "the value was transferred");
     });
     giver.join();
 }
 
-// The deadline is over when the wait begins: the worker's look at the clock races with the giver.
-SIM_SCENARIO_WITHIN(wait, a_contexts_time_runs_out_while_somebody_gives, .preemptions = 2,
-                    .stale_reads = 1) {
+// The deadline has passed when the wait begins: the worker's clock read races the giver.
+SIM_SCENARIO_WITHIN(wait, timeout_of_context_races_source, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     source from;
     sim::var<int> got{0};
@@ -233,20 +235,21 @@ SIM_SCENARIO_WITHIN(wait, a_contexts_time_runs_out_while_somebody_gives, .preemp
     check_outcome(why, wake_reason::timed_out, given, got);
 }
 
-// Y begins a wait that has ended before; its worker has switched to X already, which blocks the
+// Y begins a wait that has already ended. Its worker has already switched to X, which blocks the
 // thread.
-SIM_SCENARIO_WITHIN(wait, who_need_not_wait_is_not_left_behind_another, .preemptions = 2,
+SIM_SCENARIO_WITHIN(wait, context_with_ended_wait_is_not_left_behind_another, .preemptions = 2,
                     .stale_reads = 0) {
     engine two(2);
     event y_goes_on;
     two.run([&] {
-        sim::calmly([] {}); // who has posted this waits
-        yield(); // one pick more, so that Y's switch is not the one that looks outside first
+        sim::calmly([] {}); // waits until the poster has finished
+        // One task more, so that Y's switch is not the one that makes the global poll first.
+        yield();
         sennit::fork_join([] {}, [] {}); // wakes the thief
-        sennit::sys::cpu_relax();        // which asks for more
-        sennit::fork_join([] {}, [] {}); // answers that, so that Y switches to X directly
+        sennit::sys::cpu_relax();        // the thief requests more work
+        sennit::fork_join([] {}, [] {}); // answers the request, so that Y switches to X directly
         sennit::fiber y({.policy = sennit::launch::now}, [&] {
-            sennit::sys::cpu_relax(); // the thief comes to the brink of its next sleep
+            sennit::sys::cpu_relax(); // the thief is about to sleep again
             wait_point point;
             (void)claim(point, wake_reason::source);
             wait(point, nullptr, nullptr);

@@ -12,8 +12,7 @@
 
 #include <mutex>
 
-SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_a_clause_that_wants_the_mutex, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(waituntil, unlock_races_clause_on_mutex, .preemptions = 2, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     sim::thread chooser([&] { sennit::select(sennit::on_lock(lock, [&] { count = count + 1; })); });
@@ -22,12 +21,12 @@ SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_a_clause_that_wants_the_mutex, .p
         count = count + 1;
     }
     chooser.join();
-    sim::check(count == 2, "both have been in");
-    sim::check(lock.try_lock(), "it is free again");
+    sim::check(count == 2, "both threads have been inside");
+    sim::check(lock.try_lock(), "the mutex is free again");
     lock.unlock();
 }
 
-SIM_SCENARIO_WITHIN(waituntil, two_clauses_and_a_lock_want_one_mutex, .preemptions = 2,
+SIM_SCENARIO_WITHIN(waituntil, two_clauses_and_lock_contend_for_mutex, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::mutex lock;
     sim::var<int> count{0};
@@ -39,11 +38,11 @@ SIM_SCENARIO_WITHIN(waituntil, two_clauses_and_a_lock_want_one_mutex, .preemptio
             sennit::select(sennit::on_lock(lock, [&] { count = count + 1; }));
         }
     });
-    sim::check(count == 3, "all have been in");
+    sim::check(count == 3, "all threads have been inside");
 }
 
-// The hand-over of a mutex meets the time that ends the wait for it.
-SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_the_deadline, .preemptions = 2, .stale_reads = 1) {
+// The transfer of a mutex races the deadline of the wait for it.
+SIM_SCENARIO_WITHIN(waituntil, unlock_races_deadline, .preemptions = 2, .stale_reads = 1) {
     sennit::mutex lock;
     sim::var<int> count{0};
     const time_point when = soon();
@@ -57,12 +56,13 @@ SIM_SCENARIO_WITHIN(waituntil, an_unlock_meets_the_deadline, .preemptions = 2, .
     count = count + 1;
     lock.unlock();
     chooser.join();
-    sim::check(count == (got ? 2 : 1), "it has been in, or not");
-    sim::check(lock.try_lock(), "it is free, whichever it was");
+    sim::check(count == (got ? 2 : 1),
+               "the waiter has been inside if and only if it got the mutex");
+    sim::check(lock.try_lock(), "the mutex is free in either case");
     lock.unlock();
 }
 
-SIM_SCENARIO_WITHIN(waituntil, a_token_meets_the_deadline, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(waituntil, token_races_deadline, .preemptions = 2, .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
     bool got = false;
@@ -72,10 +72,10 @@ SIM_SCENARIO_WITHIN(waituntil, a_token_meets_the_deadline, .preemptions = 2, .st
     sleep_until(when);
     tokens.release();
     chooser.join();
-    sim::check(tokens.try_acquire() != got, "it was taken, or is there");
+    sim::check(tokens.try_acquire() != got, "the token was taken, or is available");
 }
 
-SIM_SCENARIO_WITHIN(waituntil, both_of_two_come_or_one_and_the_time, .preemptions = 2,
+SIM_SCENARIO_WITHIN(waituntil, both_events_or_one_and_deadline_end_wait, .preemptions = 2,
                     .stale_reads = 0) {
     sennit::channel<int> a(1);
     sennit::event b(sennit::event::mode::auto_reset);
@@ -90,9 +90,10 @@ SIM_SCENARIO_WITHIN(waituntil, both_of_two_come_or_one_and_the_time, .preemption
         (sennit::on_pop(a, [&](int value) { got = value; }) and sennit::on_set(b, [] {})) or
         sennit::at(when, [] {}));
     sender.join();
-    sim::check(static_cast<bool>(how), "it holds");
+    sim::check(static_cast<bool>(how), "the condition holds");
     sim::check(how.happened(0) == (got == 7) && how.happened(0) != (a.size() == 1),
-               "the value was taken, or is there");
-    sim::check(how.happened(1) != b.try_wait(), "so with the event");
-    sim::check((how.happened(0) && how.happened(1)) != how.happened(2), "one side of both");
+               "the value was taken, or is in the channel");
+    sim::check(how.happened(1) != b.try_wait(), "the event was consumed, or is set");
+    sim::check((how.happened(0) && how.happened(1)) != how.happened(2),
+               "exactly one alternative of the condition holds");
 }

@@ -33,21 +33,21 @@ struct two_promises {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(when, any_of_two_is_ready, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(when, when_any_names_ready_future, .preemptions = 2, .stale_reads = 1) {
     two_promises two;
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.keep(1); });
     auto [index, futures] = sennit::when_any(two.futures()).get();
-    sim::check(index < 2 && two.before[index] == 1,
-               "what came before the one that it names is seen");
-    sim::check(futures[index].get() == static_cast<int>(index) + 1, "it is ready");
+    sim::check(index < 2 && two.before[index] == 1, "the write before the named future is visible");
+    sim::check(futures[index].get() == static_cast<int>(index) + 1, "the named future is ready");
     first.join();
     second.join();
-    sim::check(futures[1 - index].get() == static_cast<int>(2 - index), "the other is as it was");
+    sim::check(futures[1 - index].get() == static_cast<int>(2 - index),
+               "the other future is unchanged");
 }
 
-// One is ready for certain, the other becomes ready while it is being attached or detached.
-SIM_SCENARIO_WITHIN(when, any_forgets_who_is_late, .preemptions = 3, .stale_reads = 1) {
+// One future is certainly ready; the other becomes ready while it is being attached or detached.
+SIM_SCENARIO_WITHIN(when, when_any_ignores_late_future, .preemptions = 3, .stale_reads = 1) {
     two_promises two;
     sim::thread late([&] { two.keep(1); });
     {
@@ -55,37 +55,39 @@ SIM_SCENARIO_WITHIN(when, any_forgets_who_is_late, .preemptions = 3, .stale_read
         two.keep(0);
         auto [index, futures] = any.get();
         sim::check(futures[index].get() == static_cast<int>(index) + 1,
-                   "the one that it names is ready");
+                   "the named future is ready");
     }
     late.join();
 }
 
-// A source that is not ready keeps nothing of the gathering that has ended.
-SIM_SCENARIO_WITHIN(when, any_leaves_nothing_behind, .preemptions = 3, .stale_reads = 1) {
+// A source that is not ready keeps no state of the ended wait.
+SIM_SCENARIO_WITHIN(when, when_any_leaves_nothing_behind, .preemptions = 3, .stale_reads = 1) {
     two_promises two;
     std::array shared{sennit::shared_future<int>(two.promises[0].get_future()),
                       sennit::shared_future<int>(two.promises[1].get_future())};
     const std::size_t before = sim::live_allocations();
     sim::thread first([&] { two.keep(0); });
     sim::check(sennit::when_any(shared[0], shared[1]).get().index == 0,
-               "the one that it names is ready");
+               "the named future is ready");
     first.join();
-    sim::check(sim::live_allocations() == before, "nothing is left");
+    sim::check(sim::live_allocations() == before, "no allocation is left");
 }
 
-SIM_SCENARIO_WITHIN(when, all_of_two_are_ready, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(when, when_all_waits_for_both_futures, .preemptions = 2, .stale_reads = 1) {
     two_promises two;
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.keep(1); });
     auto futures = sennit::when_all(two.futures()).get();
-    sim::check(two.before[0] == 1 && two.before[1] == 1, "what came before either is seen");
-    sim::check(futures[0].get() == 1 && futures[1].get() == 2, "both are ready");
+    sim::check(two.before[0] == 1 && two.before[1] == 1,
+               "the writes before both futures are visible");
+    sim::check(futures[0].get() == 1 && futures[1].get() == 2, "both futures are ready");
     first.join();
     second.join();
 }
 
-// Nobody waits for the result any more when the futures become ready.
-SIM_SCENARIO_WITHIN(when, the_result_is_dropped_meanwhile, .preemptions = 2, .stale_reads = 1) {
+// The result is dropped before the futures become ready.
+SIM_SCENARIO_WITHIN(when, result_is_dropped_while_futures_become_ready, .preemptions = 2,
+                    .stale_reads = 1) {
     two_promises two;
     std::optional all = sennit::when_all(two.futures());
     sim::thread first([&] { two.keep(0); });
@@ -95,7 +97,7 @@ SIM_SCENARIO_WITHIN(when, the_result_is_dropped_meanwhile, .preemptions = 2, .st
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(when, the_first_success_counts, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(when, first_success_wins, .preemptions = 2, .stale_reads = 1) {
     two_promises two;
     sim::thread loser([&] { two.fail(0); });
     sim::thread winner([&] { two.keep(1); });
@@ -104,7 +106,7 @@ SIM_SCENARIO_WITHIN(when, the_first_success_counts, .preemptions = 2, .stale_rea
     winner.join();
 }
 
-SIM_SCENARIO_WITHIN(when, two_failures_are_told_together, .preemptions = 2, .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(when, two_failures_are_reported_together, .preemptions = 2, .stale_reads = 1) {
     two_promises two;
     sim::thread first([&] { two.fail(0); });
     sim::thread second([&] { two.fail(1); });
@@ -114,13 +116,12 @@ SIM_SCENARIO_WITHIN(when, two_failures_are_told_together, .preemptions = 2, .sta
     } catch (const sennit::exception_list& list) {
         errors = list.size();
     }
-    sim::check(errors == 2, "both are told");
+    sim::check(errors == 2, "both failures are reported");
     first.join();
     second.join();
 }
 
-SIM_SCENARIO_WITHIN(when, the_first_error_ends_the_wait_for_values, .preemptions = 2,
-                    .stale_reads = 1) {
+SIM_SCENARIO_WITHIN(when, first_error_ends_wait_for_values, .preemptions = 2, .stale_reads = 1) {
     two_promises two;
     sim::thread first([&] { two.keep(0); });
     sim::thread second([&] { two.fail(1); });
@@ -130,7 +131,7 @@ SIM_SCENARIO_WITHIN(when, the_first_error_ends_the_wait_for_values, .preemptions
     } catch (const std::runtime_error&) {
         failed = true;
     }
-    sim::check(failed, "the error is told");
+    sim::check(failed, "the error is reported");
     first.join();
     second.join();
 }

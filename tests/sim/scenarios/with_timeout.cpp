@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// with_timeout: sennit/with_timeout.hpp. Time passes only while nobody can go on, so a limit is met
-// by what another thread does after it has slept until the same time.
+// with_timeout: sennit/with_timeout.hpp. Time passes only while no thread can continue. So a limit
+// races the next step of another thread that has slept until the same time.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// False: the limit has ended it.
+// False: the limit has ended the call.
 template <class F>
 bool in_time(time_point when, F&& function) {
     try {
@@ -25,7 +25,7 @@ bool in_time(time_point when, F&& function) {
 
 } // namespace
 
-SIM_SCENARIO_WITHIN(with_timeout, a_token_is_taken_in_time_or_left, .preemptions = 3,
+SIM_SCENARIO_WITHIN(with_timeout, token_is_taken_in_time_or_left, .preemptions = 3,
                     .stale_reads = 1) {
     sennit::counting_semaphore<> tokens(0);
     const time_point when = soon();
@@ -38,9 +38,8 @@ SIM_SCENARIO_WITHIN(with_timeout, a_token_is_taken_in_time_or_left, .preemptions
     sim::check(tokens.try_acquire() == !got, "the token is in one place");
 }
 
-// The one inside ends with the one outside.
-SIM_SCENARIO_WITHIN(with_timeout, the_earlier_of_two_ends_the_wait, .preemptions = 3,
-                    .stale_reads = 1) {
+// The inner limit ends with the outer one.
+SIM_SCENARIO_WITHIN(with_timeout, earlier_limit_ends_wait, .preemptions = 3, .stale_reads = 1) {
     sennit::event never_set;
     const time_point when = soon();
     bool inner = true, outer = true;
@@ -48,12 +47,12 @@ SIM_SCENARIO_WITHIN(with_timeout, the_earlier_of_two_ends_the_wait, .preemptions
     outer = in_time(
         when, [&] { inner = in_time(when + std::chrono::hours(1), [&] { never_set.wait(); }); });
     other.join();
-    sim::check(!outer && inner, "it is the outer one whose time is over");
+    sim::check(!outer && inner, "the outer limit has expired");
 }
 
-// The scope above is cancelled when the limit is over: one of both ends the wait, and it is told as
-// what it was.
-SIM_SCENARIO_WITHIN(with_timeout, a_limit_meets_a_cancel_from_above, .preemptions = 2,
+// The enclosing scope is cancelled when the limit expires: one of the two ends the wait, and the
+// result names the one that did.
+SIM_SCENARIO_WITHIN(with_timeout, limit_races_cancel_from_above, .preemptions = 2,
                     .stale_reads = 1) {
     sennit::sched::cancel_scope scope(nullptr);
     sennit::event never_set;
@@ -69,8 +68,8 @@ SIM_SCENARIO_WITHIN(with_timeout, a_limit_meets_a_cancel_from_above, .preemption
     sim::check(!by_the_limit || ended, "the wait was ended");
 }
 
-// The children's waits end with it, too.
-SIM_SCENARIO_WITHIN(with_timeout, ends_the_children_of_a_nursery_inside, .preemptions = 2,
+// The waits of the children end with the limit, too.
+SIM_SCENARIO_WITHIN(with_timeout, limit_ends_children_of_inner_nursery, .preemptions = 2,
                     .stale_reads = 0) {
     engine one(1);
     const time_point when = soon();
@@ -87,7 +86,7 @@ SIM_SCENARIO_WITHIN(with_timeout, ends_the_children_of_a_nursery_inside, .preemp
     sim::check(ended && !went_on, "both waits have thrown");
 }
 
-SIM_SCENARIO_WITHIN(with_timeout, of_a_fiber_meets_a_thread_that_ends_its_wait, .preemptions = 2,
+SIM_SCENARIO_WITHIN(with_timeout, limit_of_fiber_races_thread_that_ends_wait, .preemptions = 2,
                     .stale_reads = 0) {
     engine one(1);
     sennit::event gate;
@@ -97,5 +96,5 @@ SIM_SCENARIO_WITHIN(with_timeout, of_a_fiber_meets_a_thread_that_ends_its_wait, 
     sleep_until(when);
     gate.set();
     strand.join();
-    sim::check(gate.try_wait(), "it stays set"); // `got` may be either
+    sim::check(gate.try_wait(), "the event stays set"); // `got` may be either
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door to atomics: every shared word of the library is a `base::atomic<T>`, and every
-// access names its order.
+// The only access to atomics: every shared word of the library is a `base::atomic<T>`, and every
+// access names its memory order.
 //
 // Use it for every word that two threads touch inside Sennit. Do not use `std::atomic` in the
-// library: the door is what lets the whole engine be compiled over simulated atomics
-// (`SENNIT_SIMULATED_ATOMICS` names the header that then provides the same names) and its
-// interleavings be explored.
+// library. Because all accesses pass through this class, the whole engine can be compiled over
+// simulated atomics, and the explorer can then enumerate its interleavings.
+// `SENNIT_SIMULATED_ATOMICS` names the header that provides the simulated class under the name used
+// here.
 //
 // Names: `load()`, `store()`, `exchange()`, … are sequentially consistent. A weaker order is part
-// of the name
-// (`load_acq`, `store_rel`, `load_rlx`, `cas_acq_rel`), so that it can be found with grep; each use
-// of one says in a comment what it pairs with. Cost: exactly the machine instruction of the same
-// `std::atomic` operation.
+// of the name (`load_acq`, `store_rel`, `load_rlx`, `cas_acq_rel`), so that grep finds it. A
+// comment at each use of a weaker order names the access that it pairs with.
+//
+// Cost: exactly the machine instruction of the corresponding `std::atomic` operation.
 #pragma once
 
 #ifdef SENNIT_SIMULATED_ATOMICS
@@ -75,7 +76,7 @@ public:
         return word_.fetch_sub(delta, std::memory_order_acq_rel);
     }
 
-    // The address a futex waits on. Only for 32-bit words.
+    // The address that a futex waits on. Only for 32-bit words.
     const std::uint32_t* futex_address() const noexcept
         requires(sizeof(T) == 4)
     {
@@ -89,9 +90,9 @@ private:
     static_assert(std::atomic<T>::is_always_lock_free && sizeof(std::atomic<T>) == sizeof(T));
 };
 
-// Keeps the compiler, not the processor, from moving memory accesses across this point. It is the
-// owner's half of the asymmetric protocols whose other half is `sys::barrier_all_threads()`
-// (membarrier).
+// Keeps the compiler, not the processor, from moving memory accesses across this point. This is the
+// light half of an asymmetric fence, which the owner executes. The heavy half is
+// `sys::barrier_all_threads()` (membarrier).
 inline void compiler_barrier() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }

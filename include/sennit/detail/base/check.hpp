@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of programming errors: `SENNIT_CHECK` always, `SENNIT_ASSERT` in debug builds only.
 //
-// A failed check means that the program would corrupt its state if it continued. So it prints one
-// line to standard error and aborts, without allocating memory. The line names the running fiber,
-// if there is one. A message of the library begins with its id, such as [SNT-105], and
-// docs/errors.md explains each id. What the environment refuses (memory, threads) is never a check
-// but an exception of the call that needed it.
+// A failed check means that the program would corrupt its state if it continued. So the check
+// prints one line to standard error and aborts, without allocating memory. The line names the
+// running fiber, if there is one. A message of the library begins with its id, such as [SNT-105],
+// and docs/errors.md explains each id. A refusal by the environment (memory, threads) is never a
+// check: the call that needed the resource throws an exception.
 #pragma once
 
 namespace sennit::base {

@@ -2,20 +2,21 @@
 // A doubly linked list of nodes that carry their own links: no allocation, constant time
 // everywhere.
 //
-// Not thread-safe; whoever owns it guards it. A node is in at most one list at a time.
+// Not thread-safe: the owner of the list guards it. A node is in at most one list at a time.
 #pragma once
 
 #include <cstddef>
 
 namespace sennit::base {
 
-struct list_node { // what it holds means nothing outside a list
+// The links of a node. Their values mean nothing while the node is in no list.
+struct list_node {
     list_node* previous;
     list_node* next;
 };
 
-// `T` derives from list_node. The last one's `next` is null; the first one's `previous` means
-// nothing, which spares whoever takes the first one a look at the second.
+// A first-in, first-out list. `T` derives from list_node. The last node's `next` is null. The first
+// node's `previous` means nothing, so that removing the first node does not touch the second.
 template <class T>
 class intrusive_queue {
 public:
@@ -36,7 +37,7 @@ public:
         first_ = &node;
     }
 
-    // Puts all of `other` behind what is here; `other` is empty then.
+    // Moves all nodes of `other` to the end of this list; `other` is empty afterwards.
     void append(intrusive_queue& other) noexcept {
         if (!other.first_) return;
         other.first_->previous = last_;
@@ -45,7 +46,7 @@ public:
         other.first_ = other.last_ = nullptr;
     }
 
-    // What is taken out keeps its old links: they mean nothing.
+    // A removed node keeps its old links, which mean nothing.
     T* pop_front() noexcept {
         list_node* node = first_;
         if (!node) return nullptr;
@@ -67,13 +68,14 @@ public:
         else
             (node.previous->next = node.next)->previous = node.previous;
     }
-    // pop_front with push_back(item) before it, while something is here: so the list is never empty
-    // between them.
+    // Appends `item`, then removes and returns the first node. The list must not be empty, and it
+    // never becomes empty in between.
     T& exchange_front(T& item) noexcept {
         list_node& node = item;
         list_node& first = *first_;
-        list_node* const second =
-            first.next; // before the last one's is written, which may be the same one
+        // Read before the last node's `next` is written, because the first node may also be the
+        // last.
+        list_node* const second = first.next;
         node.previous = last_;
         node.next = nullptr;
         last_->next = &node;

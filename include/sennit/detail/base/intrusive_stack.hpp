@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack of nodes that carry their own links: newest first, no allocation, two stores to push.
 //
-// Not thread-safe; whoever owns it guards it. A node is in at most one list at a time.
+// Not thread-safe: the owner of the stack guards it. A node is in at most one list at a time.
 #pragma once
 
 #include "sennit/detail/base/intrusive_queue.hpp"
 
 namespace sennit::base {
 
-// `T` derives from list_node, whose `next` alone is used.
+// `T` derives from list_node, of which the stack uses only `next`.
 template <class T>
 class intrusive_stack {
 public:

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps one store from being joined with its neighbour's.
+// Keeps the compiler from merging one store with the store to the neighbouring word.
 //
-// GCC joins stores to words that lie side by side into one from a vector register. Whoever reads
-// one of the words soon after waits longer for it than for a plain store: two to three times as
-// long in a loop through memory (Zen 5, a generator's step 3.1 and 1.5 ns). The library's sources
-// are compiled without that (CMakeLists.txt); this is for what is compiled in a user's program.
+// GCC merges stores to adjacent words into one store from a vector register. A load of one of the
+// words soon afterwards then waits longer than it would after a plain store: two to three times as
+// long in a loop through memory (Zen 5: a step of a generator takes 3.1 ns instead of 1.5 ns).
+// CMakeLists.txt switches the merging off for the library's own sources; this header does so for
+// code that is compiled in a user's program.
 #pragma once
 
 namespace sennit::base {
 
-// Says that `stored`, which was written just before, is read here: what is written after it is
-// written apart from it. No instruction; nothing else is kept from moving.
+// Tells the compiler that `stored`, which was just written, is read here, so that later stores stay
+// separate from it. It emits no instruction, and it restricts no other reordering.
 template <class T>
 [[gnu::always_inline]] inline void prevent_store_merging(const T& stored) noexcept {
 #if defined(__GNUC__) && !defined(__clang__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks where plain memory passes from one thread to another: who writes it, and who reads it then.
-// The explorer (tests/sim) checks that a happens-before stands between the two; everywhere else the
-// marks are nothing.
+// Marks the places where plain memory passes from one thread to another: the write, and the read in
+// the other thread. The explorer (tests/sim) checks that a happens-before edge orders the write
+// before the read. In every other build the marks compile to nothing.
 #pragma once
 
 #ifdef SENNIT_SIMULATOR

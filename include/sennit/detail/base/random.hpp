@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small, fast generator for scheduling decisions (xorshift64*, Vigna 2016). Not for cryptography
-// or statistics.
+// A small, fast generator for scheduling decisions (xorshift64*, Vigna 2016). It is not suitable
+// for cryptography or statistics.
 #pragma once
 
 #include <cstdint>

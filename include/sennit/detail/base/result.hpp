@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the library carries what a callable returns: void and references included.
+// Storage for the result of a callable, void and references included.
 #pragma once
 
 #include <exception>
@@ -13,11 +13,11 @@
 
 namespace sennit::detail {
 
-// What stands in a tuple for a callable's result: void becomes std::monostate.
+// The type that represents a callable's result in a tuple: void becomes std::monostate.
 template <class R>
 using result_t = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
 
-// What can be stored for it: references become pointers.
+// The type that stores the result: a reference becomes a pointer.
 template <class R>
 using stored_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*,
                                     std::remove_cv_t<result_t<R>>>;
@@ -32,8 +32,8 @@ template <class R, class F>
     }
 }
 
-// Calls a function that returns a reference, of either kind, and returns the address of what it
-// refers to.
+// Calls a function that returns an lvalue or rvalue reference, and returns the address of the
+// referenced object.
 template <class F>
 inline auto* invoke_address(F&& function) {
     auto&& referred = std::invoke(std::forward<F>(function));
@@ -49,7 +49,7 @@ inline void store_result(void* where, F&& function) {
         ::new (where) stored_t<R>(invoke_result<R>(std::forward<F>(function)));
 }
 
-// The way back from stored to result; moves out.
+// Converts a stored value back to the result, by moving it out.
 template <class R>
 inline result_t<R> load_result(stored_t<R>& stored) {
     if constexpr (std::is_reference_v<R>)
@@ -58,8 +58,8 @@ inline result_t<R> load_result(stored_t<R>& stored) {
         return std::move(stored);
 }
 
-// A callable's result or exception, written once by who runs it and taken once by who waits. Not
-// thread-safe by itself.
+// A callable's result or exception. The thread that runs the callable writes it once, and the
+// waiter takes it once. Not thread-safe by itself.
 template <class R>
 class outcome {
 public:
@@ -72,7 +72,7 @@ public:
         }
     }
 
-    // What was thrown; null: nothing.
+    // The exception that the callable threw; null if it threw none.
     const std::exception_ptr& error() const noexcept { return error_; }
 
     R take() {
@@ -81,8 +81,9 @@ public:
     }
 
 private:
-    struct holder { // constructed in place, so that results need not be movable into the optional
-                    // twice
+    // The value is constructed in place, so that a result need not be moved into the optional a
+    // second time.
+    struct holder {
         stored_t<R> value;
     };
     template <class F>

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Returning by a jump instead of `ret`, for functions that switch stacks before they return.
 //
-// A processor predicts a `ret` by a small stack of its own: the address behind the last `call` that
-// was not returned from. Behind a switch that is the other context's, so the `ret` of every
-// function that was entered before the switch is mispredicted, each for some 20 cycles; a jump is
-// predicted by where it went before. So such functions are inlined into each other as far as they
-// go, and what is left of them returns by a jump: a message over a rendezvous takes 0.75 of the
-// time (Xeon). A return by a jump leaves the entry of its call behind, which spoils a later `ret`:
-// not for a function that mostly returns without having switched; split that.
+// A processor predicts a `ret` with a small stack of return addresses: the prediction is the
+// address after the last `call` that has not returned yet. After a stack switch, that address
+// belongs to the other context. Each function that was entered before the switch then mispredicts
+// its `ret`, at about 20 cycles each. A jump is predicted from its previous targets instead. So the
+// functions that switch are inlined into each other as far as possible, and the remaining ones
+// return by a jump. A message over a rendezvous then takes 0.75 of the time (Xeon).
 //
-// Both compilers know such returns as a measure against speculation:
-// `function_return("thunk-extern")` makes the function end with a jump to `__x86_return_thunk`,
-// which whoever links it provides: src/sys/return_thunk.cpp, hidden in the library. So it is for
+// A return by a jump leaves the entry of its call on the processor's stack, which spoils a later
+// `ret`. So do not use it for a function that mostly returns without having switched; split such a
+// function.
+//
+// Both compilers offer such returns as a measure against speculation. With
+// `function_return("thunk-extern")` the function ends with a jump to `__x86_return_thunk`, which
+// the linked program must provide. The library provides it in src/sys/return_thunk.cpp with hidden
+// visibility. So the macro is for the library's own functions and not for functions in headers.
 // the library's own functions, not for those of headers.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SENNIT_ADDRESS_SANITIZER, SENNIT_THREAD_SANITIZER: defined where the compiler builds for them.
-// g++ and clang say it in different ways.
+// SENNIT_ADDRESS_SANITIZER, SENNIT_THREAD_SANITIZER: defined in a build with that sanitizer. g++
+// and clang report the sanitizers in different ways.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that blocks its thread, made where it keeps no worker from working.
+// Runs a call that blocks its thread without keeping a worker from its other work.
 #pragma once
 
 namespace sennit::sched {
 
-// Makes the call on a thread of the runtime's own for such calls, as the running activity, while
-// the caller's worker goes on. False, without having called, on a thread that is no worker, or when
-// no thread is to be had.
+// Makes the call as the running strand, on a thread that the runtime keeps for blocking calls. The
+// caller's worker continues with other work meanwhile. Returns false, without having called the
+// function, if the caller is not on a worker or no thread is available.
 bool run_blocking(void (*function)(void*) noexcept, void* argument);
 
 } // namespace sennit::sched

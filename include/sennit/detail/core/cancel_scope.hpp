@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of an activity's life that can be ended from outside: its blocked calls return at once,
+// A part of a strand's life that can be ended from outside: its blocked calls return immediately,
 // cancelled.
 //
-// Who uses it: `nursery` gives each child one, `with_timeout` its function. Scopes nest as a tree;
-// cancelling one cancels all below it. Only one activity at a time runs in a scope, so at most one
-// waits in it. A scope may have a deadline, by which it is cancelled without anybody's doing: each
-// wait in it ends then.
+// Used by `nursery`, which gives each child a scope, and by `with_timeout`. Scopes nest as a tree;
+// cancelling a scope cancels all scopes below it. Only one strand at a time runs in a scope, so at
+// most one wait is registered in it. A scope may have a deadline. When the deadline comes, every
+// wait in the scope ends, without a call of `cancel`.
 //
-// Protocol. A waiter registers under the scope's lock, which also tells it whether it comes too
-// late; it leaves under the lock before its frame dies. `cancel` marks the scope and claims the
-// registered wait under that lock; so either the waiter sees the mark, or the canceller sees the
-// waiter.
+// Protocol. A waiter registers under the scope's lock, and learns there whether the scope is
+// already cancelled. The waiter unregisters under the lock before its frame ends. `cancel` marks
+// the scope and claims the registered wait under the lock. So either the waiter sees the mark, or
+// the canceller sees the waiter.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -28,23 +28,26 @@ struct waiter;
 
 class cancel_scope : public base::list_node {
 public:
-    // Below `parent`, which must outlive it; null: a root. Cancelled at once if the parent is; the
-    // earliest deadline of those above counts, too.
+    // Creates a scope below `parent`, which must outlive it; null: a root. The scope starts
+    // cancelled if its parent is cancelled. Its deadline is the earliest of its own and those above
+    // it.
     explicit cancel_scope(cancel_scope* parent, std::int64_t deadline_ns = never) noexcept;
     ~cancel_scope();
     cancel_scope(const cancel_scope&) = delete;
 
-    // Thread-safe; any number of times. Wakes what waits in the scope and below.
+    // Cancels the scope and wakes the waits in it and below it. Thread-safe; may be called any
+    // number of times.
     void cancel() noexcept;
     bool cancelled() const noexcept { return cancel_called() || expired(); }
-    // By `cancel` here or above, not by a deadline.
-    bool cancel_called() const noexcept { return cancelled_.load_acq() != 0; } // pairs with cancel
+    // True if `cancel` was called on this scope or on one above it. A deadline does not count.
+    // Pairs with cancel.
+    bool cancel_called() const noexcept { return cancelled_.load_acq() != 0; }
     cancel_scope* parent() const noexcept { return parent_; }
     std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
-    // By a deadline of its own or above.
+    // True if a deadline of this scope or of one above it has come.
     bool expired() const noexcept { return deadline_ns_ != never && now_ns() >= deadline_ns_; }
 
-    // For wait(): false when the scope is cancelled; then nothing was registered.
+    // Registers a wait. False if the scope is cancelled; the wait is then not registered.
     bool enter(wait_point& point) noexcept;
     void leave() noexcept;
 
@@ -55,7 +58,7 @@ private:
     cancel_scope* const parent_;
     const std::int64_t deadline_ns_;
     base::atomic<std::uint32_t> cancelled_{0};
-    base::spin_lock lock_; // guards the two below
+    base::spin_lock lock_; // guards waits_ and children_
     wait_point* waits_ = nullptr;
     base::intrusive_queue<cancel_scope> children_;
 };

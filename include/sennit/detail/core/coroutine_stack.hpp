@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack beside that of the running context: what runs on it is part of whoever entered it.
+// A stack beside that of the running context. Code on it is part of the strand that entered it.
 //
-// Who uses it: coroutines, generators, and fibers that may move
-// (src/fibers/runtime/fiber_migration.cpp). The scheduler takes no part in entering and leaving:
-// each is a jump between two stacks, a tenth of a switch between contexts. To the scheduler the
-// enterer goes on running: same context, same activity, same fork stack. So a body that blocks
-// blocks its enterer as a whole, wherever that goes on then; its forks are the enterer's, and its
-// locks, too.
+// Used by coroutines, generators and migratable fibers (src/fibers/runtime/fiber_migration.cpp).
+// The scheduler takes no part in entering and leaving: each is a jump between two stacks, and costs
+// a tenth of a switch between contexts. For the scheduler the enterer continues to run, in the same
+// context, strand and fork stack. So a body that blocks blocks its whole enterer, and continues
+// wherever the enterer continues. The body's forks and locks are those of the enterer.
 //
-// Which threads run this: the one that enters or leaves, or takes or gives.
+// Which threads run this: the thread that enters or leaves, or takes or gives a stack.
 //
-// State. A side stack has one *other side*: while somebody is inside, that is where the enterer
-// stands; while nobody is, where the one inside stands. Entering and leaving are the same act,
-// exchanging with the other side.
+// State. A coroutine stack has one *other side*. While the body runs, the other side is the saved
+// stack pointer of the enterer; while the body is suspended, it is the saved stack pointer of the
+// body. Entering and leaving are one operation: an exchange with the other side.
 //
-// What a jump exchanges, and why that is all.
-//  * The stack pointer, of course.
-//  * The record of exceptions in flight: a body may leave inside a catch block, or be entered
-//  during unwinding.
-//  * The sanitizers' notes, also in the running context's `machine`: if the body blocks, the
-//  context is left and resumed
-//    on this stack. (The context's own `stack` stays: its worker loop is there.)
-// Not the hot line: context, activity and fork stack are the enterer's. So nothing of theirs may
-// change inside over a leave; this is checked: `entered_` holds them. Not the floating-point modes:
-// like a function called, a body has those of its caller, and what it sets stays set.
+// The jump exchanges:
+// * the stack pointer;
+// * the record of exceptions in flight, because a body may leave inside a catch block, or be
+//   entered during unwinding;
+// * the sanitizers' notes, also in the running context's `machine`: if the body blocks, the context
+//   is switched out and resumed on this stack. (The context's own `stack` stays: its worker loop is
+//   there.)
+// A jump does not exchange the worker TLS line: context, strand and fork stack are those of the
+// enterer. So the body must leave with the forks, strand and cancel scope with which it was
+// entered. `entered_` holds a fingerprint of them, and every leave checks it. A jump does not
+// exchange the floating-point modes: like a called function, a body starts with its caller's modes,
+// and a mode that the body sets stays set.
 //
-// Why a body may block. The scheduler saves a context's stack pointer wherever it points; the
-// context's frames are then those on the side stack and, through the other side, those of the
-// enterer. Who resumes the context jumps back to the side stack. The bounds of the context's own
-// stack are looked at by reports only, which ask `find` first.
+// Why a body may block. The scheduler saves a context's stack pointer wherever it points. The
+// context's frames are then those on the coroutine stack and, through the other side, those of the
+// enterer. The thread that resumes the context jumps back to the coroutine stack. Only reports look
+// at the bounds of the context's own stack, and they ask `find` first.
 //
-// Why another thread may enter next. A jump leaves nothing of the thread behind but the record of
-// exceptions, which is looked up anew at each; that what was written before leaving is seen by who
-// enters next is the matter of whoever hands the side stack to another thread, as for every object.
+// Why another thread may enter next. A jump leaves nothing of the thread behind except the record
+// of exceptions, which each jump looks up anew. The code that hands the coroutine stack to another
+// thread must publish the writes made before the leave, as for every object.
 //
-// A stack that was made stays for the life of the process, and its bottom frame too, which runs one
+// A stack lives as long as the process, and so does its bottom frame, which runs one body after
+// another. Taking a used stack therefore writes two words.
 // body after the other: taking a used one writes two words.
 #pragma once
 
@@ -56,62 +58,64 @@
 
 namespace sennit::sched {
 
-inline constexpr std::size_t coroutine_stack_size =
-    std::size_t{1} << 20; // address space; a page is memory once touched
+// Address space in bytes. A page takes memory once it is touched.
+inline constexpr std::size_t coroutine_stack_size = std::size_t{1} << 20;
 inline constexpr std::size_t max_coroutine_stack = std::size_t{1} << 30;
 inline constexpr std::size_t min_coroutine_stack = std::size_t{16} << 10;
 
-// Lies at the upper end of its own stack.
+// The control block of a coroutine stack. It lies at the upper end of its own stack.
 class alignas(base::cache_line) coroutine_stack {
 public:
-    // One on which nothing stands; `body(argument)` will run on it when it is first entered. From
-    // the calling worker's cache in a few ns, else a lock or a system call. Throws std::bad_alloc.
+    // Returns an unused stack, on which `body(argument)` runs when the stack is first entered. The
+    // calling worker's cache serves the call in a few ns; otherwise the call takes a lock or makes
+    // a system call. Throws std::bad_alloc.
     static coroutine_stack& take(void (*body)(void*) noexcept, void* argument);
-    // One of at least `size` bytes, up to `max_coroutine_stack`: the next power of two; 0: as
-    // above. Takes a lock. `name` is for reports, and outlives the body; null: none. So is whose
-    // body it is.
+    // Returns an unused stack of at least `size` bytes, up to `max_coroutine_stack`, rounded up to
+    // a power of two; 0 means the default size. Takes a lock. Reports print `name`, which must
+    // outlive the body (null: none), and `whose`, the kind of object that owns the body.
     enum class owner : unsigned char { coroutine, fiber };
     static coroutine_stack& take(void (*body)(void*) noexcept, void* argument, std::size_t size,
                                  const char* name, owner whose = owner::coroutine);
-    // The body has returned, and the stack was left by that. From any thread.
+    // Returns a stack whose body has returned. May be called from any thread.
     static void give(coroutine_stack& ended) noexcept;
 
-    // Where the other side stands.
+    // The saved stack pointer of the other side.
     void* other_side() const noexcept { return other_sp_; }
-    // Goes on inside; returns when that leaves, or when the body has returned. May return in
-    // another thread: the body may block. The enterer keeps its place on its own stack meanwhile.
-    // `other` is other_side(), and so is what it returns: whoever keeps that beside itself spares
-    // the next turn a load that waits for others.
+    // Runs the body until it leaves or returns. May return in another thread, because the body may
+    // block. The enterer keeps its place on its own stack meanwhile. `other` must be other_side(),
+    // and the result is the new other_side(). A caller that keeps the result saves the next entry a
+    // load that depends on earlier loads.
     void* enter(void* other) noexcept;
     void* enter() noexcept { return enter(other_sp_); }
-    // As enter, and what is told inside is that it shall look why: `leave` returns null there.
+    // Like enter, but tells the body to look for the reason: `leave` returns null in the body.
     void* interrupt() noexcept;
-    // From inside: back to the enterer; the same of `other` and what is returned. Ends the program
-    // when the caller is not inside in the way in which it was entered: on another stack, in a
-    // fork, fiber or cancel scope, or with forks that are not joined.
+    // From inside: continues the enterer. `other` and the result are other_side(), as for enter.
+    // Ends the program when the caller does not run in the place where it was entered: on another
+    // stack, in a fork, fiber or cancel scope, or with unjoined forks.
     void* leave(void* other) noexcept;
     void* leave() noexcept { return leave(other_sp_); }
-    // Whether the caller may: what leave checks.
+    // True if the caller may leave: the check that `leave` makes.
     bool may_leave() const noexcept { return holds_caller() && as_entered(); }
-    // From inside: goes on inside `next`, whose enterer is then ours. Checks as leave.
+    // From inside: continues inside `next`, whose enterer is then this stack's enterer. Makes the
+    // checks of leave.
     void transfer_to(coroutine_stack& next) noexcept;
 
     std::byte* low() const noexcept { return low_; }
     std::byte* high() const noexcept { return high_; }
-    std::size_t size() const noexcept {
-        return std::size_t{1} << size_class_;
-    } // some of it is not the body's
+    // includes the part that the body cannot use
+    std::size_t size() const noexcept { return std::size_t{1} << size_class_; }
     const char* name() const noexcept { return name_ ? name_ : ""; }
-    // The one on which `address` lies, or in the guard of which, with `guard`; null: none. Takes no
-    // lock.
+    // Returns the stack on which `address` lies, or, with `guard`, in whose guard page it lies;
+    // null: none. Takes no lock.
     static const coroutine_stack* find(const void* address, bool guard = false) noexcept;
 
-    struct debug; // what a debugger is told: src/core/diagnostics/debug_layout.cpp
+    // The members that a debugger reads: src/core/diagnostics/debug_layout.cpp.
+    struct debug;
 
 private:
     friend struct debug;
     friend class coroutine_stack_cache;
-    // The sanitizers' notes of a stack.
+    // The sanitizers' notes on one side's stack.
     struct notes {
         const void* low = nullptr;
         std::size_t size = 0;
@@ -131,31 +135,35 @@ private:
     void arrived_inside(void* fake_stack) noexcept;
 
     void* other_sp_ = nullptr;
-    coroutine_stack* next_free_ = nullptr; // whoever keeps it
+    // The next stack in the cache that keeps this one.
+    coroutine_stack* next_free_ = nullptr;
     sys::exception_globals other_exceptions_{};
-    std::uintptr_t entered_ = 0; // the enterer's surroundings
+    // The fingerprint of the enterer's forks, strand and cancel scope.
+    std::uintptr_t entered_ = 0;
     std::byte* const low_;
-    const std::size_t room_; // from low_ to high_
+    const std::size_t room_; // Distance in bytes from low_ to high_.
     std::byte* const high_;
-    void (*body_)(void*) noexcept = nullptr; // null: nobody's
+    void (*body_)(void*) noexcept = nullptr; // null: no body owns the stack
     void* argument_ = nullptr;
     const char* name_ = nullptr;
     owner whose_ = owner::coroutine;
-    coroutine_stack* next_made_ = nullptr; // set before it is in the list of all
-    const unsigned size_class_;            // the logarithm of its size, before the top is set off
+    // The next stack in the list of all stacks. Set before this stack enters the list.
+    coroutine_stack* next_made_ = nullptr;
+    // The binary logarithm of the size, before the control block is set aside.
+    const unsigned size_class_;
 
-    // For sanitizers.
+    // For sanitizers: the notes of the body's side and of the enterer's side.
     notes inner_;
     notes outer_;
-    [[maybe_unused]] bool tells_ =
-        true; // where jumps tell nothing: whether the newest one would have
-    [[maybe_unused]] bool passed_ =
-        false; // the newest jump to the inside came from the inside of another
+    // For jumps that pass no value in a register: whether the newest jump would have passed one.
+    [[maybe_unused]] bool tells_ = true;
+    // True if the newest jump to the inside came from the inside of another coroutine stack.
+    [[maybe_unused]] bool passed_ = false;
 };
 
-extern base::atomic<coroutine_stack*> newest_coroutine_stack; // the list of all
+extern base::atomic<coroutine_stack*> newest_coroutine_stack; // the list of all stacks
 
-// Idle ones that a worker keeps, or, behind a lock, all threads together.
+// Idle stacks: those that a worker keeps, or, behind a lock, those that all threads share.
 class coroutine_stack_cache {
 public:
     coroutine_stack* take() noexcept {
@@ -172,15 +180,15 @@ public:
         ++count_;
     }
     std::size_t size() const noexcept { return count_; }
-    void give_all() noexcept; // to the others
+    void give_all() noexcept; // moves all stacks to the shared cache
 
 private:
     coroutine_stack* first_ = nullptr;
     std::size_t count_ = 0;
 };
 
-// Member by member: as a whole, the compiler reads with one load what was written with two stores,
-// and that waits.
+// The exchange copies member by member. For a copy of the whole record, the compiler reads with one
+// load the words that were written with two stores, and such a load waits.
 inline void coroutine_stack::exchange_exceptions() noexcept {
     sys::exception_globals& mine = sys::tls_exception_globals();
     if (sys::none_in_flight(mine, other_exceptions_)) [[likely]]
@@ -195,9 +203,9 @@ inline void coroutine_stack::exchange_exceptions() noexcept {
     mine.uncaught = uncaught;
 }
 
-// What an enterer has that must be the same again when the inside leaves: its forks, who it is, and
-// its cancel scope, in one word. They do not lie so that two changes could cancel each other: forks
-// are added by some words, the others are addresses of whole objects elsewhere.
+// Combines into one word the enterer's properties that must be unchanged when the body leaves: its
+// forks, its strand and its cancel scope. Two changes cannot cancel each other: a fork moves the
+// first value by some words, and the other two values are addresses of whole objects elsewhere.
 inline std::uintptr_t coroutine_stack::entry_fingerprint() noexcept {
     const strand& who = this_strand();
     // SAFETY: numbers to compare, never pointers again.

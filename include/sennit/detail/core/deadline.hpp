@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From std::chrono to the scheduler's clock.
+// Conversions from std::chrono to the scheduler's clock.
 #pragma once
 
 #include "sennit/detail/core/timer.hpp"
@@ -15,8 +15,9 @@ inline std::int64_t deadline_of(std::chrono::steady_clock::time_point when) noex
     return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
 }
 
-// Never early; a duration too long to count is `never`, and one that is over, however long ago, or
-// is no number, is in the past.
+// Returns the deadline `duration` from now, never rounded down. A duration too long to represent
+// gives `never`. A duration that is not positive, or that is not a number, gives a time in the
+// past.
 template <class Rep, class Period>
 std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
     using clock = std::chrono::steady_clock;
@@ -26,15 +27,16 @@ std::int64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) {
     return deadline_of(clock::now() + std::chrono::ceil<clock::duration>(duration));
 }
 
-// As real numbers: neither the common type of the two nor their difference need be able to hold
-// what is between them.
+// The difference in seconds, as a real number: the common type of the two time points need not be
+// able to represent their difference.
 template <class Clock, class Duration>
 double seconds_until(const std::chrono::time_point<Clock, Duration>& when,
                      typename Clock::time_point now) {
     using real = std::chrono::duration<double>;
     return real(when.time_since_epoch()).count() - real(now.time_since_epoch()).count();
 }
-inline constexpr double far_s = 4e9; // 127 years: what is nearer can be counted in nanoseconds
+// 127 years: an int64_t can count a shorter time in nanoseconds.
+inline constexpr double far_s = 4e9;
 
 template <class Clock, class Duration>
 bool has_come(const std::chrono::time_point<Clock, Duration>& when) {
@@ -43,8 +45,8 @@ bool has_come(const std::chrono::time_point<Clock, Duration>& when) {
     return left < -far_s || (left <= far_s && when <= now);
 }
 
-// For one wait. Another clock than the scheduler's may be slower, or be set back meanwhile: see
-// wait_until.
+// Returns the deadline for one wait. A clock other than the scheduler's may run more slowly, or be
+// set back meanwhile: see wait_until.
 template <class Clock, class Duration>
 std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
     const auto now = Clock::now();
@@ -53,8 +55,8 @@ std::int64_t deadline_of(const std::chrono::time_point<Clock, Duration>& when) {
     return left < -far_s || when <= now ? 0 : deadline_in(when - now);
 }
 
-// Waits by `before(deadline_ns)` until it returns something else than `late`, or `when` has come by
-// its own clock.
+// Waits by calling `before(deadline_ns)` until it returns a value other than `late`, or until
+// `when` has come by its own clock.
 template <class Clock, class Duration, class F, class Result>
 Result wait_until(const std::chrono::time_point<Clock, Duration>& when, Result late, F before) {
     for (;;) {

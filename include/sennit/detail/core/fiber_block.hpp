@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fiber is to the engine: a runnable with an identity, that somebody may wait for, and that
-// frees itself or is freed by whoever holds it.
+// The engine's part of a fiber: a runnable with an identity, which another strand may join. It
+// frees itself, or its holder frees it.
 //
-// Who uses it: `fiber`, `spawn`, `nursery`. A fiber takes no stack until it blocks: it runs on the
-// stack of the worker that picks it, and that stack becomes its own when it suspends.
+// Used by `fiber`, `spawn` and `nursery`. A fiber takes no stack until it blocks. It runs on the
+// stack of the worker that picks it, and that stack becomes the fiber's own when the fiber
+// suspends.
 //
-// State word: running (0: from creation on); watched: somebody waits in `joiners`; ended; detached:
-// nobody holds it. Protocol. Running to ended, watched or detached by compare-and-swap. Who ends
-// while watched takes the lock, says ended, claims the joiner and frees the lock as the last
-// access; a joiner that gives up (its deadline) takes the lock, too, so it either withdraws or sees
-// the end. Nobody else may use the handle meanwhile.
+// State word: running (0, from creation); watched: a joiner waits in `joiners_`; ended; detached:
+// there is no holder.
+//
+// Protocol. The word changes from running to ended, watched or detached by compare-and-swap. A
+// fiber that ends in state watched takes the lock, stores ended, claims the joiner, and releases
+// the lock as its last access. A joiner that gives up (its deadline) also takes the lock, so it
+// either withdraws or sees the end. No other thread may use the handle meanwhile.
 #pragma once
 
 #include "sennit/detail/core/runnable.hpp"
@@ -38,109 +41,123 @@ class worker;
 
 class fiber_block;
 
-// What the fibers of one closure's type have in common.
+// The operations and types that all fibers of one closure type share.
 struct fiber_type {
     void (*body)(fiber_block&) noexcept;    // runs the closure and keeps its result or exception
     void (*destroy)(fiber_block*) noexcept; // frees the block
     const std::type_info* closure;          // for reports
-    const std::type_info* result = nullptr; // what kind it has; for the holder
+    // The type of the result, for the holder.
+    const std::type_info* result = nullptr;
 };
 
-// Of a fiber that may go on in another runtime: src/fibers/runtime/fiber_migration.cpp.
+// The state of a fiber that may continue in another runtime:
+// src/fibers/runtime/fiber_migration.cpp.
 struct migration_state {
-    coroutine_stack* stack;       // its body stands there; null once that has returned
-    runtime_core* next = nullptr; // where it wants to go on; told by the body to the code below it
+    // The stack on which the fiber's body runs; null once the body has returned.
+    coroutine_stack* stack;
+    // The runtime that the body asks to continue in. The code that entered the body reads it.
+    runtime_core* next = nullptr;
     bool begun = false;
-    base::spin_lock lock; // guards the runtime, once it is launched
+    // Guards the fiber's runtime_ once the fiber is launched.
+    base::spin_lock lock;
 };
 
-// What most fibers do without.
+// The state that most fibers do not need.
 struct fiber_cold_state {
-    std::array<char, 24> name{}; // stays the first: tools/gdb/sennit.py
+    std::array<char, 24> name{}; // first member: tools/gdb/sennit.py relies on it
     std::shared_ptr<fiber_properties> properties;
-    context* stack = nullptr;    // where it shall begin: one with a larger stack than usual
-    context* location = nullptr; // where it runs, where there is an order; under that one's lock
-    migration_state* migration =
-        nullptr; // null: it stays in its runtime. As it was at the launch until the end
+    // The context on which the fiber begins, if its stack is larger than usual.
+    context* stack = nullptr;
+    // The context on which the fiber runs, under a scheduling order. Guarded by the order's lock.
+    context* location = nullptr;
+    // Null if the fiber stays in its runtime. Does not change between launch and end.
+    migration_state* migration = nullptr;
 };
 
 class fiber_block : public runnable {
-    bool stop_wanted_ = false; // before there was a source; here it takes no room
+    // A stop was requested before stop_ had a state. The member is here because it fills padding.
+    bool stop_wanted_ = false;
 
 public:
     enum class start : std::uint8_t { enqueue, now };
 
-    // `made_at`: the code that makes it, see detail/sys/here.hpp; null: not known.
+    // `made_at`: the address of the code that creates the fiber (detail/sys/here.hpp); null:
+    // unknown.
     fiber_block(runtime_core& runtime, const fiber_type& type, const void* made_at) noexcept
         : runnable(&fiber_block::run_queued), runtime_(&runtime), type_(type), made_at_(made_at) {
         self_.fiber = this;
     }
     fiber_block(const fiber_block&) = delete;
 
-    // Before launch; each may throw std::bad_alloc, and the block is as it was then.
+    // The next four are for use before launch. Each may throw std::bad_alloc, which leaves the
+    // block unchanged.
     void set_name(std::string_view name); // cut to 23 characters
     void set_properties(std::shared_ptr<fiber_properties> properties);
-    void
-    need_stack(std::size_t size); // bytes, at least. Throws std::invalid_argument beyond the limit
-    void pin_to(std::uint16_t where) noexcept { affinity = where; } // see runnable::home
-    // It may change its runtime: its body runs on a side stack of `size` bytes; 0: as many as
-    // usual. Call it last, and not for one that is pinned or needs a stack. Throws
+    // Requires a stack of at least `size` bytes. Throws std::invalid_argument beyond the limit.
+    void need_stack(std::size_t size);
+    void pin_to(std::uint16_t where) noexcept { affinity = where; } // see runnable::affinity
+    // Lets the fiber change its runtime: its body runs on a coroutine stack of `size` bytes; 0: the
+    // usual size. Call it last, and not for a fiber that is pinned or that needs a stack. Throws
     // std::invalid_argument beyond the limit.
     void make_migratable(std::size_t size);
 
-    // Makes it ready. `now`: on a worker of its runtime it runs at once, and the caller goes on
-    // later.
+    // Makes the fiber ready. With `now`, on a worker of the fiber's runtime, the fiber runs
+    // immediately and the caller continues later.
     void launch(start how) noexcept;
 
-    // Before launch: nobody will join it; it frees itself.
-    void detach_unstarted() noexcept { state_.store_rlx(detached_state); } // not shared yet
+    // Before launch: gives up the fiber's join. The fiber frees itself.
+    // Not shared yet.
+    void detach_unstarted() noexcept { state_.store_rlx(detached_state); }
 
-    // Blocks until it has ended; false when the wait ended before (deadline, cancelled scope). A
-    // fiber that nobody has started yet may run inside, on the caller's stack. One caller at a
-    // time, not the fiber itself.
+    // Blocks until the fiber has ended; false if the wait ended earlier (deadline, cancelled
+    // scope). A fiber that has not started yet may run inside this call, on the caller's stack.
+    // Only one caller at a time, and not the fiber itself.
     wake_reason join(const wait_options& options) noexcept;
-    void join() noexcept; // however long it takes; not ended by a cancelled scope
-    bool ended() const noexcept { return state_.load_acq() == ended_state; } // pairs with end
+    // Blocks until the fiber has ended. A cancelled scope does not end the wait.
+    void join() noexcept;
+    // Pairs with end.
+    bool ended() const noexcept { return state_.load_acq() == ended_state; }
 
-    // The holder gives it up: frees it if it has ended, else it frees itself.
+    // The holder gives the fiber up. An ended fiber is freed here; a running fiber frees itself.
     void let_go() noexcept;
-    // The holder frees it; it has ended.
+    // The holder frees the fiber, which has ended.
     void dispose() noexcept { type_.destroy(this); }
-    // Ends the program: nobody will hear of its error, since it `was` detached, for one.
+    // Ends the program, because no joiner will receive the fiber's error. `was` says why, for
+    // example that the fiber was detached.
     [[noreturn]] void fail_unheard(const char* was) noexcept;
 
-    // Goes on in `there`, on a worker of which it returns. By the running fiber, if nothing speaks
-    // against it.
+    // Continues in runtime `there`: returns on a worker of it. The running fiber calls it, after
+    // why_not_migrate() has returned null.
     void migrate_to(runtime_core& there) noexcept;
-    // Null: the running fiber, `who`, which may be none, may do that now. Else what to tell its
-    // author.
+    // Returns null if the running fiber `who` may migrate now; `who` may be null. Otherwise returns
+    // the message for the program's author.
     static const char* why_not_migrate(const fiber_block* who, const runtime_core& there) noexcept;
     bool has_stack(const coroutine_stack& one) const noexcept {
         return cold_ && cold_->migration && cold_->migration->stack == &one;
     }
 
     std::uint64_t id() noexcept;
-    runtime_core& runtime() const noexcept {
-        return *runtime_;
-    } // for its maker before launch, and for itself
+    // For the creator of the fiber before launch, and for the fiber itself.
+    runtime_core& runtime() const noexcept { return *runtime_; }
     const std::type_info& result_type() const noexcept { return *type_.result; }
     strand& self() noexcept { return self_; }
-    static fiber_block* current() noexcept { // null: the caller is no fiber
+    static fiber_block* current() noexcept { // null: the caller is not a fiber
         const strand* me = current_strand();
         return me ? static_cast<fiber_block*>(me->fiber) : nullptr;
     }
 
     const char* name() const noexcept { return cold_ ? cold_->name.data() : ""; }
 
-    // Null: it was given none. For what only the scheduler's lock guards: see change_properties.
+    // Null if the fiber has none. Not for the data that the order's lock guards: see
+    // change_properties.
     const fiber_properties* properties() const noexcept {
         return cold_ ? cold_->properties.get() : nullptr;
     }
     fiber_properties* properties() noexcept { return cold_ ? cold_->properties.get() : nullptr; }
-    // Calls `change(argument)` under the lock of the scheduler's order, and gives the fiber its new
-    // place there.
+    // Calls `change(argument)` under the lock of the scheduling order, and moves the fiber to its
+    // new place there.
     void change_properties(void (*change)(void*), void* argument);
-    // Calls `look(properties, argument)` under that lock, if there are any.
+    // Calls `look(properties, argument)` under the order's lock, if the fiber has properties.
     void look_at_properties(void (*look)(const fiber_properties&, void*) noexcept,
                             void* argument) noexcept;
 
@@ -148,16 +165,18 @@ public:
 
     // The first call allocates and may throw std::bad_alloc.
     std::stop_source& stop_source();
-    bool request_stop() noexcept; // true: nobody had before
-    // Of one that has ended, for its holder: somebody has asked for its source; a stop was
-    // requested before.
+    bool request_stop() noexcept; // true: no stop was requested before
+    // The next two are for the holder of an ended fiber. The first: a stop source was requested.
+    // The second: a stop was requested before there was a source.
     bool has_stop_state() const noexcept { return stop_.stop_possible(); }
     bool stop_wanted() const noexcept { return stop_wanted_; }
 
-    // What this_fiber::get_stop_token() gives, if not of stop_source().
+    // If not null, this_fiber::get_stop_token() returns its result instead of a token of
+    // stop_source().
     std::stop_token (*other_token)(fiber_block&) = nullptr;
 
-    std::exception_ptr error; // what left the closure; for the holder once it has ended
+    // The exception that left the closure. The holder reads it once the fiber has ended.
+    std::exception_ptr error;
 
 protected:
     ~fiber_block() {
@@ -193,13 +212,15 @@ private:
     static constexpr std::uint32_t running_state = 0, watched_state = 1, ended_state = 2,
                                    detached_state = 3;
 
-    // In this order nothing is left between them.
-    runtime_core* runtime_; // a movable one's changes: src/fibers/runtime/fiber_migration.cpp says
-                            // who may read it
+    // In this order the members have no padding between them.
+    // The runtime of a migratable fiber changes: src/fibers/runtime/fiber_migration.cpp says which
+    // code may read it.
+    runtime_core* runtime_;
     strand self_;
     const fiber_type& type_;
     const void* const made_at_;
-    std::int64_t born_ns_; // about when it was launched; nobody asks before
+    // The approximate time of the launch. Not read before the launch.
+    std::int64_t born_ns_;
     base::atomic<std::uint32_t> state_{running_state};
     base::spin_lock lock_; // guards `joiners_`, and `stop_` while it is made
     wait_list joiners_;

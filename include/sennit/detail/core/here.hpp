@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where something was made, for reports.
+// The address of the running code, which reports use to say where an object was made.
 #pragma once
 
 #include "sennit/detail/sys/here.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value that belongs to one activity: a link in the activity's list.
+// One value that belongs to one strand: a node in the strand's list.
 #pragma once
 
 #include "sennit/detail/core/strand.hpp"
@@ -20,10 +20,10 @@ struct local_value {
     local_value* next;
 };
 
-// The head of the running activity's list; on threads that are no workers, of the thread's, which
-// is destroyed with the thread.
+// The head of the running strand's list. On a thread that is not a worker, the head of the thread's
+// list, which is destroyed with the thread.
 local_value*& current_locals() noexcept;
-// Puts one more there.
+// Adds a value to the running strand's list.
 void add_local(local_value& fresh) noexcept;
 
 } // namespace sennit::sched

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail: what is sent to something that handles one piece at a time, and where to.
+// A message: data that is sent to a receiver, which handles one message at a time, and the address
+// of the receiver.
 //
-// Who uses it: actors. The engine's half, the mailbox, is in src/actors/runtime/mailbox.hpp: a
-// runnable that is scheduled when the first mail comes, and handles it on whatever stack its worker
-// is on.
+// Used by actors. The engine's half, the mailbox, is in src/actors/runtime/mailbox.hpp. A mailbox
+// is a runnable. It is scheduled when its first message comes, and it handles messages on the stack
+// that its worker runs on.
 #pragma once
 
 #include <bit>
@@ -18,83 +19,87 @@ namespace sennit::sched {
 class mailbox;
 class runtime_core;
 
-// Whom a life belongs to.
+// The owner of one incarnation of a mailbox.
 struct incarnation_owner {
-    // The life's last turn is over, and its mail gone. The owner may be gone when it returns.
+    // Called after the last batch of the incarnation, when its messages are gone. The owner may be
+    // gone when the call returns.
     void (*const incarnation_ended)(incarnation_owner& me, mailbox& box) noexcept;
 };
 
-// Names a mailbox and one life of it: a value, that keeps nothing alive. Later lives have other
-// generations.
+// Names a mailbox and one incarnation of it. An address is a value and keeps no object alive. Each
+// later incarnation has another generation.
 struct address {
-    std::uint32_t slot = 0; // 0: nobody
+    std::uint32_t slot = 0; // 0: no mailbox
     std::uint32_t generation = 0;
 
     explicit operator bool() const noexcept { return slot != 0; }
     friend bool operator==(const address&, const address&) noexcept = default;
-    friend auto operator<=>(const address&,
-                            const address&) noexcept = default; // some order, for maps
+    // An arbitrary order, for maps.
+    friend auto operator<=>(const address&, const address&) noexcept = default;
 };
 
 enum class [[nodiscard]] delivery : std::uint8_t { sent, full, dead };
 
-// One piece, in front of what it carries. Its memory belongs to whoever has to call `run`, which
-// gives it back.
+// The header of a message, in front of the data that it carries. The code that must call `run` owns
+// the memory, and `run` gives it back.
 struct message_node {
-    // Handles it; `object` is what the receiver's life began with. Null: nobody can, it is only
-    // destroyed. Called once.
+    // Handles the message; `object` is the object with which the receiver's incarnation began.
+    // Null: no receiver can handle the message, which is only destroyed. Called once.
     using function = void (*)(message_node& self, void* object) noexcept;
     constexpr explicit message_node(function what) noexcept : run(what) {}
 
     union {
         message_node* next = nullptr;
-        mailbox*
-            target; // the receiver, while it lies in a worker's hand: src/core/queues/lifo_slot.hpp
-        std::uint32_t slot; // the receiver's, once `fate` is not `sent`
+        // The receiver, while the message lies in a worker's LIFO slot:
+        // src/core/queues/lifo_slot.hpp.
+        mailbox* target;
+        std::uint32_t slot; // the receiver's slot, once `fate` is not `sent`
     };
     function run;
-    address sender;               // who handled something when it was sent
-    std::uint32_t generation = 0; // the receiver's
-    bool urgent : 1 = false;      // goes before what is not, also before what was sent earlier
-    bool counted : 1 = false;     // the receiver's `room` counts it
-    delivery fate : 2 = delivery::sent;     // else: why nobody can handle it
-    bool kept : 1 = false;                  // it is sent again: `sender` stands
+    address sender;               // the receiver that ran when the message was sent
+    std::uint32_t generation = 0; // the receiver's generation
+    // handled before all messages that are not urgent, also before earlier ones
+    bool urgent : 1 = false;
+    bool counted : 1 = false;               // the receiver's `room` counts it
+    delivery fate : 2 = delivery::sent;     // if not `sent`: why no receiver can handle it
+    bool kept : 1 = false;                  // the message is sent again, with the same `sender`
     std::uint32_t prefetch_offset : 24 = 0; // a hint: src/core/policy/prefetch_links.hpp
 
-    // Before `run` with nobody.
+    // Records why no receiver handles the message. Called before `run` with a null object.
     void failed(std::uint32_t whose, delivery why) noexcept {
         slot = whose;
         fate = why;
     }
-    // Whom it was for, once it has failed.
+    // The address of the intended receiver, once the message has failed.
     address receiver() const noexcept {
         return fate == delivery::sent ? address() : address{slot, generation};
     }
 };
 
-// What a mailbox does whose room is taken.
+// The reaction of a mailbox that has no room.
 enum class when_full : std::uint8_t { wait, refuse, drop_newest, drop_oldest };
 
 static_assert(sizeof(message_node) == 32);
 
-// Sends. Mail from one sender to one receiver arrives in the order of the calls. `dead`: the
-// receiver is gone, `full`: it has no room; then the mail is destroyed. Thread-safe, never blocks,
-// never allocates. On a worker of the receiver's runtime, when the receiver's last turn was there:
-// no locked instruction.
+// Sends a message. Messages from one sender to one receiver arrive in the order of the calls.
+// `dead`: the receiver is gone; `full`: it has no room. In both cases the message is destroyed.
+// Thread-safe, never blocks, never allocates. Needs no locked instruction on a worker of the
+// receiver's runtime on which the receiver's last batch ran.
 delivery deliver(address to, message_node& one) noexcept;
 
-// The same, but where a full mailbox lets its senders wait, the caller does: blocks, until there is
-// room, the receiver is gone, or the caller's scope is cancelled: nothing then, and the mail is the
-// caller's still.
+// Sends a message like deliver, but waits for room in a full mailbox that lets its senders wait.
+// The call blocks until there is room, the receiver is gone, or the caller's scope is cancelled. In
+// the last case it returns nothing, and the message still belongs to the caller.
 [[nodiscard]] std::optional<delivery> deliver_waiting(address to, message_node& one) noexcept;
 
-// The same as deliver, whether there is room or not.
+// Sends a message like deliver, whether there is room or not.
 delivery deliver_uncounted(address to, message_node& one) noexcept;
 
 // Whether that life has not ended. May be outdated when it returns.
+// True if the incarnation has not ended. The answer may be outdated when the call returns.
 bool alive(address who) noexcept;
 
-// Who handles something on the calling context; nobody: a null address.
+// The receiver that runs on the calling context; a null address if there is none.
 address current_receiver() noexcept;
 
 } // namespace sennit::sched

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler's clock, for models that adapt to how long their pieces of work take.
+// The scheduler's clock, for models that adapt to the duration of their tasks.
 #pragma once
 
 #include <cstdint>
 
 namespace sennit::sched {
 
-// Nanoseconds since some fixed point; never goes back. About 20 ns a call.
+// Nanoseconds since some fixed point. The clock never runs backwards. About 20 ns per call.
 std::int64_t now_ns() noexcept;
 
 } // namespace sennit::sched

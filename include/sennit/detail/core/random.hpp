@@ -6,7 +6,8 @@
 
 namespace sennit::sched {
 
-// 0 to n-1; n > 0. The worker's own generator; on other threads one from the clock.
+// Returns a number from 0 to n-1; n > 0. A worker uses its own generator; another thread uses the
+// clock.
 std::uint32_t random_below(std::uint32_t n) noexcept;
 
 } // namespace sennit::sched

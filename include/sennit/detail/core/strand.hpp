@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is running: the identity that locks are owned by, and what belongs to one strand of execution
-// wherever it runs.
+// The running strand: the identity that owns locks, and the state that belongs to one thread of
+// execution wherever it runs.
 //
-// A fiber is an activity; so is each body that a runtime runs, each stolen child, and each thread
-// that is no worker. The running thread's hot line points to it; a context that is left takes it
-// along. What a context runs by plain call (an unstolen fork) belongs to the caller's activity.
+// A fiber is a strand. So is each body that a runtime runs, each stolen child, and each thread that
+// is not a worker. The running thread's TLS line points to its strand; a suspended context takes
+// its strand along. Code that a context runs by plain call (an unstolen fork) belongs to the
+// caller's strand.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -20,42 +21,44 @@ struct local_value;  // see sennit/fiber_local.hpp
 struct wait_options; // see sennit/detail/core/wait.hpp
 
 struct alignas(16) strand {
-    base::atomic<std::uint64_t> id{0}; // 0: none was asked for yet; see number_of
-    cancel_scope* scope = nullptr;     // innermost; what ends its waits
+    base::atomic<std::uint64_t> id{0}; // 0: not assigned yet; see number_of
+    cancel_scope* scope = nullptr;     // the innermost scope, which can end the strand's waits
     local_value* locals = nullptr;     // newest first
     void* fiber = nullptr;             // the fiber's control block; null: this is no fiber
-    const wait_options* waits_for =
-        nullptr;   // what a blocked one is blocked in; in its frame; for reports
-    strand* outer; // who goes on with this stack when this one ends; written when it begins; for
-                   // reports
+    // The wait in which a blocked strand is blocked, in the frame of the wait; for reports.
+    const wait_options* waits_for = nullptr;
+    // The strand that continues on this stack when this strand ends. Written when this strand
+    // begins; for reports.
+    strand* outer;
 };
 
-// The running one. Null on a thread that is no worker and has none.
+// The running strand. Null on a thread that is not a worker and has none.
 inline strand* current_strand() noexcept {
     return static_cast<strand*>(sys::tls_strand());
 }
 
-// The same; on a thread that has none, what the thread keeps instead (its identity is not that
-// address).
+// The strand of a thread that has none in its TLS line. Its address is not the thread's identity.
 strand& strand_of_thread() noexcept;
-inline strand& strand_or_thread(strand* running) noexcept { // of `current_strand()`
+// `running` is the value of current_strand().
+inline strand& strand_or_thread(strand* running) noexcept {
     return running ? *running : strand_of_thread();
 }
 inline strand& this_strand() noexcept {
     return strand_or_thread(current_strand());
 }
 
-// An address that no other activity has while this one lives, also on threads that are no workers.
-// Multiple of 16.
-inline void* identity_of(strand* running) noexcept { // of `current_strand()`
+// Returns an address that no other strand has while this strand lives, also on threads that are not
+// workers. It is a multiple of 16.
+// `running` is the value of current_strand().
+inline void* identity_of(strand* running) noexcept {
     return running ? running : sys::tls_identity();
 }
 inline void* current_identity() noexcept {
     return identity_of(current_strand());
 }
 
-// `self` goes on with this stack until end_strand. A snapshot may halt the thread between any two
-// instructions and follows `outer`, so it is written first.
+// `self` runs on this stack until end_strand. A snapshot may suspend the thread between any two
+// instructions and follow `outer`, so `outer` is written first.
 inline void begin_strand(strand& self) noexcept {
     self.outer = current_strand();
     sys::tls_set_strand(&self);
@@ -64,37 +67,39 @@ inline void end_strand(strand& self) noexcept {
     sys::tls_set_strand(self.outer);
 }
 
-// Makes `next` the running one and returns the one before. Whoever does so puts it back on the same
-// stack.
+// Makes `next` the running strand and returns the previous one. The caller must restore the
+// previous one on the same stack.
 inline strand* exchange_strand(strand* next) noexcept {
     strand* before = current_strand();
     sys::tls_set_strand(next);
     return before;
 }
 
-// The running activity's number, unique in the process; given at the first call.
+// The running strand's number, unique in the process. Assigned at the first call.
 std::uint64_t current_id() noexcept;
 
-// Anybody's number, while it lives; given at the first call. Any thread, with any lock.
+// The number of a live strand. Assigned at the first call. Any thread may call it, with any lock
+// held.
 std::uint64_t number_of(strand& who) noexcept;
 
-// A number nobody had before.
+// Returns a number that no strand has had before.
 std::uint64_t fresh_id() noexcept;
 
-// The first of `count` such numbers, of at most 2^20.
+// Returns the first of `count` consecutive fresh numbers; at most 2^20.
 std::uint64_t fresh_ids(std::uint64_t count) noexcept;
 
-// Destroys its locals, newest first, those that the destructors make included.
+// Destroys the strand's locals, newest first, including the locals that their destructors create.
 void destroy_all_locals(strand& ended) noexcept;
 inline void destroy_locals(strand& ended) noexcept {
     if (ended.locals) [[unlikely]]
         destroy_all_locals(ended);
 }
 
-// An activity for as long as the object lives; for bodies that are no fibers.
+// A strand that lives as long as the object; for bodies that are not fibers.
 class strand_frame {
 public:
-    // In `scope`, which outlives it and in which nobody else waits meanwhile; null: in none.
+    // Starts a strand in `scope`, which must outlive it and in which no other strand waits
+    // meanwhile; null: in no scope.
     explicit strand_frame(cancel_scope* scope = nullptr) noexcept;
     ~strand_frame();
     strand_frame(const strand_frame&) = delete;

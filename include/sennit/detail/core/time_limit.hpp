@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cancel scope with a deadline, around what the running activity does while the object lives.
+// A cancel scope with a deadline, around the code that the running strand executes while the object
+// lives.
 #pragma once
 
 #include "sennit/detail/core/cancel_scope.hpp"
@@ -16,9 +17,9 @@ public:
     ~time_limit();
     time_limit(const time_limit&) = delete;
 
-    // What a `cancelled` from inside means: its own deadline has come, not only one above, and
-    // nobody has cancelled what is around it. Who has, counts, whichever came first: what unwinds
-    // may take longer than the limit.
+    // Says how to interpret a `cancelled` exception from inside: true if the own deadline has come
+    // and no enclosing scope was cancelled by a call. Such a call counts even if the deadline came
+    // first, because unwinding may take longer than the limit.
     bool expired() const noexcept {
         return deadline_ns_ != never && now_ns() >= deadline_ns_ && !scope_.cancel_called();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two timed forms that the standard wants of a lock, over one `bool lock_until(std::int64_t
-// deadline_ns)`.
+// The two timed operations that the standard requires of a lock, built on one `bool
+// lock_until(std::int64_t deadline_ns)`.
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an activity blocks when more than one event may end the wait: sources, a deadline, a
-// cancelled scope, a stop token. And the simple case, in which one source alone may.
+// Blocking for a strand whose wait more than one event may end: sources, a deadline, a cancelled
+// scope, a stop token. And the simple case, in which only one source may end the wait.
 //
-// Every lock, signal, channel and future of the library blocks through here; each keeps a list of
-// `wait_entry` under its own lock, and does not care whether a fiber, a forked child or a plain
-// thread waits.
+// Every lock, signal, channel and future of the library blocks through this header. Each of them
+// keeps a list of `wait_entry` under its own lock. It does not matter whether a fiber, a forked
+// child or a plain thread waits.
 //
-// State of a wait_point: preparing (may be claimed, sleeps not yet); waiting (saved completely: who
-// claims it wakes it); else the result, written once by whoever claimed it.
+// State of a wait_point: preparing (may be claimed, does not sleep yet); waiting (saved completely:
+// the claimant must wake it); otherwise the result, which the claimant wrote once.
 //
-// Protocol. Who wants to end a wait claims it: one compare-and-swap from preparing or waiting to
-// the result. The winner wakes it if it was waiting; a loser must not touch it again. A source
-// claims under its own lock, and the waiter takes that lock to remove its entry before its frame
-// dies, so a loser's look at the entry is always at living memory. What the winner writes for the
+// Protocol. To end a wait, a thread claims it, with one compare-and-swap from preparing or waiting
+// to the result. The winner wakes the wait if its state was waiting; a loser must not touch it
+// again. A source claims under its own lock. The waiter takes that lock to remove its entry before
+// its frame ends, so a loser always reads the entry in living memory. The winner writes its result
+// for the waiter (such as a channel's value) before it leaves that lock or wakes. A wait that only
+// one source can end (`sole`) needs no claim: the source's lock decides.
 // waiter (a channel's value) it writes before it leaves that lock or wakes. A wait that only one
 // source can end (`sole`) needs no claim: the source's lock decides.
 #pragma once
@@ -31,7 +33,7 @@ namespace sennit::sched {
 
 class cancel_scope;
 
-// Why a wait ended; `source + i`: by the waiter's entry i.
+// The reason why a wait ended; `source + i`: through the waiter's entry i.
 enum class wake_reason : std::uint32_t {
     preparing,
     waiting,
@@ -47,17 +49,18 @@ struct wait_point : waiter {
     base::atomic<std::uint32_t> state{static_cast<std::uint32_t>(wake_reason::preparing)};
     const bool sole;
     wake_reason reason() const noexcept {
+        // Pairs with claim.
         return static_cast<wake_reason>(state.load_acq());
-    } // pairs with claim
+    }
 };
 
-// One place in one source's list. The list's lock guards it.
+// The waiter's place in the list of one source. The lock of that list guards it.
 struct wait_entry : base::list_node {
     wait_entry(wait_point& whose, unsigned source = 0, void* given = nullptr) noexcept
         : point(whose), number(source), data(given) {}
     wait_point& point;
     unsigned number;
-    void* data; // the source's own: where a value goes
+    void* data; // belongs to the source: where a value is stored
     bool queued = false;
     wake_reason why() const noexcept {
         return static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + number);
@@ -74,28 +77,29 @@ inline void dequeue(wait_list& list, wait_entry& entry) noexcept {
     entry.queued = false;
 }
 
-// Whether the caller may end the wait, and whether it must then wake it.
+// The result of a claim: whether the caller may end the wait, and whether it must then wake it.
 enum class claim_result { lost, wake_it, leave_it };
 claim_result claim(wait_point& point, wake_reason why) noexcept;
 
-// For a source, under its lock: takes entries off the list until one can be claimed. Null: nobody
-// waits. The caller hands over what it has to hand over and then calls `end_wait` with the answer,
+// For a source, under its lock: removes entries from the list until one can be claimed. Null: there
+// is no waiter. The caller transfers its value, if any, and then calls `end_wait` with the result,
 // inside or outside its lock.
 struct claimed { // 16 bytes, so that it is returned in registers
     wait_entry* entry = nullptr;
-    bool asleep = false; // if not, the entry may be gone once the source's lock is free
+    bool asleep = false; // if false, the entry may be gone once the source's lock is free
     explicit operator bool() const noexcept { return entry != nullptr; }
 };
-// The first one, which waits for nothing else.
+// Claims the first entry, whose waiter waits for nothing else.
 inline claimed claim_sole(wait_list& list) noexcept {
     wait_entry& entry = *list.pop_front();
     entry.queued = false;
-    entry.point.state.store_rlx(
-        static_cast<std::uint32_t>(entry.why())); // orders nothing: the wake does
+    // orders nothing: the wake does
+    entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why()));
     return {&entry, true};
 }
-claimed claim_contended(wait_list& list, std::size_t most) noexcept; // the rest of claim_first
-// Looks at `most` entries, and takes those off whose wait has ended otherwise.
+// the slow path of claim_first
+claimed claim_contended(wait_list& list, std::size_t most) noexcept;
+// Looks at up to `most` entries, and removes those whose wait has ended otherwise.
 inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcept {
     const wait_entry* entry = list.front();
     if (!entry || most == 0) return {};
@@ -104,8 +108,8 @@ inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcep
 inline void end_wait(const claimed& one) noexcept {
     if (one.asleep) wake(one.entry->point);
 }
-// Claims under a source's lock now, wakes when it dies: declared before the guard of that lock, it
-// does so after it.
+// Claims waiters under a source's lock, and wakes them in its destructor. Declared before the guard
+// of that lock, it wakes after the lock is released.
 class wake_ups {
 public:
     wake_ups() noexcept = default;
@@ -114,7 +118,7 @@ public:
     }
     wake_ups(const wake_ups&) = delete;
 
-    // False: nobody waits.
+    // False: there is no waiter.
     bool take_first(wait_list& list) noexcept {
         const claimed one = claim_first(list);
         add(one);
@@ -132,31 +136,32 @@ private:
     base::intrusive_queue<waiter> asleep_;
 };
 
-// Claims and wakes them all, under the list's lock.
+// Claims and wakes all waiters of the list, under the list's lock.
 inline void wake_all(wait_list& list) noexcept {
     wake_ups().take_all(list);
 }
 
 struct wait_options {
     std::int64_t deadline_ns = never;
-    bool cancellable = true;   // a cancelled scope ends the wait
-    const char* what = "wait"; // for reports, as the two below; each kind of wait has its own
-    const void* on = nullptr;  // the object; null: none
-    // The identity (detail/core/activity.hpp) that has to act before the wait can end, of who is
-    // waited for by name; null: whoever it may be. Called while the waiter is blocked and all
-    // workers are halted: takes no lock.
+    bool cancellable = true; // a cancelled scope ends the wait
+    // for reports, as `on` and `holder`; each kind of wait has its own text
+    const char* what = "wait";
+    const void* on = nullptr; // the object; null: none
+    // Returns the identity (detail/core/strand.hpp) that must act before the wait can end, if
+    // exactly one can; null: any strand may end the wait. Called while the waiter is blocked and
+    // all workers are suspended, so it takes no lock.
     const void* (*holder)(const void* on) noexcept = nullptr;
 };
 
-// Blocks the calling context or thread until the point is claimed, and returns why it was.
-// `publish(argument)` is called when the caller is saved completely: there it releases the lock
-// under which it put its entry into a list. If the point was visible to sources before (several
-// sources, no lock held), `publish` may be null. The caller then takes its entries off the lists:
-// those that did not end the wait are still there.
+// Blocks the calling context or thread until the point is claimed, and returns the reason.
+// `publish(argument)` is called when the caller is saved completely. There it releases the lock
+// under which it put its entry into a list. `publish` may be null if the point was visible to
+// sources before (several sources, no lock held). The caller then removes its entries from the
+// lists: all entries but the one that ended the wait are still there.
 wake_reason wait(wait_point& point, void (*publish)(void*) noexcept, void* argument,
                  const wait_options& options = {}) noexcept;
 
-// The same with a lock that is held and shall be released.
+// Like wait, and releases the lock `held` when the caller is saved completely.
 wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
                            const wait_options& options = {}) noexcept;
 
@@ -166,19 +171,19 @@ wake_reason wait_unlocking(wait_point& point, base::spin_lock& held,
 wake_reason block(wait_list& list, base::spin_lock& held, const wait_options& options = {},
                   void* data = nullptr, bool first = false) noexcept;
 
-// Whether what the caller waits for may come about while it keeps its processor: false on a
-// runtime's only worker.
+// Whether the awaited event may happen while the caller keeps its processor: false on a runtime's
+// only worker.
 bool others_run() noexcept;
 
-// The innermost scope of the running activity; null: none.
+// The innermost scope of the running strand; null: none.
 inline cancel_scope* current_scope() noexcept {
     return this_strand().scope;
 }
-// Whether the running activity is in a scope that may be cancelled.
+// True if the running strand is in a scope that may be cancelled.
 inline bool in_cancel_scope() noexcept {
     return current_scope() != nullptr;
 }
-// True when the running activity's scope is cancelled.
+// True if the running strand's scope is cancelled.
 bool cancellation_requested() noexcept;
 
 } // namespace sennit::sched

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How something blocked is made ready again, whatever it is: a context, or a thread that is no
-// worker.
+// The handle by which a blocked context, or a blocked thread that is not a worker, is made ready
+// again.
 //
-// Lives in the frame of whoever waits. Mutexes, channels and joins keep lists of waiters and do not
-// care who waits.
+// It lives in the frame of the blocked code. Mutexes, channels and joins keep lists of waiters, and
+// do not depend on the kind of waiter.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -20,7 +20,8 @@ struct waiter : base::list_node {
     base::atomic<std::uint32_t> signal{0}; // 1: woken
 };
 
-// Makes it ready. Thread-safe; once for each wait. The waiter may be gone when this returns.
+// Makes the waiter ready. Thread-safe; called once for each wait. The waiter may be gone when the
+// call returns.
 void wake(waiter& who) noexcept;
 
 } // namespace sennit::sched

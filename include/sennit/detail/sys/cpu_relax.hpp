@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the processor that this thread spins: saves power and leaves the core to its sibling.
+// Tells the processor that this thread spins. That saves power and leaves the core to its sibling.
 #pragma once
 
 #ifdef SENNIT_SIMULATOR
@@ -12,7 +12,7 @@ namespace sennit::sys {
 
 inline void cpu_relax() noexcept {
 #if defined(SENNIT_SIMULATOR)
-    sim::hooks::pause(); // others shall go on
+    sim::hooks::pause(); // lets the explorer run other threads
 #elif defined(__x86_64__)
     asm volatile("pause");
 #elif defined(__aarch64__)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of the code that runs, for reports (where something was made), and of the stack. One
-// instruction each.
+// The address of the running code, which reports use to say where an object was made, and an
+// address in the running stack. One instruction each.
 #pragma once
 
 namespace sennit::sys {
 
-// In an always-inline function: an address in its caller, which addr2line -i knows.
+// Returns the address of the current instruction. In an always-inline function that address lies in
+// its caller, and addr2line -i resolves it.
 [[gnu::always_inline]] inline const void* here() noexcept {
     const void* address;
 #if defined(__x86_64__)
@@ -18,8 +19,9 @@ namespace sennit::sys {
     return address;
 }
 
-// Somewhere in the caller's stack frame. Not __builtin_frame_address: that makes clang keep a frame
-// pointer, which is one more load to wait for after a jump.
+// Returns an address in the caller's stack frame. It does not use __builtin_frame_address on
+// x86-64, because that makes clang keep a frame pointer: one more load that the processor must wait
+// for after a jump.
 [[gnu::always_inline]] inline const void* stack_pointer() noexcept {
 #if defined(__x86_64__)
     const void* address;

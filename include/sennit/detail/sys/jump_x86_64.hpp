@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack jump for x86-64 (System V ABI), for sys/switch.hpp and for side stacks.
+// The stack jump for x86-64 (System V ABI), used by sys/switch.hpp and by coroutine stacks.
 //
-// Layout at a saved stack pointer, upwards: address to go on at, frame pointer, 128 bytes that may
-// be a red zone. Control-flow protection: the landing point carries endbr64 in code that is
-// compiled for it. Shadow stacks are not switched; a process that runs with user shadow stacks on
-// is refused at the start of a runtime
-// (`shadow_stack_active`).
+// Layout at a saved stack pointer, upwards: the address to continue at, the frame pointer, and 128
+// bytes that may be a red zone. Control-flow protection: the landing point carries endbr64 in code
+// that is compiled for it. Shadow stacks are not switched; the start of a runtime refuses a process
+// that runs with user shadow stacks (`shadow_stack_active`).
 //
-// It is here, and always inline, because a function that is entered on one stack and returned from
-// on the other spoils the processor's stack of return addresses: 8 ns for each return (EPYC), twice
-// in a turn of a coroutine.
+// The jump is in a header and always inline. A function that is entered on one stack and returned
+// from on another spoils the processor's stack of return addresses. Each such return costs 8 ns
+// (EPYC), and a round trip to a coroutine has two.
 #pragma once
 
 namespace sennit::sys {
 
-// The two halves of a jump: noting where to go on, and going. In between a register may be loaded
-// for the other side.
+// The two halves of a jump: save the address to continue at, then jump. Between the halves, a
+// register may be loaded for the other side.
 #define SENNIT_JUMP_FROM                                                                           \
     "leaq -128(%%rsp), %%rsp\n\t"                                                                  \
     "pushq %%rbp\n\t"                                                                              \
@@ -32,7 +31,7 @@ namespace sennit::sys {
     "popq %%rax\n\t"                                                                               \
     "jmpq *%%rax\n\t" SENNIT_JUMP_LANDING "popq %%rbp\n\t"                                         \
     "leaq 128(%%rsp), %%rsp\n\t"
-// All registers but the operands: the compiler saves those that are live.
+// The clobber list names all registers but the operands, so the compiler saves the live ones.
 #ifdef __AVX512F__
 #define SENNIT_JUMP_WIDE_REGISTERS                                                                 \
     , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",    \
@@ -54,9 +53,9 @@ namespace sennit::sys {
                  : "rcx", SENNIT_JUMP_CLOBBERS);
 }
 
-// As jump, and tells whoever is there where we stand, in a register. Returns what it is told by who
-// jumps back, by this or the next function: so the way to the other side need not be read from
-// memory that is found through the stack.
+// Like jump, and passes this side's saved stack pointer to the other side in a register. Returns
+// the value that the side that jumps back passes, through this function or jump_telling. So the
+// stack pointer of the other side need not be read from memory that is found through the stack.
 [[gnu::always_inline]] inline void* jump_told(void** from_sp, void* to_sp) noexcept {
     void* told;
     asm volatile(SENNIT_JUMP_FROM "movq %%rsp, %[told]\n\t" SENNIT_JUMP_TO
@@ -66,7 +65,7 @@ namespace sennit::sys {
     return told;
 }
 
-// As jump_told, but tells `what`.
+// Like jump_told, but passes `what` to the other side.
 [[gnu::always_inline]] inline void* jump_telling(void** from_sp, void* to_sp, void* what) noexcept {
     asm volatile(SENNIT_JUMP_FROM SENNIT_JUMP_TO
                  : [from] "+D"(from_sp), [to] "+S"(to_sp), "+c"(what)

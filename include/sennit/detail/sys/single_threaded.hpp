@@ -1,31 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the calling thread is in company: while one thread alone works with the library, its
-// locks and hand-overs need no locked instruction (7 ns each on a Xeon, and they wait for all
-// stores before them).
+// Single-thread mode: elides the locked instructions of locks and hand-overs while only one thread
+// works with the library. A locked instruction costs 7 ns on a Xeon, and it waits for all earlier
+// stores.
 //
-// Who is a member. A thread becomes one at its first lock, and is one until it ends, or says that
-// it will touch nothing for a while (`unregister_this_thread`: before it sleeps). A member that is
-// the only one, and a worker, may `try_become_exclusive`: it then does what needs atomicity between
-// `begin_exclusive` and `end_exclusive`, a handful of plain loads and stores.
+// Registration. A thread registers at its first lock. It stays registered until it ends, or until
+// it declares that it will touch nothing for a while (`unregister_this_thread`, before it sleeps).
+// A worker that is the only registered thread may call `try_become_exclusive`. It then performs its
+// atomic updates between `begin_exclusive` and `end_exclusive`, as a handful of plain loads and
+// stores.
 //
-// Protocol. One that joins ends the other's solitude: it writes `shared` into the other's word,
-// makes every thread pass a barrier (membarrier), and waits until the other is not `busy`. The
-// other says `busy`, then looks at its word: Dekker's pattern with the fence moved to the side that
-// hardly ever comes, as in core/queues/biased_lock.hpp. So either the joining thread sees `busy`
-// and waits, or the other sees that it is alone no more and takes the locked instruction. What the
-// other wrote is carried by `busy` going to 0 (release, acquire); what members wrote before they
-// left, by the company's gate and the word that says `exclusive` (the same). Between members all is
-// as if this file were not there. Whoever writes a word by `elidable`, or between those two, must
-// do so by that only, or before it is shared; a thread that is no member may read it. Orders are
-// those of the names. A word that is told by a futex or guards against a thread that never joins
-// does not belong here.
+// Protocol. The *exclusive thread* enters:
+// E1. It sets its `busy` word.
+// E2. It looks at its `mode` word. If the mode is still `exclusive`, it uses plain loads and
+//     stores. Otherwise it clears `busy` and takes the locked instruction.
+// E3. It clears `busy` (release) when its section ends.
+// A *registering thread* ends the exclusive mode:
+// R1. It writes `shared` into the exclusive thread's `mode` word.
+// R2. It makes every thread pass a barrier (membarrier).
+// R3. It waits until `busy` of the exclusive thread is 0 (acquire).
 //
-// Cost, alone: two loads and two stores of the own line; in company: a load more than the locked
-// instruction. Joining: some 30 ns, and 1 to 20 us if it ends a solitude: 32 of them in a row, then
-// one in 2 ms at most. Elsewhere than on x86-64, where there is no membarrier, and under
-// ThreadSanitizer all threads are in company always. (Code with and code without ThreadSanitizer
-// cannot be linked: see sennit/detail/sys/worker_tls.hpp.) After the single-threaded modes of
-// libc's and libstdc++'s locks, which end for good with the first thread. Tested by
+// Why it is correct. E1, E2 and R1, R2, R3 are Dekker's pattern, with the fence moved to the side
+// that runs rarely, as in core/queues/biased_lock.hpp. So either the registering thread sees `busy`
+// in R3 and waits, or the exclusive thread sees `shared` in E2 and takes the locked instruction. E3
+// and R3 publish the writes of the exclusive thread. The gate and the word that says `exclusive`,
+// also with release and acquire, publish the writes that other threads made before they
+// unregistered. In shared mode, all operations behave as if this file did not exist. A word that is
+// written through `elidable`, or between `begin_exclusive` and `end_exclusive`, must be written
+// only in that way, or before it is shared. An unregistered thread may read it. The memory orders
+// are the ones in the names. A word that a futex waits on, or that guards against a thread that
+// never registers, must not use this file.
+//
+// Cost. In exclusive mode: two loads and two stores of the thread's own cache line. In shared mode:
+// one load more than the locked instruction. Registering costs about 30 ns, and 1 to 20 us if it
+// ends exclusive mode. Exclusive mode may end 32 times in a row, after that at most once in 2 ms.
+//
+// On processors other than x86-64, where membarrier is not available, and under ThreadSanitizer,
+// all threads are always in shared mode. (Code with and without ThreadSanitizer cannot be linked
+// together: see sennit/detail/sys/worker_tls.hpp.) The design follows the single-threaded modes of
+// the locks in libc and libstdc++, which end for good when the first thread starts. Tested by
 // tests/unit/base/single_threaded_test.cpp, explored by tests/sim.
 #pragma once
 
@@ -40,24 +52,31 @@
 
 namespace sennit::base {
 
-// A thread's own.
+// The registration of one thread. It is a thread-local of that thread.
 struct thread_registration {
     enum : std::uint32_t { unregistered, exclusive, shared };
-    atomic<std::uint32_t> mode{
-        unregistered};             // +0: written by the thread, and by who ends its solitude
-    atomic<std::uint32_t> busy{0}; // +4: written by the thread
-    bool wants_exclusive = false;  // the thread's
+    // Offset 0. Written by the thread itself, and by a registering thread that ends the exclusive
+    // mode.
+    atomic<std::uint32_t> mode{unregistered};
+    // Offset 4. Written only by the thread itself.
+    atomic<std::uint32_t> busy{0};
+    // True once the thread has asked for exclusive mode. Only the thread itself accesses it.
+    bool wants_exclusive = false;
 
-    // True: it is alone until `end_exclusive`. False: it is in company, or has to join it.
+    // True: the thread is exclusive until `end_exclusive`. False: it is in shared mode, or it is
+    // not registered.
     bool begin_exclusive() noexcept {
-        if (mode.load_rlx() != exclusive) return false; // a hint
-        busy.store_rlx(1);                              // pairs with the barrier of who joins
+        // A hint: the second look decides.
+        if (mode.load_rlx() != exclusive) return false;
+        busy.store_rlx(1); // pairs through the barrier in single_thread_mode::revoke_exclusive
         compiler_barrier();
-        if (mode.load_acq() == exclusive) return true; // with leave, and through that barrier
-        busy.store_rlx(0);                             // carries nothing: it has done nothing
+        // Pairs with the release of the gate's grant, and through that barrier with
+        // revoke_exclusive.
+        if (mode.load_acq() == exclusive) return true;
+        busy.store_rlx(0); // orders nothing: the thread has written nothing
         return false;
     }
-    void end_exclusive() noexcept { busy.store_rel(0); } // pairs with who waits for it
+    void end_exclusive() noexcept { busy.store_rel(0); } // pairs: revoke_exclusive
 };
 
 #ifdef SENNIT_NO_LOCK_ELISION
@@ -76,20 +95,24 @@ inline void reset_registration_after_fork() noexcept {}
 
 #else
 
-// In src/sys/single_threaded.cpp. None of them may be called with a lock of the library held.
-void register_this_thread() noexcept; // the calling thread becomes a member; if it is one, nothing
-void unregister_this_thread() noexcept; // is one no more, until it joins again
-// A worker's, now and then; `now_ns` of the coarse clock. Two loads, as a rule.
+// The next four are defined in src/sys/single_threaded.cpp. A caller must not hold a lock of the
+// library.
+// Registers the calling thread. Does nothing if the thread is registered.
+void register_this_thread() noexcept;
+// Unregisters the calling thread until it registers again.
+void unregister_this_thread() noexcept;
+// Asks for exclusive mode. A worker calls it from time to time; `now_ns` is a time of the coarse
+// clock. Usually costs two loads.
 void try_become_exclusive(std::int64_t now_ns) noexcept;
-void reset_registration_after_fork() noexcept; // in the child
+// Resets the registration in the child after fork().
+void reset_registration_after_fork() noexcept;
 
 extern "C" {
 [[gnu::visibility(
     "default")]] extern constinit thread_local thread_registration sennit_thread_registration;
 }
 
-// The thread-local is named by assembly only, for the reason that sennit/detail/sys/worker_tls.hpp
-// gives.
+// Only assembly names the thread-local, for the reason that sennit/detail/sys/worker_tls.hpp gives.
 #if defined(SENNIT_SHARED) || (defined(__PIC__) && !defined(__PIE__))
 #define SENNIT_THREAD_REGISTRATION_VIA_GOT 1
 #endif
@@ -104,8 +127,8 @@ extern "C" {
 #endif
 }
 
-// True: the thread is alone until `end_exclusive`. False: it is in company, or no member yet
-// (`this_thread_registered`).
+// True: the thread is exclusive until `end_exclusive`. False: it is in shared mode, or it is not
+// registered yet (`this_thread_registered`).
 [[gnu::always_inline]] inline bool begin_exclusive() noexcept {
 #ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
@@ -151,8 +174,8 @@ unregistered:
 
 #endif
 
-// `elidable(word).cas_acq(…)` is the word's own operation of that name, or while the thread is
-// alone a load and a store.
+// `elidable(word).cas_acq(…)` is the word's own operation of that name in shared mode. In exclusive
+// mode it is a load and a store.
 #ifdef SENNIT_SIMULATED_ATOMICS
 
 template <class T>
@@ -181,7 +204,7 @@ public:
     }
     [[gnu::always_inline]] T fetch_sub_acq_rel(T delta) noexcept {
         if (!enter()) return word_.fetch_sub_acq_rel(delta);
-        const T seen = word_.load_acq(); // pairs as the locked instruction would
+        const T seen = word_.load_acq(); // pairs like the locked instruction
         word_.store_rel(static_cast<T>(seen - delta));
         end_exclusive();
         return seen;
@@ -195,10 +218,10 @@ private:
         return false;
     }
     [[gnu::always_inline]] bool cas_elided(T& expected, T desired) noexcept {
-        const T seen = word_.load_acq(); // pairs as the locked instruction would
+        const T seen = word_.load_acq(); // pairs like the locked instruction
         const bool same = seen == expected;
         if (same)
-            word_.store_rel(desired); // as above
+            word_.store_rel(desired); // pairs like the locked instruction
         else
             expected = seen;
         end_exclusive();

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hot line: the one thread-local cache line that every fork and join touches.
+// The worker TLS line: the one thread-local cache line that every fork and join touches.
 //
-// It holds where the running context's fork stack ends (`head`), where its private part begins
-// (`split`), whether a thief asks for work (`steal_requested`), and who runs here.
-// `detail/core/fork_stack.hpp` says what the words mean and argues the protocol; this header only
-// knows how to reach them without a trap:
+// It holds the end of the running context's fork stack (`head`), the start of the private part of
+// that stack (`split`), a thief's request for work (`steal_requested`), and the running strand.
+// `detail/core/fork_stack.hpp` defines the words and argues the protocol. This header only reaches
+// the words without the following trap.
 //
-// Compilers cache the *address* of a thread-local over a call, and a call may suspend and go on in
-// another thread (llvm #98479, #111257, GCC PR26461). So no C++ expression here ever names the
-// thread-local. On x86-64 every access is one volatile instruction relative to %fs; on other
-// processors, and under ThreadSanitizer, which must see the accesses, the address is taken afresh
-// by a volatile instruction or an opaque call and used once.
+// Compilers cache the *address* of a thread-local over a call, and a call may suspend and continue
+// in another thread (llvm #98479, #111257, GCC PR26461). So no C++ expression here names the
+// thread-local. On x86-64 every access is one volatile instruction relative to %fs. On other
+// processors, and under ThreadSanitizer, which must see the accesses, a volatile instruction or an
+// opaque call computes the address for each use.
 //
-// Threads that are no workers see the initial values: `head` is null, which a fork tests before it
-// writes its slot.
+// Threads that are not workers see the initial values: `head` is null, and a fork tests for null
+// before it writes its slot.
 //
-// Cost on x86-64: one instruction an access (two in code for shared libraries). Measured on
-// fib(39), one worker, Zen 4: 0.259 s (g++ 12) and 0.287 s (clang 19), where a pointer to the
-// context held in a register takes 0.305 and 0.304 s, and one re-read for each access 0.318 and
-// 0.304 s.
+// Cost on x86-64: one instruction for each access (two in code for shared libraries). Measured on
+// fib(39), one worker, Zen 4: 0.259 s (g++ 12) and 0.287 s (clang 19). A pointer to the context
+// that is held in a register takes 0.305 and 0.304 s, and a pointer that is read again for each
+// access takes 0.318 and 0.304 s.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -35,19 +35,25 @@
 namespace sennit::sys {
 
 struct alignas(base::cache_line) worker_tls {
-    base::atomic<void*> head{nullptr}; // +0:  first free slot of the running context's fork stack;
-                                       // owner writes, thieves read
-    base::atomic<void*> split{
-        nullptr}; // +8:  first private slot; owner writes, a forcing thief its claim
-    base::atomic<std::uint32_t> steal_requested{
-        0};                 // +16: not zero: take the slow path; thieves set, owner clears
-    void* worker = nullptr; // +24: engine's worker of this thread; owner only
-    base::atomic<void*> context{nullptr}; // +32: context that runs here; owner writes, thieves read
-    void* strand = nullptr; // +40: who runs here (detail/core/activity.hpp); owner only
-    void* exceptions =
-        nullptr; // +48: the thread's exception_globals; owner only; null: not asked for yet
-    std::uintptr_t spare_block =
-        1; // +56: a free piece of memory (detail/core/slab_cache.hpp); 1: none is kept here
+    // Offset 0: the first free slot of the running context's fork stack. The owner writes it;
+    // thieves read it.
+    base::atomic<void*> head{nullptr};
+    // Offset 8: the first private slot. The owner writes it; a thief that forces a publication
+    // writes its claim.
+    base::atomic<void*> split{nullptr};
+    // Offset 16: if not zero, a fork takes the slow path. Thieves set it; the owner clears it.
+    base::atomic<std::uint32_t> steal_requested{0};
+    // Offset 24: the worker of this thread. Owner only.
+    void* worker = nullptr;
+    // Offset 32: the context that runs on this thread. The owner writes it; thieves read it.
+    base::atomic<void*> context{nullptr};
+    // Offset 40: the running strand (detail/core/strand.hpp). Owner only.
+    void* strand = nullptr;
+    // Offset 48: the thread's exception_globals, or null before their first use. Owner only.
+    void* exceptions = nullptr;
+    // Offset 56: a free block (detail/core/slab_cache.hpp); 0 if there is none; 1 on a thread that
+    // keeps no block here.
+    std::uintptr_t spare_block = 1;
 };
 static_assert(sizeof(worker_tls) == base::cache_line);
 
@@ -57,9 +63,9 @@ extern "C" {
 [[gnu::visibility("default")]] extern constinit thread_local worker_tls sennit_worker_tls;
 }
 
-// Position-independent code that may end in a shared library finds the offset through the GOT
-// (initial-exec model); an executable, also a position-independent one, has it as a constant of the
-// link (local-exec).
+// Position-independent code that may end up in a shared library reads the offset from the GOT
+// (initial-exec model). In an executable, position-independent or not, the offset is a link-time
+// constant (local-exec).
 #if defined(SENNIT_SHARED) || (defined(__PIC__) && !defined(__PIE__))
 #define SENNIT_WORKER_TLS_VIA_GOT 1
 #endif
@@ -75,9 +81,9 @@ inline void* tls_head() noexcept {
     return value;
 }
 
-// Both stores of `head` have release order: what a slot holds is written before thieves can see it
-// behind `head` (x86 keeps stores in order; the clobber keeps the compiler's hands off). They pair
-// with the acquire load of `head` in fork_stack.cpp: force_publication.
+// Both stores of `head` have release order: the contents of a slot are written before thieves can
+// see the slot below `head`. (x86 keeps stores in order; the clobber restrains the compiler.) They
+// pair with the acquire load of `head` in fork_stack.cpp: force_publication.
 inline void tls_set_head(void* value) noexcept {
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
@@ -90,9 +96,9 @@ inline void tls_set_head(void* value) noexcept {
 #endif
 }
 
-// head = slot + Bytes. The addition is part of the instruction sequence, because compilers would
-// rather hold its result in a callee-saved register over the child's call, which costs more than
-// computing it.
+// Sets head = slot + Bytes. The addition is part of the instruction sequence. Otherwise compilers
+// hold its result in a callee-saved register over the child's call, which costs more than computing
+// it.
 template <std::size_t Bytes>
 inline void tls_push_head(void* slot) noexcept {
     void* next;
@@ -126,7 +132,7 @@ polled:
     return true;
 }
 
-// Whether `slot` is older than the private part, which begins at `split` and grows upwards.
+// True if `slot` is older than the private part, which begins at `split` and grows upwards.
 inline bool tls_before_split(void* slot) noexcept {
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
@@ -155,7 +161,7 @@ inline void* tls_worker() noexcept {
     return value;
 }
 
-// A word of the own thread's, which changes with who runs here; `Offset` in bytes.
+// A word of the calling thread's line that changes with the running context; `Offset` in bytes.
 template <class T, std::size_t Offset>
 inline T tls_own_word() noexcept {
     T value;
@@ -219,8 +225,8 @@ inline worker_tls& tls() noexcept {
 
 #else
 
-// The calling thread's hot line. Opaque, so that no caller can keep the address over a suspension
-// by accident; do not hold the reference over anything that may suspend.
+// The calling thread's worker TLS line. The function is opaque, so that no caller keeps the address
+// over a suspension by accident. Do not hold the reference over anything that may suspend.
 [[gnu::noinline]] worker_tls& tls() noexcept;
 
 inline void* tls_head() noexcept {
@@ -263,11 +269,11 @@ inline void tls_set_spare_block(std::uintptr_t value) noexcept {
 
 #endif
 
-// The same by a call, so that a linker that optimises knows of the variable, which else only
-// assembly names. A worker begins with it.
+// Returns the calling thread's line through a call, so that an optimising linker knows of the
+// variable, which otherwise only assembly names. A worker calls it when it starts.
 [[gnu::noinline]] worker_tls& own_worker_tls() noexcept;
 
-// The address of the calling thread's hot line: no other thread has it.
+// The address of the calling thread's worker TLS line, which no other thread has.
 inline void* tls_identity() noexcept {
     return &tls();
 }
