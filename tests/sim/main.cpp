@@ -141,11 +141,11 @@ std::vector<const scenario*> chosen(const std::vector<std::string>& names) {
 }
 
 struct account {
-    bool right = true; // every scenario did what it promises
+    bool right = true; // all scenarios gave the expected results
     std::uint64_t executions = 0;
 };
 
-// True: the scenario did what it promises.
+// True: the scenario gave the expected result.
 bool report(const scenario& one, const char* strategy, const finding& found,
             bool must_be_complete) {
     const bool wanted = one.expected != nullptr;

@@ -33,8 +33,8 @@ struct outcome {
     bool failed = false;
     std::string what;        // one line
     std::uint64_t steps = 0; // choice points passed
-    bool met_anew =
-        false; // threads met at a place where they were not known to: a search begins again
+    // Threads met at a place where they were not known to meet: the search begins again.
+    bool met_anew = false;
     std::vector<std::uint8_t> decisions; // for replay
 };
 

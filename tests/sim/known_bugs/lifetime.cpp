@@ -12,15 +12,14 @@
 namespace sim = sennit::sim;
 using sennit::base::atomic;
 
-SIM_KNOWN_BUG(glibc_12674_post_touches_a_dead_semaphore, "used after its end",
-              "glibc, 2011 to 2015 (bug 12674). sem_post added one to the value and then read, in "
-              "the same semaphore,\n"
-              "how many threads wait. But whoever takes the value may destroy the semaphore at "
-              "once, as POSIX allows:\n"
-              "the read then went to freed memory. The same mistake is in many home-made latches "
-              "and promises.\n"
-              "Cure: one access is the last one; the number of waiters came into the same word as "
-              "the value.") {
+SIM_KNOWN_BUG(
+    glibc_12674_post_touches_destroyed_semaphore, "used after its end",
+    "glibc, 2011 to 2015 (bug 12674). sem_post added one to the value and then read, in the same\n"
+    "semaphore, the number of waiting threads. But the thread that takes the value may destroy "
+    "the\n"
+    "semaphore immediately, as POSIX allows: the read then went to freed memory. Many home-made\n"
+    "latches and promises contain this mistake.\n"
+    "Cure: one access is the last one; the number of waiters moved into the word of the value.") {
     struct semaphore {
         atomic<std::uint32_t> value{0}, waiters{0};
     };
@@ -34,7 +33,7 @@ SIM_KNOWN_BUG(glibc_12674_post_touches_a_dead_semaphore, "used after its end",
     poster.join();
 }
 
-SIM_KNOWN_BUG(stdexec_1395_the_last_reference_was_not_the_last, "used after its end",
+SIM_KNOWN_BUG(stdexec_1395_state_is_used_after_last_reference, "used after its end",
               "stdexec, 2024 (#1395, #1426, #1460). The shared state of `split` is counted. One "
               "thread drops its\n"
               "reference and, when that was the last but one, goes on to use the state to ask for "
@@ -58,14 +57,15 @@ SIM_KNOWN_BUG(stdexec_1395_the_last_reference_was_not_the_last, "used after its 
 }
 
 SIM_KNOWN_BUG(
-    aba_on_a_packed_head, "taken twice",
+    aba_on_packed_head, "taken twice",
     "IBM System/370 Principles of Operation, 1983, appendix on compare-and-swap; since then in "
     "every\n"
-    "lock-free free list. A thread reads head A and its next B. Others pop A, pop B, push A back. "
-    "The\n"
-    "first one's compare-and-swap finds A, as expected, and makes B the head, which somebody uses "
-    "already.\n"
-    "Cure: a counter beside the head, hazard pointers, or indices that are never used again.") {
+    "lock-free free list. Thread 1 reads head A and its next B. Thread 2 pops A, pops B, and "
+    "pushes A\n"
+    "back. The compare-and-swap of thread 1 finds A, as expected, and makes B the head, although B "
+    "is\n"
+    "in use.\n"
+    "Cure: a counter beside the head, hazard pointers, or indices that are never reused.") {
     std::array<atomic<int>, 3> next; // 0: none
     atomic<int> head{1};
     next[1].store(2);
@@ -96,13 +96,13 @@ SIM_KNOWN_BUG(
     quick.join();
 }
 
-SIM_KNOWN_BUG(double_checked_locking, "data race",
-              "Schmidt and Harrison, 1996; taken apart by Bacon and others, 2000 (\"The "
-              "double-checked locking pattern is\n"
-              "broken\") and by Meyers and Alexandrescu, 2004. The pointer to a singleton is "
-              "looked at without the lock\n"
-              "first. Whoever sees it there need not see what it points to.\n"
-              "Cure: release store, acquire load; or a static local variable.") {
+SIM_KNOWN_BUG(
+    double_checked_locking, "data race",
+    "Schmidt and Harrison, 1996; refuted by Bacon et al., 2000 (\"The double-checked locking "
+    "pattern\n"
+    "is broken\") and by Meyers and Alexandrescu, 2004. The pointer to a singleton is first read\n"
+    "without the lock. A thread that sees the pointer need not see the object behind it.\n"
+    "Cure: release store, acquire load; or a static local variable.") {
     sim::var<int> object{0};
     atomic<int> made{0};
     atomic<int> lock{0};

@@ -13,12 +13,12 @@ using sennit::base::atomic;
 
 SIM_KNOWN_BUG(chase_lev_resize, "no garbage",
               "Le, Pop, Cohen and Zappa Nardelli, PPoPP 2013, proved a Chase-Lev deque for weak "
-              "memory; Norris and Demsky\n"
-              "found a bug in its published C11 code with CDSChecker the same year. When the array "
-              "grows, the pointer to\n"
-              "the new one is stored relaxed. A thief may see the new pointer and not yet what was "
-              "copied into it.\n"
-              "It steals garbage.\n"
+              "memory; Norris\n"
+              "and Demsky found a bug in its published C11 code with CDSChecker the same year. "
+              "When the array\n"
+              "grows, the pointer to the new array is stored relaxed. A thief may see the new "
+              "pointer before\n"
+              "the elements that were copied into the array, and steals garbage.\n"
               "Cure: store the pointer with release order, load it with acquire.") {
     struct array {
         atomic<int> cells[2];
@@ -45,15 +45,15 @@ SIM_KNOWN_BUG(chase_lev_resize, "no garbage",
     thief.join();
 }
 
-SIM_KNOWN_BUG(chase_lev_without_its_fence, "taken twice",
-              "The deque of Chase and Lev (SPAA 2005) rests on one store-load order: the owner "
-              "writes bottom and then reads\n"
-              "top. Ports that write \"release\" and \"acquire\" there lose it, on x86 as well: "
-              "owner and thief both take the\n"
-              "last element. Lê and others list the fence as the one that may not be weakened; it "
-              "has been left out in\n"
-              "hand-made pools ever since.\n"
-              "Cure: a sequentially consistent fence, or accesses.") {
+SIM_KNOWN_BUG(
+    chase_lev_without_fence, "taken twice",
+    "The deque of Chase and Lev (SPAA 2005) rests on one store-load order: the owner writes "
+    "bottom\n"
+    "and then reads top. Ports that write \"release\" and \"acquire\" there lose the order, on x86 "
+    "as\n"
+    "well: owner and thief both take the last element. Lê et al. list this fence as one that must\n"
+    "not be weakened; hand-made pools have omitted it ever since.\n"
+    "Cure: a sequentially consistent fence, or sequentially consistent accesses.") {
     atomic<int> top{0}, bottom{2};
     std::array<atomic<int>, 2> taken;
     const auto take = [&](int element) { taken[static_cast<unsigned>(element)].fetch_add(1); };
@@ -79,15 +79,15 @@ SIM_KNOWN_BUG(chase_lev_without_its_fence, "taken twice",
     sim::check(taken[0].load() <= 1 && taken[1].load() <= 1, "no element is taken twice");
 }
 
-SIM_KNOWN_BUG(push_by_somebody_else, "nothing is lost",
-              "curry, 2026 (#243, #248), ConorWilliams/Threadpool (#4), and others: a Chase-Lev "
-              "deque belongs to one\n"
-              "owner, who alone may push. Here the thread that hands out work, main or any actor, "
-              "pushed into the deques\n"
-              "of the workers. Two see the same bottom, write the same cell, and one task is gone: "
-              "a test hung now and\n"
-              "then, with every worker asleep.\n"
-              "Cure: foreign work goes through a queue that is made for it, the injector.") {
+SIM_KNOWN_BUG(
+    push_by_foreign_thread, "nothing is lost",
+    "curry, 2026 (#243, #248), ConorWilliams/Threadpool (#4), and more: a Chase-Lev deque belongs "
+    "to\n"
+    "one owner, and only the owner may push. Here the thread that distributes work, main or any\n"
+    "actor, pushed into the deques of the workers. Two threads see the same bottom and write the "
+    "same\n"
+    "cell, and one task is lost: a test sometimes hung, with every worker asleep.\n"
+    "Cure: foreign work goes through a queue that is made for it, the injector.") {
     std::array<atomic<int>, 2> cells;
     atomic<int> bottom{0};
     const auto push = [&](int task) {
@@ -99,7 +99,7 @@ SIM_KNOWN_BUG(push_by_somebody_else, "nothing is lost",
     sim::check(bottom.load() == 2 && cells[0].load() + cells[1].load() == 3, "nothing is lost");
 }
 
-SIM_KNOWN_BUG(stdexec_1812_a_node_is_lost, "nothing is lost",
+SIM_KNOWN_BUG(stdexec_1812_node_is_lost, "nothing is lost",
               "stdexec, 2026 (#1812). Its queue of many producers and one consumer followed "
               "Vyukov's, with one difference:\n"
               "the node that stands for \"empty\" was a null-like pointer, not a node in the "

@@ -38,29 +38,30 @@ SIM_KNOWN_BUG(tokio_1788_lost_wake_up, "deadlock",
 
 SIM_KNOWN_BUG(
     wake_before_park, "deadlock",
-    "Open3D's PoissonRecon thread pool (2026, pull request 6), and a great many before it. Threads "
-    "wait on a\n"
-    "condition without a predicate: a notification that comes before the wait has begun is "
-    "nobody's, and the\n"
-    "thread that was to be told sleeps for ever. The window is widest right after the threads have "
-    "started,\n"
-    "when the first job may be published before they wait.\n"
-    "Cure: the event is a state that is looked at, not a moment that must not be missed.") {
+    "Open3D's PoissonRecon thread pool (2026, pull request 6), and a great many before it. "
+    "Threads\n"
+    "wait on a condition without a predicate: a notification that comes before the wait has begun "
+    "is\n"
+    "lost, and the thread that it was meant for sleeps forever. The window is widest right after "
+    "the\n"
+    "threads have started, when the first job may be published before they wait.\n"
+    "Cure: the event is a state that the waiter checks, not a moment that it must not miss.") {
     atomic<std::uint32_t> bell{0}; // rung, but the ring is not remembered
     sim::thread sleeper([&] { sennit::sys::futex_wait(bell, 0); });
     sennit::sys::futex_wake(bell, 1);
     sleeper.join();
 }
 
-SIM_KNOWN_BUG(no_second_look_before_sleep, "deadlock",
-              "The oldest bug of thread pools. A worker finds its queue empty and then says that "
-              "it sleeps; work that\n"
-              "arrives between the two finds nobody asleep and wakes nobody. Every pool has had it "
-              "once: Go's scheduler\n"
-              "documents at length why it looks at all queues again after it has dropped its "
-              "processor (proc.go), and\n"
-              "rayon's sleep module replaced its protocol twice.\n"
-              "Cure: announce first, then look once more, then sleep.") {
+SIM_KNOWN_BUG(
+    no_second_check_before_sleep, "deadlock",
+    "The oldest bug of thread pools. A worker finds its queue empty and then announces that it\n"
+    "sleeps; work that arrives between the two steps finds no announced sleeper and wakes no "
+    "worker.\n"
+    "Every pool has had this bug once: Go's scheduler documents at length why it checks all "
+    "queues\n"
+    "again after it has dropped its processor (proc.go), and rayon's sleep module replaced its\n"
+    "protocol twice.\n"
+    "Cure: announce first, then check once more, then sleep.") {
     atomic<std::uint32_t> work{0}, asleep{0}, token{0};
     sim::thread poster([&] {
         work.store(1);
@@ -77,15 +78,16 @@ SIM_KNOWN_BUG(no_second_look_before_sleep, "deadlock",
     worker.join();
 }
 
-SIM_KNOWN_BUG(photon_1294_stolen_but_still_asleep, "resumed twice",
-              "PhotonLibOS, 2026 (#1294, #1494). A thread that was interrupted in its sleep stands "
-              "in two places: in its\n"
-              "processor's heap of sleepers and in the queue of threads to run. A work stealer "
-              "took it from the queue\n"
-              "and left it in the heap. When its time came its old processor woke it again, while "
-              "it already ran on\n"
-              "another one: scheduled twice, and the heap was corrupted.\n"
-              "Cure: threads that still stand in a heap are not stolen.") {
+SIM_KNOWN_BUG(
+    photon_1294_stolen_but_still_asleep, "resumed twice",
+    "PhotonLibOS, 2026 (#1294, #1494). A thread that was interrupted in its sleep is in two "
+    "places:\n"
+    "in its processor's heap of sleepers and in the queue of threads to run. A work stealer took "
+    "the\n"
+    "thread from the queue and left it in the heap. When its time came, its old processor woke it\n"
+    "again, while it already ran on another processor: it was scheduled twice, and the heap was\n"
+    "corrupted.\n"
+    "Cure: threads that are still in a heap are not stolen.") {
     atomic<int> in_heap{1}, in_queue{1}, resumed{0};
     sim::thread stealer([&] {
         if (in_queue.exchange(0) == 1) resumed.fetch_add(1); // and in_heap stays
@@ -97,19 +99,20 @@ SIM_KNOWN_BUG(photon_1294_stolen_but_still_asleep, "resumed twice",
     });
     stealer.join();
     timer.join();
-    sim::check(resumed.load() == 1, "nobody is resumed twice");
+    sim::check(resumed.load() == 1, "no thread is resumed twice");
 }
 
-SIM_KNOWN_BUG(published_before_it_was_saved, "data race",
+SIM_KNOWN_BUG(fiber_is_published_before_saved, "data race",
               "The classic of every fiber library: a fiber that is about to wait puts itself into "
-              "the list of waiters and\n"
-              "then switches away. Between the two another processor takes it from the list and "
-              "resumes it, on a stack\n"
-              "that is still in use and from registers that were not saved yet. Go has gopark's "
-              "unlock function for\n"
-              "this, Boost.Fiber passes its lock through the switch, Sennit calls `after` from the "
-              "next context.\n"
-              "Cure: whoever runs after the switch publishes.") {
+              "the list of\n"
+              "waiters and then switches away. Between the two steps another processor takes it "
+              "from the list\n"
+              "and resumes it, on a stack that is still in use and from registers that were not "
+              "saved yet. Go\n"
+              "has gopark's unlock function for this, Boost.Fiber passes its lock through the "
+              "switch, Sennit\n"
+              "calls `after` from the next context.\n"
+              "Cure: the code that runs after the switch publishes the fiber.") {
     sim::var<int> saved_registers{0};
     atomic<int> waiting{0};
     sim::thread fiber([&] {
@@ -118,7 +121,7 @@ SIM_KNOWN_BUG(published_before_it_was_saved, "data race",
     });
     sim::thread waker([&] {
         if (waiting.exchange(0) == 1)
-            sim::check(saved_registers == 42, "what is resumed was saved");
+            sim::check(saved_registers == 42, "a resumed fiber was saved");
     });
     fiber.join();
     waker.join();

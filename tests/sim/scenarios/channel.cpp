@@ -30,7 +30,8 @@ SIM_SCENARIO_WITHIN(channel, rendezvous_transfers_one_value, .preemptions = 3, .
         data = 1;
         sim::check(meet.push(7) == status::success, "the push succeeds");
     });
-    sim::check(meet.pop() == 7 && data == 1, "the value, and what came before it, has arrived");
+    sim::check(meet.pop() == 7 && data == 1,
+               "the value has arrived, and the writes before it are visible");
     sender.join();
 }
 

@@ -176,7 +176,7 @@ SIM_SCENARIO_WITHIN(fairness, new_fiber_begins_behind_joining_fiber, .preemption
         bool begun = false;
         sennit::fiber fresh([&] { begun = true; });
         for (int i = 0; i < many_rounds && !begun; ++i) sennit::fiber([] {}).join();
-        sim::check(begun, "the new fiber begins while the first fiber joins others");
+        sim::check(begun, "the new fiber begins while the first fiber joins its children");
         fresh.join();
     });
 }

@@ -110,8 +110,9 @@ SIM_SCENARIO_WITHIN(fork_stack, context_returns_during_force_publication, .preem
     sim::check(runs.load() == 2, "each second child has run once");
 }
 
-// A thief forces while its victim goes on pushing: what it then takes may have been written after
-// its barrier, so only the order of `head` makes the slot's contents visible.
+// A thief forces a publication while its victim continues to push. The thief may take a slot that
+// was written after its barrier, so only the order of the stores to `head` makes the slot's
+// contents visible.
 SIM_SCENARIO_WITHIN(fork_stack, push_races_force_publication, .preemptions = 2, .stale_reads = 0,
                     .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp") {
     engine two(2);

@@ -243,7 +243,7 @@ SIM_SCENARIO_WITHIN(wait, context_with_ended_wait_is_not_left_behind_another, .p
     event y_goes_on;
     two.run([&] {
         sim::calmly([] {}); // waits until the poster has finished
-        // One task more, so that Y's switch is not the one that makes the global poll first.
+        // One task more, so that Y's switch does not make the first global poll.
         yield();
         sennit::fork_join([] {}, [] {}); // wakes the thief
         sennit::sys::cpu_relax();        // the thief requests more work
