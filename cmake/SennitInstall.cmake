@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The rules of `cmake --install`: the library, its headers, the package files for find_package and for pkg-config, the script
-# for gdb, and the licence.
+# The rules of `cmake --install`: the library, its headers, the package files for find_package and
+# for pkg-config, the script for gdb, and the licence.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# sennit_sanitizers(<target>): builds the target with SENNIT_SANITIZE. The flags are public, because a program in which
-# only a part is instrumented gives false reports.
+# sennit_sanitizers(<target>): builds the target with SENNIT_SANITIZE. The flags are public, because
+# a program in which only a part is instrumented gives false reports.
 function(sennit_sanitizers target)
     if(SENNIT_SANITIZE STREQUAL "none")
         return()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# sennit_warnings(<target>): the project's warnings, for this target alone and never for those who link it.
+# sennit_warnings(<target>): applies the project's warnings to this target, and never to targets
+# that link it.
 function(sennit_warnings target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The idle protocol: post, ask, force, sleep, wake, pass on, stop. The words are in src/core/README.md; the code is
-// src/core/idle/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (run_one) and fork_stack.cpp (publish_on_request,
-// steal_fork_from, force_publication). What is modelled and what is left out: models/README.md.
+// The idle protocol: post, ask, force, sleep, wake, pass on, stop. src/core/README.md defines the
+// words. The code is src/core/idle/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (run_one) and
+// fork_stack.cpp (publish_on_request, steal_fork_from, force_publication). models/README.md says
+// which parts are modelled and which are left out.
 //
-// Sizes:    WORKERS, ITEMS (pieces posted from outside, one poster each), FORKS (pushed by item 0 as private forks),
-//           MEET (each piece waits until that many pieces run at the same time; 0 or 1: pieces end at once).
-// Options:  STOP_EARLY (stop as soon as all is posted, not when all has run), OWNER_BUFFER (the fork owner's store of
-//           `head` lies in a store buffer), NO_SPIN (workers go to sleep without looking around first: smaller), FUTEX
-//           (the kernel's queue and the wake after the store, else parking is one step), BARRIER_BEFORE_GUESS (who
-//           forces passes the barrier first, then guesses whether there are private forks), NO_STOP (no shutdown; the
-//           workers vanish when all pieces have ended: smaller).
-// Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's four accesses.
+// Sizes:    WORKERS, ITEMS (tasks posted from outside, one poster each), FORKS (pushed by item 0 as
+//           private forks), MEET (each task waits until that many tasks run at the same time; 0 or
+//           1: tasks end immediately).
+// Options:  STOP_EARLY (stop as soon as all is posted, not when all has run), OWNER_BUFFER (the fork
+//           owner's store of `head` lies in a store buffer), NO_SPIN (workers sleep without a search
+//           first: smaller), FUTEX (the kernel's queue and the wake after the store; without it
+//           parking is one step), BARRIER_BEFORE_GUESS (the forcing thief passes the barrier first,
+//           then guesses whether there are private forks), NO_STOP (no shutdown; the workers vanish
+//           when all tasks have ended: smaller).
+// Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's four
+//           accesses.
 // Mutants:  MUTANT_...; see the places.
 
 #ifndef WORKERS
@@ -41,22 +45,23 @@ byte idle;
 byte word[WORKERS];
 bool waiting[WORKERS];
 
-// The shared queue: one bit for each item that lies in it.
+// The injector: one bit for each item that lies in it.
 byte queue;
-byte queue_buffer; // WEAK_POST_STORE: pushed, but not yet visible to others
-byte idle_buffer;  // WEAK_SLEEP_STORE: set, but not yet visible to others
+byte queue_buffer; // WEAK_POST_STORE: pushed, but not yet visible to other threads
+byte idle_buffer; // WEAK_SLEEP_STORE: set, but not yet visible to other threads
 
-// The fork stack of the one context that forks. Forks [0, top) are stolen, [top, split) public, [split, head) private.
+// The fork stack of the one context that forks. Forks [0, top) are stolen, [top, split) public,
+// [split, head) private.
 byte owner = NOBODY;
 byte top;
 byte split;
 byte head;        // as its owner sees it
-byte head_memory; // as others see it
+byte head_memory; // as the other threads see it
 bool poll[WORKERS];
 
 bool stopping;
 byte posted; // one bit for each item
-byte runs;   // one bit for each piece that has begun: items first, then forks
+byte runs; // one bit for each task that has begun: items first, then forks
 byte ended_pieces;
 byte met;
 byte ended; // workers
@@ -64,11 +69,12 @@ byte ended; // workers
 #define ALL_PIECES ((1 << PIECES) - 1)
 #define HEAD_DRAIN head_memory = head
 
-// ---- parker and idle map -------------------------------------------------------------------------------------------
+// ---- parker and idle map
 
 inline notify(w) {
 #ifdef FUTEX
-    assert(word[w] == ASLEEP); // only who took the bit comes here, once for each announcement
+    // only the thread that took the bit comes here, once for each announcement
+    assert(word[w] == ASLEEP);
 #ifdef MUTANT_WAKE_BEFORE_WORD
     waiting[w] = false;
     word[w] = NOTIFIED
@@ -89,7 +95,7 @@ inline park(w) {
     do
     :: word[w] == NOTIFIED -> break
     :: else ->
-        atomic { // futex_wait compares and waits in one
+        atomic { // futex_wait compares and waits in one step
             if
             :: word[w] == ASLEEP -> waiting[w] = true
             :: else
@@ -114,7 +120,7 @@ inline park(w) {
 #endif
 }
 
-// take_any: load, then clear the lowest bit seen; when somebody was faster, load again.
+// take_any: load, then clear the lowest bit seen; if another thread was faster, load again.
 inline load_idle(chosen) {
     d_step {
         if
@@ -167,7 +173,7 @@ inline wake_chosen(chosen) {
     fi
 }
 
-// ---- pieces of work ------------------------------------------------------------------------------------------------
+// ---- tasks
 
 inline begin_piece(number) {
     assert((runs & (1 << (number))) == 0);
@@ -175,7 +181,7 @@ inline begin_piece(number) {
     met++
 }
 
-// A long leaf: it does not push, pop or poll until all pieces that it needs run at the same time.
+// A long leaf: it does not push, pop or poll until all tasks that it needs run at the same time.
 inline end_piece() {
 #if MEET > 1
     met >= MEET;
@@ -183,7 +189,7 @@ inline end_piece() {
     ended_pieces++
 }
 
-// ---- the worker ----------------------------------------------------------------------------------------------------
+// ---- the worker
 
 inline ask(w) {
     poll[w] = true
@@ -195,8 +201,8 @@ inline ask(w) {
 
 inline request_share_from_all() {
 #if FORKS
-    // Only the flag of the worker that forks is ever read; the others are set to keep the model honest about owners
-    // that begin to fork after they were asked.
+    // Only the flag of the worker that forks is ever read. The other flags are set so that the
+    // model covers owners that begin to fork after they were asked.
     d_step {
         other = 0;
         do
@@ -215,7 +221,8 @@ inline request_share_from_all() {
 #endif
 }
 
-// force_publication: the guess, then everything under the context's lock as one step (split.pml looks inside).
+// force_publication: the guess, then everything under the context's lock as one step (split.pml
+// models the details).
 inline force() {
 #if FORKS && !defined(MUTANT_NO_FORCE)
 #ifdef BARRIER_BEFORE_GUESS
@@ -237,7 +244,7 @@ inline force() {
 #endif
 }
 
-// work_in_sight: one look at each place.
+// work_in_sight: one check of each place.
 inline look(found) {
     found = (queue != 0);
 #if FORKS
@@ -265,7 +272,7 @@ step:
     :: else
     fi;
 #endif
-    // run_next: the shared queue.
+    // run_next_task: the injector.
     atomic {
         if
         :: queue != 0 ->
@@ -308,7 +315,7 @@ step:
             :: top < split ->
                 begin_piece(ITEMS + top);
                 piece = top;
-                found = (split - top == 1); // it was the last one
+                found = (split - top == 1); // it was the last public fork
                 top++
             :: else ->
                 piece = NOBODY
@@ -340,7 +347,7 @@ step:
     fi;
 #endif
 
-    // rest: perhaps look around for a moment, ...
+    // park_or_find_work: perhaps search for a moment, ...
 #ifndef NO_SPIN
     if
     :: request_share_from_all();
@@ -359,9 +366,9 @@ step:
     fi;
 #endif
 
-    // ... then announce, ask, force, look again, sleep.
+    // ... then announce, ask, force, check again, sleep.
 #ifdef WEAK_SLEEP_LOAD
-    look(found); // the look was done before the announcement is visible
+    look(found); // the check was done before the announcement is visible
 #endif
 #ifdef MUTANT_BIT_BEFORE_WORD
     idle = idle | BIT(me);
@@ -379,7 +386,7 @@ step:
 #endif
     force();
 #ifdef MUTANT_STOP_BEFORE_BIT
-    skip; // stop_seen keeps what an earlier look has found
+    skip; // stop_seen keeps the result of an earlier check
 #else
     stop_seen = stopping;
 #endif
@@ -466,7 +473,7 @@ fork_all:
     :: else -> break
     od;
     end_piece();
-    // The joins, newest first. What was stolen is not waited for here: join.pml does.
+    // The joins, newest first. The model does not wait for stolen forks here: join.pml does.
     do
     :: atomic {
         head > top ->
@@ -492,12 +499,12 @@ out:
     ended++
 }
 
-// ---- the world outside ---------------------------------------------------------------------------------------------
+// ---- the world outside
 
 proctype poster(byte item) {
     byte chosen = NOBODY;
 #ifdef WEAK_POST_LOAD
-    load_idle(chosen); // the load was done before the work is visible
+    load_idle(chosen); // the load was done before the task is visible
 #endif
     atomic {
 #ifdef WEAK_POST_STORE

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The join of a stolen child that suspends its parent: one_shot (include/sennit/detail/core/one_shot.hpp,
-// src/core/fork/one_shot.cpp), run_stolen (src/core/fork/fork_stack.cpp), leave, after_switch, resume, step and wake
-// (src/core/worker/worker.cpp). What is modelled and what is left out: models/README.md.
+// The join of a stolen child that suspends its parent: one_shot
+// (include/sennit/detail/core/one_shot.hpp, src/core/fork/one_shot.cpp), run_stolen
+// (src/core/fork/fork_stack.cpp), and suspending, post-switch actions, resuming and waking
+// (src/core/worker/worker.cpp). models/README.md says which parts are modelled and which are left
+// out.
 //
 // Sizes:    WORKERS, ROUNDS (the parent forks, joins and reuses the slot that many times).
 // Options:  NO_MIGRATION (children do not suspend), NO_REFUSAL (there is always memory for another stack).
 // Mutants:  MUTANT_...; see the places.
 //
-// One parent context P and its child, which another worker steals. P's code runs on whichever worker resumes P. All
-// accesses of the word are exchanges, CAS and acquire loads, so the model is sequentially consistent.
+// One parent context P and its child, which another worker steals. P's code runs on the worker that
+// resumes P. All accesses of the word are exchanges, CAS and acquire loads, so the model is
+// sequentially consistent.
 
 #ifndef WORKERS
 #define WORKERS 3
@@ -25,7 +28,7 @@
 #define FAILED 2
 #define WAITER 4
 byte word;
-bool word_lives; // the slot is this round's; false: reused or gone
+bool word_lives; // the slot belongs to this round; false: reused or gone
 
 // The waiter, in P's frame.
 bool waiter_lives;
@@ -34,7 +37,7 @@ bool signalled;
 bool thread_waits;  // in the kernel's queue of `signal`
 
 // P
-byte running_on = NOBODY; // whose worker executes P's code
+byte running_on = NOBODY; // the worker that executes P's code
 bool saved;               // registers and stack pointer are completely in P's control block
 bool joining;             // P is between the start of its wait and its end
 byte round;
@@ -45,9 +48,10 @@ bool offered;    // public, not yet taken
 bool finished;   // its result is written
 bool has_failed;
 bool migrated;    // once a round
-bool child_ready; // it has suspended and is ready again: any worker may go on with it
+bool child_ready; // it has suspended and is ready again: any worker may continue it
 
-// Worker's words and the queues, all `ready` queues as one: whatever is in one can be taken by any worker.
+// The words of the workers and the queues, all `ready` queues as one: any worker can take the
+// entries of any queue.
 bool go_back[WORKERS];
 bool resume_next[WORKERS];
 byte ready; // how often P lies in a queue
@@ -56,7 +60,7 @@ bool over;
 inline resume_parent() {
     atomic {
         assert(running_on == NOBODY); // P does not run on two workers
-        assert(saved);                // nor from a half-written control block
+        assert(saved); // and not from a half-written control block
         assert(joining);
         saved = false;
         running_on = me;
@@ -81,7 +85,7 @@ active [WORKERS] proctype worker() {
     }
 
 step:
-    // First what the switch left behind, then the parent whose child ended here, then everything else.
+    // First the post-switch action, then the parent whose child ended here, then everything else.
     if
     :: go_back[me] ->
         go_back[me] = false;
@@ -96,7 +100,7 @@ step:
         goto after_join
     :: else
     fi;
-    if // run_next, steal, sleep: idle.pml looks inside
+    if // run_next_task, steal, sleep: idle.pml models the details
     :: atomic {
         ready > 0 ->
         ready--
@@ -123,7 +127,7 @@ child:
     :: atomic {
         !migrated ->
         migrated = true;
-        child_ready = true // suspends; goes on here or elsewhere
+        child_ready = true // suspends; continues here or on another worker
     }
         goto step
     :: skip
@@ -181,14 +185,14 @@ child:
                 assert(waiter_lives);
                 signalled = true
             }
-            thread_waits = false // the frame may be gone: at worst somebody wakes for nothing
+            thread_waits = false // the frame may be gone: at worst a thread wakes without cause
         fi
     :: else -> before = 0
     fi;
     started_on = 0;
     goto step;
 
-    // ---- P, on worker `me` -----------------------------------------------------------------------------------------
+    // ---- P, on worker `me`
 parent:
     if
     :: round == ROUNDS ->
@@ -208,10 +212,10 @@ parent:
     }
     !offered;
     joining = true;
-    // one_shot::wait: looks, ...
+    // one_shot::wait: watches the word, ...
     if
     :: word == DONE || word == FAILED -> goto joined
-    :: skip // ... perhaps in vain
+    :: skip // ... perhaps without result
     fi;
     // ... then parks.
     atomic {
@@ -243,7 +247,7 @@ parent:
         saved = true;
         running_on = NOBODY
     }
-    // after_switch, on the next context: installs the waiter.
+    // The post-switch action, on the next context: installs the waiter.
 #ifdef MUTANT_INSTALL_WITHOUT_CAS
     word = WAITER;
 #else
@@ -274,7 +278,7 @@ block:
     do
     :: signalled -> break
     :: else ->
-        atomic { // futex_wait compares and waits in one
+        atomic { // futex_wait compares and waits in one step
             if
             :: !signalled -> thread_waits = true
             :: else
@@ -297,7 +301,7 @@ joined:
         assert((word == FAILED) == has_failed);
         assert(resumes <= 1);
         joining = false;
-        word_lives = false; // the slot is the parent's again
+        word_lives = false; // the slot belongs to the parent again
         word = 99;          // and anything may be written there
         round++
     }

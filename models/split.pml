@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fork stack's word {top, split}: push, pop, publish, take back, steal, force, and the moves of a worker between
-// contexts. The words are in include/sennit/detail/core/fork_stack.hpp; the code is src/core/fork/fork_stack.cpp and
-// worker.cpp (switch_to, leave, resume). What is modelled and what is left out: models/README.md.
+// The fork stack's word {top, split}: push, pop, publish, take back, steal, force, and the moves of
+// a worker between contexts. include/sennit/detail/core/fork_stack.hpp defines the words. The code
+// is src/core/fork/fork_stack.cpp and the switch in worker.cpp. models/README.md says which parts
+// are modelled and which are left out.
 //
-// Sizes:    JOBS (forks pushed in all), SLOTS (of each context), THIEVES, LEAVES (moves away from a context).
+// Sizes:    JOBS (forks pushed in all), SLOTS (of each context), THIEVES, LEAVES (moves away from a
+//           context).
 // Options:  ONE_CONTEXT (the worker never moves), FORKS_IN_B (the second context forks, too),
-//           ARRIVAL_LOCK (switch_to takes the lock of the context it comes to: another way to be right, with which
-//           NO_CLAIM_CHECK is right, too: who forces does not look whether its claim stands).
+//           ARRIVAL_LOCK (the switch takes the lock of the context that it enters: an alternative
+//           design, with which NO_CLAIM_CHECK is correct, too: the forcing thief does not check
+//           whether its claim stands).
 // Mutants:  MUTANT_...; see the places.
 //
-// The owner's plain stores (`head`, what a slot holds) go through a first-in-first-out store buffer of two entries, as
-// on x86. A sequentially consistent store or a locked instruction empties it first; so does the thief's membarrier.
+// The owner's plain stores (`head`, the contents of a slot) go through a first-in-first-out store
+// buffer of two entries, as on x86. A sequentially consistent store or a locked instruction empties
+// it first; so does the thief's membarrier.
 
 #ifndef JOBS
 #define JOBS 3
@@ -33,7 +37,8 @@
 
 #define NONE 255 // no job; no store waits
 
-// `head` holds an address: which context's fork stack, and which slot. Slot SLOTS is the end of a full stack.
+// `head` holds an address: a context's fork stack, and a slot. Slot SLOTS is the end of a full
+// stack.
 #define ADDRESS(c, number) ((c) * (SLOTS + 1) + (number))
 #define CONTEXT_OF(address) ((address) / (SLOTS + 1))
 #define NUMBER_OF(address) ((address) % (SLOTS + 1))
@@ -44,7 +49,8 @@
 #define MY_CLAIM (CLAIMS + _pid)
 #endif
 
-// Contexts. top and split are one word; every change of both, or of one after a look at both, is one step.
+// Contexts. top and split are one word; every change of both, or of one after a read of both, is
+// one step.
 byte top[CONTEXTS];
 byte split[CONTEXTS];
 bool lock[CONTEXTS];
@@ -54,7 +60,7 @@ byte saved_head[CONTEXTS];
 byte slot[CONTEXTS * (SLOTS + 1)];
 bool done[CONTEXTS * (SLOTS + 1)];
 
-// The hot line, as memory has it.
+// The worker TLS line, as memory has it.
 byte tls_context;
 byte tls_head;
 byte tls_split; // a slot's number in the running context, or a claim
@@ -67,7 +73,7 @@ byte what_0;
 byte where_1 = NONE;
 byte what_1;
 
-// Ghost: what the owner pushed where, and which jobs ran.
+// Ghost state: the slots of the owner's pushes, and the jobs that have run.
 byte pushed[CONTEXTS * (SLOTS + 1)];
 byte ran; // one bit for each job
 bool over;
@@ -150,7 +156,7 @@ inline advance_split(c, to) {
     split[c] = to
 }
 
-// ---- the owner: one worker's thread, that runs context 0 and 1 in turn --------------------------------------------
+// ---- the owner: one worker's thread, which runs contexts 0 and 1 in turn
 
 active proctype owner() {
     byte c;        // current_
@@ -187,7 +193,7 @@ work:
 #else
     :: jobs < JOBS && h < SLOTS && c == 0 ->
 #endif
-        // push: the slot, then `head`, then a look at `poll`.
+        // push: the slot, then `head`, then a check of `poll`.
         pushed[ADDRESS(c, h)] = jobs;
 #ifdef MUTANT_HEAD_BEFORE_SLOT
         buffered_store(HEAD, ADDRESS(c, h + 1));
@@ -206,12 +212,12 @@ work:
         fi
 
     :: h > 0 ->
-        // pop: take `head` back, then look at `split`.
+        // pop: take `head` back, then read `split`.
         h--;
         buffered_store(HEAD, ADDRESS(c, h));
         if
         :: tls_split < CLAIMS && h >= tls_split ->
-            atomic { // private: nobody else could touch it
+            atomic { // private: no other thread could touch it
                 run_job(pushed[ADDRESS(c, h)])
             }
         :: else -> goto take_back
@@ -258,7 +264,7 @@ take_back:
         seen_split = split[c]
     }
         if
-        :: h >= seen_split -> // private: only a claim sent us here
+        :: h >= seen_split -> // private: only a claim led here
             tls_split = seen_split;
             goto is_ours
         :: else
@@ -285,7 +291,7 @@ take_back:
 again:
         skip
     od;
-    // It was stolen, and with it everything older.
+    // The slot was stolen, and with it everything older.
     atomic {
         top[c] = h;
         split[c] = h
@@ -296,7 +302,7 @@ again:
         seen_top = 0;
         seen_split = 0
     }
-    done[ADDRESS(c, h)]; // join.pml looks inside
+    done[ADDRESS(c, h)]; // join.pml models the details
     assert(ran & (1 << pushed[ADDRESS(c, h)])); // it has really run
     goto work;
 is_ours:
@@ -360,7 +366,7 @@ end_drain:
     od
 }
 
-// ---- thieves ------------------------------------------------------------------------------------------------------
+// ---- thieves
 
 active [THIEVES] proctype thief() {
     byte t;        // target
