@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Provides GTest::gtest and GTest::gtest_main: an installed package where there is one. For sanitizers and for another
-# processor they are built from source where Debian's libgtest-dev puts it, with the flags of the tests.
+# Provides GTest::gtest and GTest::gtest_main from an installed package, if there is one. For
+# sanitizers and for another processor, they are built from the sources of Debian's libgtest-dev,
+# with the flags of the tests.
 set(SENNIT_GTEST_SOURCE /usr/src/googletest CACHE PATH "Source of GoogleTest, for when no package of it will do")
 
 if(SENNIT_SANITIZE STREQUAL "none" AND NOT CMAKE_CROSSCOMPILING)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# Instrumented and emulated programs are slower by about these factors; the time limits of the tests grow with them.
+# Instrumented and emulated programs are slower by about these factors. The time limits of the tests
+# grow with them.
 if(CMAKE_CROSSCOMPILING OR SENNIT_SANITIZE STREQUAL "thread")
     set(SENNIT_TIMEOUT_FACTOR 4)
 elseif(NOT SENNIT_SANITIZE STREQUAL "none" OR SENNIT_SIMULATED_ATOMICS OR SENNIT_STRESS)
@@ -9,8 +10,9 @@ else()
     set(SENNIT_TIMEOUT_FACTOR 1)
 endif()
 
-# sennit_test_program(<name> <source>...): a program linked to sennit with the project's warnings; tests/support and
-# src/ are on its include path, the latter because unit tests reach below the public headers.
+# sennit_test_program(<name> <source>...): a program linked to sennit with the project's warnings.
+# tests/support and src/ are on its include path; src/ is there because unit tests reach below the
+# public headers.
 function(sennit_test_program name)
     add_executable(${name} ${ARGN})
     target_link_libraries(${name} PRIVATE sennit::sennit)
@@ -26,8 +28,9 @@ function(sennit_test_program name)
     sennit_warnings(${name})
 endfunction()
 
-# sennit_shared_headers(<target> <group> <header>...): where headers are to be compiled once, the first target of the group,
-# which must all have the same flags, compiles these, and the others use the result.
+# sennit_shared_headers(<target> <group> <header>...): precompiles headers once for a group of
+# targets, which must all have equal flags. The first target of the group compiles the headers, and
+# each later target uses the result.
 function(sennit_shared_headers target group)
     get_property(first GLOBAL PROPERTY sennit_shared_headers_${group})
     if(SENNIT_PRECOMPILED_HEADERS AND first)
@@ -38,8 +41,9 @@ function(sennit_shared_headers target group)
     endif()
 endfunction()
 
-# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds>): all `*_test.cpp` of the folder as one
-# GoogleTest program and one test; nothing while the folder holds none.
+# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds>): builds all
+# `*_test.cpp` of the folder as one GoogleTest program and one test. Does nothing while the folder
+# holds none.
 function(sennit_gtest_folder name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TIMEOUT" "LABELS")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*_test.cpp")
@@ -51,8 +55,8 @@ function(sennit_gtest_folder name)
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
     sennit_shared_headers(${name} test_programs <gtest/gtest.h> <sennit/sennit.hpp>)
     math(EXPR timeout "${arg_TIMEOUT} * ${SENNIT_TIMEOUT_FACTOR}")
-    # qemu-user cannot run itself again, adds a line to the last words of a program, takes MADV_GUARD_INSTALL for done
-    # without doing it, and loses its own threads in fork().
+    # qemu-user cannot run itself again, adds a line to the last output of a program, reports
+    # MADV_GUARD_INSTALL as done without doing it, and loses its own threads in fork().
     if(CMAKE_CROSSCOMPILING)
         set(filter "--gtest_filter=-*death_test*:stack_guards.*madvise*:fork.*")
     endif()

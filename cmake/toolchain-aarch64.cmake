@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross-compiles for AArch64 with the Debian cross compiler; ctest runs the programs under qemu's user emulation.
+# Cross-compiles for AArch64 with the Debian cross compiler. ctest runs the programs under qemu's
+# user emulation.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc) # GoogleTest asks for one
