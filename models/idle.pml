@@ -488,7 +488,7 @@ fork_all:
         end_piece()
     :: atomic {
         head <= top ->
-        owner = NOBODY; // top stays: what it has counted is gone
+        owner = NOBODY; // top stays: the forks that it counted are gone
         break
     }
     od;

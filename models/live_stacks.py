@@ -132,7 +132,7 @@ class Model:
             self.pick(worker, blocked)
         return self.most + len(self.workers)
 
-    # ---- what a fiber does
+    # ---- the steps of a fiber
 
     def push_spawned(self, worker, node):
         node.order = worker.next_order
@@ -177,7 +177,7 @@ class Model:
             ns += self.rng.expovariate(1 / LONG_NS)
         return int(ns) + 1
 
-    # ---- what a worker runs next
+    # ---- the choice of the next task
 
     def pick(self, worker, blocked):
         node = self.next_ready_context(worker) if blocked else None
@@ -250,7 +250,7 @@ class Model:
     # ---- how work comes to another worker
 
     def take(self, worker, count):
-        """So many nodes: what is ready first, and then the oldest new work."""
+        """Takes a number of nodes: the ready ones first, and then the oldest new ones."""
         ready = [worker.ready.popleft() for _ in range(min(count, len(worker.ready)))]
         count = min(count - len(ready), len(worker.spawned))
         spawned = [worker.spawned.popleft() for _ in range(count)]
@@ -283,7 +283,7 @@ class Model:
             worker.ready.extend(spawned)
 
     def rest(self, worker):
-        """An idle worker asks all others for work, and robs one that picks nothing for long."""
+        """An idle worker asks all workers for work, and steals from a worker that is stuck."""
         for other in self.workers:
             if other is worker:
                 continue

@@ -20,7 +20,7 @@ REASON = re.compile(
     r"under the lock|not (yet )?shared|not shared yet|counters?|metrics?|hints?|orders nothing|re-?checked)\b",
     re.IGNORECASE)
 AROUND = re.compile(r"std::atomic|std::memory_order|\b__atomic_\w+|\b__sync_\w+|#\s*include\s*<atomic>")
-# Not yet tagged: `base`, and what came from it to the ground.
+# Not yet tagged: `base`, and the files that moved from it to sys.
 BASE = ("include/sennit/detail/base/", "include/sennit/detail/sys/single_threaded.hpp",
         "include/sennit/detail/sys/spin_lock.hpp")
 REACH = 4  # lines above a use in which its comment may start

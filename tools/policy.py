@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the check_*.py tools share: which files there are, C++ text without comments, and how findings are reported."""
+"""Shared by the check_*.py tools: the list of files, C++ text without comments, and the report."""
 import pathlib
 import re
 import subprocess

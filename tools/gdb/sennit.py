@@ -79,7 +79,7 @@ class Layout:
 
 
 class Strand:
-    """A fiber, or something else that has a stack: where it is, and what it says of itself."""
+    """A fiber, or another owner of a stack: its place, and its own description."""
 
     def __init__(self, layout, number, context, strand, state, thread=None):
         self.stack, self.context, self.state, self.thread = number, context, state, thread
@@ -151,8 +151,10 @@ def strands(layout):
 
 
 class Side:
-    """A body on a side stack. While it is suspended its place is known; else that of whoever has entered it is, and the
-    body's own belongs to the fiber or thread that runs it."""
+    """A body on a coroutine stack.
+
+    While the body is suspended, its own place is known. Otherwise the place of its enterer is known,
+    and the body's place belongs to the fiber or thread that runs it."""
 
     thread = None
 
@@ -186,7 +188,9 @@ def coroutines(layout):
 
 
 def fibers_on_no_stack(layout):
-    """Movable fibers that no worker runs and that wait for nothing: the body of one that does is that of a strand."""
+    """Migratable fibers that no worker runs and that wait for nothing.
+
+    The body of a waiting migratable fiber is shown as the body of a strand."""
     return [side for side in sides(layout) if side.of_fiber and side.state == "suspended"]
 
 

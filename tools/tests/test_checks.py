@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that each check objects to what it is there for, and to nothing else."""
+"""Shows that each check reports the violations that it is meant for, and nothing else."""
 import pathlib
 import sys
 import tempfile
