@@ -48,7 +48,7 @@ bool pop_fork_slow(fork_slot* slot) noexcept {
 // Answers a steal request: the older half of the private slots becomes public. The oldest slots
 // hold the largest tasks.
 void worker::publish_on_request() noexcept {
-    sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote hot_.
+    sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote tls_.
     context& self = this->self();
     const std::uint32_t head = self.number_of(tls.head.load_rlx()); // Owner's own word.
     const fork_range now = fork_range::of(self.forks.load());
@@ -71,7 +71,7 @@ void worker::publish_on_request() noexcept {
 
 // Runs before the context leaves its worker: all its forks stay visible to thieves.
 void worker::publish_rest(context& self) noexcept {
-    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote hot_.
+    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote tls_.
     const std::uint32_t head = self.number_of(tls.head.load_rlx()); // Owner's own word.
     const fork_range before = fork_range::of(self.forks.load());
     if (before.empty() && before.split >= head) return; // Every unjoined fork is stolen already.
@@ -89,7 +89,7 @@ void worker::publish_rest(context& self) noexcept {
 // Returns true if `slot`, the newest one, belongs to the owner again. False: it was stolen, and
 // with it every older slot.
 bool worker::take_back(fork_slot* slot) noexcept {
-    sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote hot_.
+    sys::worker_tls& tls = *tls_.load_rlx(); // The own thread wrote tls_.
     context& self = this->self();
     const std::uint32_t number = self.number_of(slot);
     std::lock_guard guard(self.lock);

@@ -32,7 +32,7 @@ namespace sennit::sched {
 // before it comes here.
 SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) noexcept {
     const sys::fp_note modes;                                       // Read after the rest is done.
-    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote hot_.
+    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote tls_.
     from.saved_head = static_cast<fork_slot*>(tls.head.load_rlx()); // Owner's own word.
     from.saved_strand = static_cast<strand*>(tls.strand);
 #ifdef SENNIT_REPORT_HELD_MUTEX

@@ -109,8 +109,8 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.thread_context_.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    tls.head.store_rlx(first.saved_head);  // Published with hot_ below.
-    tls.split.store_rlx(first.saved_head); // Published with hot_ below.
+    tls.head.store_rlx(first.saved_head);  // Published with tls_ below.
+    tls.split.store_rlx(first.saved_head); // Published with tls_ below.
     tls.strand = first.saved_strand;
     tls.context.store(&first);
     // Workers that parked before this worker existed could send it no request, so its first fork is
@@ -347,7 +347,7 @@ void worker::requeue(context& self) noexcept {
 // Answers a steal request. If sharing is worth it, moves the older half to the injector, and wakes
 // a worker to take it.
 bool worker::share_half() noexcept {
-    tls_.load_rlx()->steal_requested.store(0); // The own thread wrote hot_.
+    tls_.load_rlx()->steal_requested.store(0); // The own thread wrote tls_.
     if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
         return false;
     run_queue::batch half;
