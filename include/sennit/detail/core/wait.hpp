@@ -15,8 +15,6 @@
 // its frame ends, so a loser always reads the entry in living memory. The winner writes its result
 // for the waiter (such as a channel's value) before it leaves that lock or wakes. A wait that only
 // one source can end (`sole`) needs no claim: the source's lock decides.
-// waiter (a channel's value) it writes before it leaves that lock or wakes. A wait that only one
-// source can end (`sole`) needs no claim: the source's lock decides.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
