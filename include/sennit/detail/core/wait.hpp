@@ -15,6 +15,8 @@
 // its frame ends, so a loser always reads the entry in living memory. The winner writes its result
 // for the waiter (such as a channel's value) before it leaves that lock or wakes. A wait that only
 // one source can end (`sole`) needs no claim: the source's lock decides.
+//
+// Tested by tests/sim/scenarios/wait.cpp.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
