@@ -397,7 +397,9 @@ TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
             sennit::fiber next([&] {
                 const auto* deeper = static_cast<const char*>(__builtin_frame_address(0));
                 found = deeper < mine && mine - deeper < 300'000;
-                if (found) EXPECT_GE(sennit::this_fiber::stack().touched, 300'000u);
+                if (found) {
+                    EXPECT_GE(sennit::this_fiber::stack().touched, 300'000u);
+                }
             });
             next.join();
         }
