@@ -15,7 +15,7 @@ src/core/worker/worker.cpp and src/core/queues/run_queue.hpp, whose order of wor
       (run_queue::pop_woken_if)
   R2  A new fiber stays new, and behind the thief's own, when a thief takes it.
       (run_queue::append_batch)
-  R3  A fair turn begins a new fiber that a worker gave away at most once a clock tick.
+  R3  A global poll begins a new fiber that a worker gave away at most once a clock tick.
       (worker::poll_global_sources)
 """
 import argparse
@@ -24,7 +24,7 @@ import heapq
 import random
 import sys
 
-FAIR_PERIOD = 61  # picks from one fair turn to the next: tuning::global_poll_interval
+GLOBAL_POLL_INTERVAL = 61  # picks from one global poll to the next: tuning::global_poll_interval
 SHARE_NS = 3_000  # tuning::share_ns
 ROB_AFTER_NS = 4_000  # tuning::take_after_ns: a thief robs a worker that picks nothing for so long
 TICK_NS = 1_000_000  # the coarse clock, as fine as Linux has it
@@ -91,10 +91,10 @@ class Worker:
         self.spawned = collections.deque()  # oldest first; the owner takes the newest
         self.next_order = 1
         self.turns = 0
-        self.fair_at = FAIR_PERIOD
+        self.next_global_poll = GLOBAL_POLL_INTERVAL
         self.own_first = self.new_is_next = False
         self.asked = False  # an idle worker has asked for work
-        self.began_oldest = self.began_given = 0  # the ticks in which a fair turn last did so
+        self.began_oldest = self.began_given = 0  # the ticks in which a global poll last did so
         self.pace = (0, 0, None)  # of the last request for work: time, turn, oldest new work
         self.runs = None  # the node that runs until the next event; None: idle
         self.since = 0
@@ -197,7 +197,7 @@ class Model:
         heapq.heappush(self.events, (self.now + self.duration(node, stack_is_new), worker.index))
 
     def next_ready_context(self, worker):
-        if worker.turns >= worker.fair_at or (worker.asked and worker.size() > 1):
+        if worker.turns >= worker.next_global_poll or (worker.asked and worker.size() > 1):
             return None
         if not worker.ready or not worker.ready[0].begun:
             return None
@@ -206,7 +206,7 @@ class Model:
         return worker.ready.popleft()
 
     def run_next(self, worker):
-        if worker.turns >= worker.fair_at and (node := self.poll_global_sources(worker)):
+        if worker.turns >= worker.next_global_poll and (node := self.poll_global_sources(worker)):
             return node
         if worker.asked and worker.size() > 1:
             self.share_half(worker)
@@ -229,7 +229,7 @@ class Model:
         return self.given.popleft() if given and self.given else None
 
     def poll_global_sources(self, worker):
-        worker.fair_at = worker.turns + FAIR_PERIOD
+        worker.next_global_poll = worker.turns + GLOBAL_POLL_INTERVAL
         tick = self.now // TICK_NS
         own_first, worker.own_first = worker.own_first, not worker.own_first
         if own_first and (node := self.pop_alternating(worker, tick)):

@@ -30,7 +30,7 @@ namespace {
 using number = std::uint64_t;
 using answers = sennit::channel<number>; // capacity 0: push ends when the parent has the value
 
-// A sanitizer slows the tree, but not the clock: each tick lets a fair turn begin the oldest new
+// A sanitizer slows the tree, but not the clock: each tick lets a global poll begin the oldest new
 // fiber. So a sanitizer's build runs a smaller tree.
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
 constexpr number size = 10'000;
