@@ -81,7 +81,7 @@ void add_state(std::string& text, const strand_report& one, const strands& known
         text += "ready, not begun";
         return;
     case strand_state::below:
-        text += "waits for who runs on its stack";
+        text += "waits for the strand above it on its stack";
         return;
     case strand_state::blocked:
     case strand_state::in_blocking_pool:

@@ -145,7 +145,7 @@ def strands(layout):
             else:
                 innermost, state, thread = layout.get(context, "context.saved_strand"), None, None
             for depth, strand in enumerate(strands_on(layout, context, innermost)):
-                now = "waits for who runs on its stack" if depth else state or waits(layout, strand, context)
+                now = "waits for the strand above it on its stack" if depth else state or waits(layout, strand, context)
                 found.append(Strand(layout, number, context, strand, now, thread))
     return found
 

@@ -278,8 +278,9 @@ TEST_P(dump_on, shows_a_fiber_whose_stack_another_one_uses) {
             inner.join(); // runs it right here
         });
         (void)entry_when_blocked(runtime, "inner");
-        EXPECT_NE(entry(dump_of(runtime), "outer").find("[waits for who runs on its stack]"),
-                  std::string::npos);
+        EXPECT_NE(
+            entry(dump_of(runtime), "outer").find("[waits for the strand above it on its stack]"),
+            std::string::npos);
         go.set();
     });
 }
