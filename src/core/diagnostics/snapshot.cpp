@@ -122,7 +122,7 @@ context* snapshot::stack_of(const void* sp, worker& likely, bool& unclear) noexc
     for (context* one : of_.contexts().all_)
         if (on(*one)) return one;
     if (!coroutine_stack::find(sp)) return nullptr;
-    unclear = unclear || !likely.post_switch_action_.none();
+    unclear = unclear || !likely.post_switch_.action.none();
     return running;
 }
 

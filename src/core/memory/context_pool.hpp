@@ -6,7 +6,7 @@
 // are therefore type-stable.
 //
 // The stack of an idle context holds nothing but the worker loop; a worker that switches to it
-// continues that loop. Each worker caches a few idle contexts (worker::context_cache_); this pool
+// continues that loop. Each worker caches a few idle contexts (context_cache.hpp); this pool
 // is the shared reserve behind them. Thread-safe.
 #pragma once
 

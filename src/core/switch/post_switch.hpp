@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work to run right after a stack switch, once the outgoing context has been saved: none, release a
-// spin lock, or run the outgoing context's callback. It is packed into one word because every
-// switch writes and reads it.
+// spin lock, or run the outgoing context's callback. The context that switches away sets it; the
+// context that arrives takes it. Both run on the same worker, and no other thread looks, except for
+// a dump that has halted the worker's thread.
 #pragma once
 
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -11,7 +12,9 @@
 namespace sennit::sched {
 
 class context;
+struct waiter;
 
+// The kind of work, packed into one word because every switch writes and reads it.
 class post_switch_action {
 public:
     post_switch_action() noexcept = default; // No work.
@@ -33,6 +36,16 @@ private:
     static constexpr std::uintptr_t lock_mark = 1;
     static_assert(alignof(base::spin_lock) > lock_mark);
     std::uintptr_t word_ = 0;
+};
+
+// The work, and the callback of the outgoing context if there is one.
+struct post_switch {
+    using callback = bool (*)(void*, waiter&) noexcept;
+
+    post_switch_action action;
+    callback fn = nullptr;
+    void* argument = nullptr;
+    waiter* who = nullptr;
 };
 
 } // namespace sennit::sched

@@ -62,14 +62,14 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 // worker that this context left.
 [[gnu::always_inline]] inline void worker::on_switched_in() noexcept {
     worker& me = *this_worker();
-    const post_switch_action due = me.post_switch_action_;
+    const post_switch_action due = me.post_switch_.action;
     // If the outgoing context exchanged places with this one, it is in the queue: thieves may take
     // it from now on.
     if (due.none()) {
         me.queue_.end_exchange();
         return;
     }
-    me.post_switch_action_ = {};
+    me.post_switch_.action = {};
     if (base::spin_lock* held = due.lock())
         held->unlock();
     else
@@ -78,7 +78,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 
 [[gnu::always_inline]] inline void worker::resume(context& target) noexcept {
     context& self = this->self();
-    post_switch_action_ = post_switch_action(self);
+    post_switch_.action = post_switch_action(self);
     runtime_core::unregister_stealable(target);
     counted.direct_switches.add();
     switch_to(self, target);
@@ -123,10 +123,10 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
                                                        bool (*after)(void*, waiter&) noexcept,
                                                        void* argument, waiter& who) noexcept {
     context& self = prepare_suspend(who, next);
-    post_switch_action_ = post_switch_action(self);
-    post_switch_fn_ = after;
-    post_switch_arg_ = argument;
-    post_switch_waiter_ = &who;
+    post_switch_.action = post_switch_action(self);
+    post_switch_.fn = after;
+    post_switch_.argument = argument;
+    post_switch_.who = &who;
     switch_now(self, next);
     on_switched_in();
 }
@@ -158,7 +158,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     context* next = next_or_idle_context();
     if (!next) return false;
     context& self = prepare_suspend(who, *next);
-    post_switch_action_ = post_switch_action(held);
+    post_switch_.action = post_switch_action(held);
     switch_now(self, *next);
     on_switched_in();
     return true;

@@ -42,8 +42,6 @@
 
 namespace sennit::sched {
 
-using tuning::max_cached_contexts;
-
 namespace {
 // Not the affinity of any runnable: there are fewer workers.
 constexpr std::uint16_t no_affinity = UINT16_MAX;
@@ -159,14 +157,14 @@ worker::switch_traced(context& target) noexcept {
 // Runs the request of the outgoing context `left`, on the stack of the context that was switched
 // to.
 void worker::run_post_switch(context& left) noexcept {
-    if (!post_switch_fn_) {
-        cache_context(left);
+    if (!post_switch_.fn) {
+        contexts_.give(left, runtime_.contexts());
         return;
     }
-    auto after = std::exchange(post_switch_fn_, nullptr);
+    auto after = std::exchange(post_switch_.fn, nullptr);
     // False: `left` need not wait. It was out of sight meanwhile, and the context that came instead
     // may run for long, so putting `left` back is a post.
-    if (after(post_switch_arg_, *post_switch_waiter_)) return;
+    if (after(post_switch_.argument, *post_switch_.who)) return;
     if (!is_local(left)) return post_by_policy(left);
     const std::uint32_t queued = queue_.push_woken_first(left);
     if (!SENNIT_MUTANT("post of who need not wait")) posted(queued);
@@ -181,32 +179,9 @@ SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
 }
 
 context* worker::idle_context() noexcept {
-    context* found = context_cache_;
-    if (found) {
-        context_cache_ = found->next_free;
-        cached_context_count_.store_rlx(cached_context_count_.load_rlx() -
-                                        1); // A metric, written by its owner only.
-    } else {
-        try {
-            found = &runtime_.contexts().take();
-        } catch (const std::exception&) {
-            return nullptr;
-        }
-    }
-    counted.suspended_to_idle.add();
+    context* found = contexts_.take(runtime_.contexts());
+    if (found) counted.suspended_to_idle.add();
     return found;
-}
-
-void worker::cache_context(context& idle) noexcept {
-    if (cached_context_count_.load_rlx() >= max_cached_contexts ||
-        idle.large) { // Owner's own word.
-        runtime_.contexts().give(idle);
-        return;
-    }
-    idle.next_free = context_cache_;
-    context_cache_ = &idle;
-    cached_context_count_.store_rlx(cached_context_count_.load_rlx() +
-                                    1); // A metric, written by its owner only.
 }
 
 void worker::loop() noexcept {
@@ -410,7 +385,7 @@ template <bool traced>
     else
         switch_now(self, target);
     // Usually the context that was left here has yielded as well.
-    if (worker& here = *this_worker(); here.post_switch_action_.none()) [[likely]]
+    if (worker& here = *this_worker(); here.post_switch_.action.none()) [[likely]]
         here.queue_.end_exchange();
     else
         on_switched_in();

@@ -9,6 +9,7 @@
 #include "actors/runtime/mailbox_table.hpp"
 #include "core/idle/idle_map.hpp"
 #include "core/idle/parker.hpp"
+#include "core/memory/context_cache.hpp"
 #include "core/memory/slab_cache.hpp"
 #include "core/policy/contention_monitor.hpp"
 #include "core/policy/flood_detector.hpp"
@@ -49,8 +50,8 @@ public:
     void join();
     sys::thread& thread() noexcept { return thread_; }
     void disown_thread() noexcept; // In a child of fork(), where the thread does not exist.
-    // A metric: orders nothing.
-    std::size_t cached_context_count() const noexcept { return cached_context_count_.load_rlx(); }
+    // Any thread: a metric.
+    std::size_t cached_context_count() const noexcept { return contexts_.size(); }
 
     // The worker loop. It runs on every idle context and returns on none.
     [[noreturn]] static void loop() noexcept;
@@ -323,7 +324,6 @@ private:
     void request_share_from_all() noexcept;
 
     context* idle_context() noexcept; // An idle context to switch to.
-    void cache_context(context& idle) noexcept;
 
     runtime_core& runtime_;
     const unsigned index_;
@@ -347,8 +347,7 @@ private:
     // Set once by the thread; valid until all workers have ended.
     base::atomic<sys::worker_tls*> tls_{nullptr};
     sys::exception_globals* exceptions_ = nullptr;
-    context* context_cache_ = nullptr;
-    base::atomic<std::size_t> cached_context_count_{0}; // Written by the owner only.
+    context_cache contexts_;
     // The number of picks from one global poll to the next.
     unsigned global_poll_interval_ = tuning::global_poll_interval;
     unsigned max_messages_per_batch_ = tuning::messages_per_batch;
@@ -373,12 +372,7 @@ private:
     base::random random_;
     sys::machine_context thread_context_; // The machine context of the thread's own stack.
 
-    // The context that switches away sets these; the context that arrives takes them.
-    post_switch_action post_switch_action_;
-    // With the next two: the callback of the outgoing context.
-    bool (*post_switch_fn_)(void*, waiter&) noexcept = nullptr;
-    void* post_switch_arg_ = nullptr;
-    waiter* post_switch_waiter_ = nullptr;
+    post_switch post_switch_;
     runnable* run_first_ = nullptr;  // A runnable that precedes all other work.
     context* resume_next_ = nullptr; // The parent whose last child just finished on this worker.
 
