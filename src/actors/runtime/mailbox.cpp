@@ -330,7 +330,7 @@ bool mailbox::acquire_ownership_slow(worker& me) noexcept {
             me = box->reacquire_after_move();
             return box;
         }
-        if (left <= 1 || me->global_poll_requested()) return box;
+        if (left <= 1 || me->polls().requested()) return box;
         mailbox* to = nullptr;
         me->queue().inside([&]() noexcept {
             message_node* one = me->queue().lifo.held(); // null if a thief has emptied the slot
@@ -362,7 +362,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
     const bool outer_is_soft = std::exchange(here.affinity_is_soft, false);
     mailbox* box = &first;
     message_node* given = nullptr;
-    for (unsigned left = me->batches_per_pick(); box; --left) {
+    for (unsigned left = me->polls().batches_per_pick(); box; --left) {
         if (!me->queue().always_contended()) [[likely]]
             me->queue().lifo.open();
         if (given) {
@@ -379,7 +379,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
         }
         given = nullptr;
         here.affinity_is_soft = false;
-        box = box->end_batch(rest, *me, left > 1 && !me->global_poll_requested(), given);
+        box = box->end_batch(rest, *me, left > 1 && !me->polls().requested(), given);
     }
     here.set_current_mailbox(outer);
     here.affinity = outer_affinity;
@@ -478,7 +478,7 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
 // Each mailbox would get all of them in one batch, and one worker would do all the work. While a
 // message costs less than a hand-over, such a heap is cheaper, and may last.
 mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
-    unsigned left = me->max_messages_per_batch();
+    unsigned left = me->polls().max_messages_per_batch();
     std::int64_t until = 0;
     message_cost_sampler::sample sample(handled);
     for (;; batch = take_all()) {
@@ -505,9 +505,9 @@ mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
                 sample.drop();
             }
             const bool last =
-                --left == 0 && (me->max_messages_per_batch() < tuning::messages_per_batch ||
+                --left == 0 && (me->polls().max_messages_per_batch() < tuning::messages_per_batch ||
                                 (left = extend_batch(batch.first, until)) == 0);
-            if (last || me->global_poll_requested()) return left_over(batch, last_urgent);
+            if (last || me->polls().requested()) return left_over(batch, last_urgent);
         }
         if (!local_messages_.first) return batch;
     }

@@ -180,7 +180,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
-                each.request_global_poll();
+                each.polls().request();
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // True if work waits for a thread that the options do not allow.
     // The next sentinel may have found other work, which takes this long: wake a worker that has

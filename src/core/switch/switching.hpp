@@ -114,7 +114,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
         note_suspend(self, next);
     publish_all(self);
     counted.suspensions.add();
-    self.suspended_at_ns = cached_now_ns_;
+    self.suspended_at_ns = cached_now_ns();
     who.parked = &self;
     return self;
 }

@@ -4,19 +4,12 @@
 //
 // Which threads run this: the worker's own thread. src/core/README.md, "What begins and when",
 // states the order in a global poll, how often one is due, and the resulting bounds. A global poll
-// is due sooner if the watchdog requests it (`request_global_poll`).
-//
-// State (worker.hpp; all fields are the worker's own, except `next_global_poll_`, which the
-// watchdog may set to 0)
-//   next_global_poll_             the count of picks at which the next pick is a global poll
-//   global_poll_interval_         picks from one global poll to the next; mailboxes that one pick
-//   may run max_messages_per_batch_  messages that one mailbox may handle in one batch
-//   poll_own_queue_first_           the next global poll looks into the own queue before it looks
-//   outside began_oldest_spawned_ns_, began_shared_ns_, helped_ns_
-//                        about when a global poll last did that action
+// is due sooner if the watchdog requests it (`global_poll_schedule::request`).
 //
 // Tested by the explorer's group `fairness`, tests/regress/starvation_test.cpp and
 // liveness_test.cpp.
+#include "core/worker/global_poll.hpp"
+
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
@@ -32,24 +25,24 @@ namespace sennit::sched {
 bool worker::poll_global_sources() noexcept {
     if (deactivation_requested()) [[unlikely]]
         (void)deactivate();
-    begin_global_poll();
-    base::try_become_exclusive(cached_now_ns_);
+    poll_.begin(counted.tasks_picked.read());
+    base::try_become_exclusive(cached_now_ns());
     expire_timers();
     if (!SENNIT_MUTANT("help while there is work")) help_others();
     // Alternating prevents a steady stream of outside work from starving the own queue.
-    const bool own_first = std::exchange(poll_own_queue_first_, !poll_own_queue_first_) &&
+    const bool own_first = std::exchange(poll_.own_queue_first, !poll_.own_queue_first) &&
                            !SENNIT_MUTANT("outside and here by turns");
     if (own_first && run_alternating()) return true;
     // Contexts that yield in a loop would otherwise starve their own forks, even more so if they
     // yield through outside queues.
-    const bool forks_first = std::exchange(last_poll_ran_global_, false);
+    const bool forks_first = std::exchange(poll_.last_took_outside, false);
     if (forks_first && steal_fork_from_suspended()) return true;
     // Shared new work waits for a worker that has no work of its own, but not forever.
-    const bool shared_first =
-        ticked(began_shared_ns_) && !SENNIT_MUTANT("a global poll begins what was shared");
+    const bool shared_first = poll_.begin_shared.due(cached_now_ns()) &&
+                              !SENNIT_MUTANT("a global poll begins what was shared");
     if (runnable* global = pop_global(shared_first ? shared_queue::new_work::first
                                                    : shared_queue::new_work::not_now)) {
-        last_poll_ran_global_ = true;
+        poll_.last_took_outside = true;
         run(*global);
         return true;
     }
@@ -62,54 +55,50 @@ bool worker::poll_global_sources() noexcept {
 // outside work wait for all of them. A pick may be a row of mailboxes, which shrinks with the
 // interval, and each mailbox may handle a row of messages. Messages are cheap because of that
 // second row, so it shrinks only where even the shortest interval takes too long.
-void worker::begin_global_poll() noexcept {
+void global_poll_schedule::begin(std::uint64_t picked) noexcept {
     const std::int64_t now = sys::coarse_now_ns();
     const std::int64_t past = now - std::exchange(cached_now_ns_, now);
     const auto scaled = [past](unsigned number) noexcept {
         return static_cast<unsigned>(number * tuning::global_poll_target_ns / past);
     };
     const bool too_long = past > tuning::global_poll_target_ns;
-    if (too_long && global_poll_interval_ > tuning::min_global_poll_interval)
-        global_poll_interval_ =
-            std::max(tuning::min_global_poll_interval, scaled(global_poll_interval_));
+    if (too_long && interval_ > tuning::min_global_poll_interval)
+        interval_ = std::max(tuning::min_global_poll_interval, scaled(interval_));
     else if (too_long)
         max_messages_per_batch_ = std::max(1u, scaled(max_messages_per_batch_));
     else if (past == 0 && max_messages_per_batch_ < tuning::messages_per_batch)
         max_messages_per_batch_ = std::min(2 * max_messages_per_batch_, tuning::messages_per_batch);
     else if (past == 0)
-        global_poll_interval_ = std::min(2 * global_poll_interval_, tuning::global_poll_interval);
-    next_global_poll_.store_rlx(counted.tasks_picked.read() +
-                                global_poll_interval_); // Orders nothing.
+        interval_ = std::min(2 * interval_, tuning::global_poll_interval);
+    next_.store_rlx(picked + interval_); // Orders nothing.
 }
 
 // A fiber that creates and joins children in a loop never comes to a pick, and would starve all
 // other work.
 bool worker::check_clock_beside_children() noexcept {
-    next_check_beside_children_ = counted.inline_runs.read() + global_poll_interval_;
-    if (sys::coarse_now_ns() == cached_now_ns_ && !tuning::simulated) return false;
-    // Orders nothing.
+    if (!poll_.ticked_beside_children(counted.inline_runs.read())) return false;
     if (!SENNIT_MUTANT("a global poll beside children"))
-        next_global_poll_.store_rlx(counted.tasks_picked.read());
+        poll_.make_due(counted.tasks_picked.read());
     return global_poll_due();
 }
 
-bool worker::run_alternating() noexcept {
-    runnable* item =
-        queue_.pop_alternating([this]() noexcept { return ticked(began_oldest_spawned_ns_); });
-    if (item) run(*item);
-    return item != nullptr;
+bool global_poll_schedule::ticked_beside_children(std::uint64_t inline_runs) noexcept {
+    next_clock_beside_children_ = inline_runs + interval_;
+    return sys::coarse_now_ns() != cached_now_ns_ || tuning::simulated;
 }
 
-// True if the coarse clock has moved since the last call for `last_ns`.
-bool worker::ticked(std::int64_t& last_ns) const noexcept {
-    return std::exchange(last_ns, cached_now_ns_) != cached_now_ns_ || tuning::simulated;
+bool worker::run_alternating() noexcept {
+    runnable* item = queue_.pop_alternating(
+        [this]() noexcept { return poll_.begin_oldest_spawned.due(cached_now_ns()); });
+    if (item) run(*item);
+    return item != nullptr;
 }
 
 // A worker that always has a ready task never searches, yet work behind a stuck worker must not
 // wait for a worker that does. At each tick of the coarse clock, a few ms, this worker therefore
 // scans the queues of the other workers, too.
 void worker::help_others() noexcept {
-    if (!steals_ || !ticked(helped_ns_)) return;
+    if (!steals_ || !poll_.help.due(cached_now_ns())) return;
     const std::int64_t now = sys::now_ns();
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);

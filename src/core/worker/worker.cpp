@@ -92,9 +92,9 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::thread::minimize_timer_slack(); // One of the workers sleeps until the next timer.
     sys::allow_thread_suspension();
     me.os_thread_.store(sys::this_os_thread());
-    me.cached_now_ns_ = sys::coarse_now_ns();
+    me.poll_.read_clock();
     base::register_this_thread();
-    base::try_become_exclusive(me.cached_now_ns_);
+    base::try_become_exclusive(me.cached_now_ns());
     me.runtime_.place_worker(me.index_);
 
     sys::retain_return_thunk();
@@ -204,7 +204,7 @@ bool worker::run_one() noexcept {
     if (run_next_task() || run_timers() || steal_fork()) return true;
     counted.failed_steals.add();
     const bool more = park_or_find_work();
-    cached_now_ns_ = sys::coarse_now_ns();
+    poll_.read_clock();
     return more;
 }
 
@@ -214,11 +214,7 @@ bool worker::run_next_task() noexcept {
     runnable* item = queue_.pop();
     if (!item) item = pop_global(shared_queue::new_work::last);
     if (!item) {
-        // A pick without result also counts towards the next global poll. 0: the watchdog has
-        // requested one.
-        // Orders nothing.
-        if (const std::uint64_t at = next_global_poll_.load_rlx(); at != 0)
-            next_global_poll_.store_rlx(at - 1);
+        poll_.count_empty_pick();
         return false;
     }
     run(*item);
@@ -415,9 +411,9 @@ template <bool traced>
         // A context alone in its queue would come back immediately, so outside work goes before it.
         // A context with another affinity goes outside itself.
         if (is_local(self())) {
-            next_global_poll_.store_rlx(counted.tasks_picked.read()); // Orders nothing.
-            poll_own_queue_first_ = false;
-            began_shared_ns_ = 0; // Shared new work does not wait for a tick either.
+            poll_.make_due(counted.tasks_picked.read());
+            poll_.own_queue_first = false;
+            poll_.begin_shared.make_due(); // Shared new work does not wait for a tick either.
         }
     }
     queue_.promote_newest_if_none_is_woken();

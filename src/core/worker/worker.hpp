@@ -23,6 +23,7 @@
 #include "core/switch/context.hpp"
 #include "core/switch/post_switch.hpp"
 #include "core/worker/counters.hpp"
+#include "core/worker/global_poll.hpp"
 #include "sennit/detail/base/random.hpp"
 #include "sennit/detail/core/coroutine_stack.hpp"
 #include "sennit/detail/core/verbs.hpp"
@@ -186,24 +187,16 @@ public:
 
     // Own thread. The approximate time: the worker reads the coarse clock every few picks, and when
     // it wakes.
-    std::int64_t cached_now_ns() const noexcept { return cached_now_ns_; }
+    std::int64_t cached_now_ns() const noexcept { return poll_.cached_now_ns(); }
     // Own thread. A fiber is about to run a child on its own stack, which is no pick. Returns true
     // if the next global poll is due instead, because enough children have run that way and the
     // clock has ticked; the fiber then leaves its context to wait.
     bool global_poll_due_beside_children() noexcept {
-        return counted.inline_runs.read() >= next_check_beside_children_ &&
+        return poll_.clock_due_beside_children(counted.inline_runs.read()) &&
                check_clock_beside_children();
     }
-    // Any thread. Makes the next pick of this worker a global poll. This is a hint that the worker
-    // may overwrite; the watchdog repeats the request at its next look.
-    void request_global_poll() noexcept { next_global_poll_.store_rlx(0); } // orders nothing
-    // Own thread, between two messages. True if the watchdog has requested a global poll.
-    // orders nothing
-    bool global_poll_requested() const noexcept { return next_global_poll_.load_rlx() == 0; }
-    // Own thread. The number of mailboxes that may run a batch in one pick, and the number of
-    // messages in one batch. Both shrink where global polls would otherwise be far apart.
-    unsigned batches_per_pick() const noexcept { return global_poll_interval_; }
-    unsigned max_messages_per_batch() const noexcept { return max_messages_per_batch_; }
+    // Any thread: `request`. Own thread: the rest.
+    global_poll_schedule& polls() noexcept { return poll_; }
 
     std::uint32_t random_below(std::uint32_t n) noexcept { return random_.below(n); } // Own thread.
 
@@ -281,10 +274,8 @@ private:
     // Access to the tasks that other threads made ready for this worker or for any worker.
     bool global_sources_empty() const noexcept;
     runnable* pop_global(shared_queue::new_work when) noexcept;
-    void begin_global_poll() noexcept;
     bool run_alternating() noexcept;
     [[gnu::noinline]] bool check_clock_beside_children() noexcept;
-    bool ticked(std::int64_t& last_ns) const noexcept;
     context* find_stealable_context() noexcept;
     void requeue(context& self) noexcept;
     bool share_half() noexcept;
@@ -296,10 +287,7 @@ private:
         counted.loop_runs.add();
     }
     // True if the next pick is a global poll, which looks at outside work before the own queue.
-    // orders nothing
-    bool global_poll_due() const noexcept {
-        return counted.tasks_picked.read() >= next_global_poll_.load_rlx();
-    }
+    bool global_poll_due() const noexcept { return poll_.due(counted.tasks_picked.read()); }
     bool steal_fork_from(context& victim) noexcept;
     bool steal_fork() noexcept;
     bool steal_fork_from_suspended() noexcept;
@@ -329,8 +317,7 @@ private:
     const unsigned index_;
     const kind kind_;
     bool last_was_pinned_ = false; // True if the last task from outside came from the pinned queue.
-    bool last_poll_ran_global_ = false; // True if the last global poll took a task from outside.
-    unsigned worker_count_ = 0;         // Includes spare workers; set before the thread starts.
+    unsigned worker_count_ = 0;    // Includes spare workers; set before the thread starts.
     // The affinity of the runnables that go through the own queue: none (0) under `stealing`, this
     // worker under `round_robin`, and a value that no runnable has under `sharing`.
     std::uint16_t local_affinity_ = 0;
@@ -348,23 +335,7 @@ private:
     base::atomic<sys::worker_tls*> tls_{nullptr};
     sys::exception_globals* exceptions_ = nullptr;
     context_cache contexts_;
-    // The number of picks from one global poll to the next.
-    unsigned global_poll_interval_ = tuning::global_poll_interval;
-    unsigned max_messages_per_batch_ = tuning::messages_per_batch;
-    // The count of picks at which the next pick is a global poll. Written by the owner; the
-    // watchdog writes 0 to request a global poll immediately.
-    base::atomic<std::uint64_t> next_global_poll_{tuning::global_poll_interval - 1};
-    // The count of runnables run aside at which the next child reads the clock.
-    std::uint64_t next_check_beside_children_ = 0;
-    bool poll_own_queue_first_ =
-        false; // True if the next global poll takes from the own queue first.
-    std::int64_t cached_now_ns_ = 0;
-    // When this worker last scanned the other queues while it had work.
-    std::int64_t helped_ns_ = 0;
-    // When a global poll last began the oldest new task of the own queue.
-    std::int64_t began_oldest_spawned_ns_ = 0;
-    // When a global poll last began new work that a worker had shared.
-    std::int64_t began_shared_ns_ = 0;
+    global_poll_schedule poll_;
     // Odd while the worker is parked without a deadline; written by the owner.
     base::atomic<std::uint32_t> park_epoch_{0};
     base::atomic<sys::os_thread_id> os_thread_{
