@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The idle protocol: post, ask, force, sleep, wake, pass on, stop. src/core/README.md defines the
-// words. The code is src/core/idle/idle.cpp, parker.hpp, idle_map.hpp, worker.cpp (run_one) and
-// fork_stack.cpp (publish_on_request, steal_fork_from, force_publication). models/README.md says
-// which parts are modelled and which are left out.
+// words. The code is src/core/idle/idle_search.cpp, parker.hpp, idle_map.hpp, worker.cpp (run_one),
+// fork_stack.cpp (publish_on_request) and steal_fork.cpp (steal_fork_from, force_publication).
+// models/README.md says which parts are modelled and which are left out.
 //
 // Sizes:    WORKERS, ITEMS (tasks posted from outside, one poster each), FORKS (pushed by item 0 as
 //           private forks), MEET (each task waits until that many tasks run at the same time; 0 or

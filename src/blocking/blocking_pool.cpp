@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocking/blocking_pool.hpp"
 
-#include "actors/runtime/mailbox.hpp"
 #include "core/runtime/runtime_core.hpp"
+#include "core/worker/model_hooks.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/core/blocking.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
@@ -56,7 +56,7 @@ bool blocking_pool::run(void (*function)(void*) noexcept, void* argument) {
     mine.done.wait(nullptr); // The helper reports the waits, as the same logical thread.
     this_worker()->self().in_blocking_pool = false; // This context, on its present worker.
     (void)callers_.fetch_sub(1);
-    if (mine.who->locals) mailbox::note_locals(); // The call may have made some.
+    if (mine.who->locals) hooks::before_local_value(); // The call may have made some.
     reap();
     return true;
 }

@@ -57,10 +57,10 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     last_remote_sender_.store_rlx(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX
                                       ? static_cast<std::uint8_t>(me.affinity())
                                       : std::uint8_t{0}); // a hint
-    me.remote_prefetch_links().add(one);
+    me.policies.remote_messages.add(one);
     mailbox* const sender = me.self().current_mailbox();
     const std::uint32_t taken = remote_takes_.load_rlx(); // a hint
-    if (sender && &me.runtime() == &runtime() && me.floods().note(*sender, *this, taken))
+    if (sender && &me.runtime() == &runtime() && me.policies.floods.note(*sender, *this, taken))
         [[unlikely]]
         sender->marks_ |= floods_receiver; // this thread runs the sender's batch
     deliver_remote(one);
@@ -486,9 +486,9 @@ mailbox::list mailbox::run_long_batch(list batch, worker*& me) noexcept {
         const std::uint32_t incarnation = generation_.load_rlx();
         message_node* const last_urgent = last_urgent_;
         const bool several = batch.first && batch.first->next;
-        if (several) sample.begin(me->message_costs());
+        if (several) sample.begin(me->policies.message_costs);
         while (message_node* one = batch.first) {
-            if (several && !one->next && me->message_costs().messages_are_slow() &&
+            if (several && !one->next && me->policies.message_costs.messages_are_slow() &&
                 has_work_to_share(*me)) [[unlikely]]
                 return left_over(batch, last_urgent);
             if (is_usual(*one, incarnation)) [[likely]] {
@@ -543,7 +543,7 @@ inline mailbox* mailbox::end_batch(list rest, worker& me, bool more,
     bool retire = false;
     if (rest.first && (marks_ & floods_receiver) != 0) [[unlikely]] {
         marks_ &= retired; // keeps this mark alone
-        mailbox* const receiver = me.floods().flooded_receiver(*this);
+        mailbox* const receiver = me.policies.floods.flooded_receiver(*this);
         if (receiver && reschedule_behind(*receiver, rest, me)) return nullptr;
     }
     if (me.is_local(*this) && more && !me.share_requested()) [[likely]] {

@@ -166,21 +166,20 @@ void sleep_for_good(waiter& who) noexcept {
 }
 
 #ifdef SENNIT_SIMULATOR // The simulator's time does not depend on looks.
-bool worker::sleep_for_good() noexcept {
+bool idle_search::park_without_deadline() noexcept {
     return parker_.sleep_until(never);
 }
 #else
-bool worker::sleep_for_good() noexcept {
-    const std::uint32_t now = park_epoch_.load_rlx(); // Owner's own word.
-    park_epoch_.store(now + 1);
+bool idle_search::park_without_deadline() noexcept {
+    advance_untimed_park_epoch();
     bool chosen = false;
     look_between([&](std::int64_t until) noexcept {
-        if (!runtime_.all_parked()) return true; // A worker that parks later looks.
+        if (!me_.runtime().all_parked()) return true; // A worker that parks later looks.
         chosen = parker_.sleep_until(until);
         return chosen;
     });
     if (!chosen) chosen = parker_.sleep_until(never);
-    park_epoch_.store(now + 2);
+    advance_untimed_park_epoch();
     return chosen;
 }
 #endif
@@ -209,14 +208,14 @@ bool deadlock_detector::take(observation& seen) {
             return false;
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
-            if (!other.thread_.joinable()) continue; // A spare worker whose thread was refused.
-            const std::uint32_t epoch = other.park_epoch_.load();
-            if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.is_inactive()) ||
-                other.park_epoch_.load() != epoch)
+            if (!other.thread().joinable()) continue; // A spare worker whose thread was refused.
+            const std::uint32_t epoch = other.idling().untimed_park_epoch();
+            if (epoch % 2 == 0 || !(one->idle().is_set(i) || other.spare().is_inactive()) ||
+                other.idling().untimed_park_epoch() != epoch)
                 return false;
-            if (!other.queue_.empty() || !other.pinned_queue_.empty()) return false;
+            if (!other.queue().empty() || !other.pinned_queue().empty()) return false;
             seen.states.push_back(epoch);
-            seen.asleep.push_back(other.os_thread_.load());
+            seen.asleep.push_back(other.os_thread());
         }
         const blocking_pool::call_counts helpers = one->blocking_calls().count(seen.asleep);
         if (helpers.begun != helpers.ended) return false;

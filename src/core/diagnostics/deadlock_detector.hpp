@@ -11,13 +11,15 @@
 // The condition: at one moment, each thread that the kernel lists (/proc/self/task) is known to
 // sleep until another thread wakes it. A thread is known to sleep in one of these cases:
 //
-// 1. A worker is parked without a deadline (`park_epoch_` is odd) and has not been chosen for a
+// 1. A worker is parked without a deadline (`untimed_park_epoch` is odd) and has not been chosen
+// for a
 //    wake-up (its bit in the idle map is set: a waker clears that first).
 // 2. A thread is in `sleep_for_good`, and its waiter's `signal` is 0: a waker sets that first. The
 //    thread published its wait before the call, so it does nothing more.
 // 3. A helper of a blocking pool has no call under way: it takes none by itself.
 // 4. The thread waits for the signal that requests a dump: it wakes no thread.
-// 5. The thread is the watchdog, or a spare worker that the watchdog has released (`park_epoch_`
+// 5. The thread is the watchdog, or a spare worker that the watchdog has released
+// (`untimed_park_epoch`
 //    is odd, too): the watchdog activates that only where work is ready.
 //
 // Such threads run no code of the program. If all threads are such at one moment, no code of the
@@ -26,12 +28,12 @@
 //
 // Why it is one moment, although the looks come one after the other. The detector looks at each
 // state twice, with all first looks before all second ones. Each state carries a number that
-// changes whenever the state is left and entered again (`park_epoch_`, the count of threads that
-// entered, the counts of calls). It reads a worker's number on both sides of its bit. A state that
-// is equal both times has therefore held without a break from the first look to the second, and all
-// of them held at any moment between the two. The detector reads the kernel's list in between,
-// twice. An unknown thread would be in the list, or a thread that it created would be there, later
-// in the list.
+// changes whenever the state is left and entered again (`untimed_park_epoch`, the count of threads
+// that entered, the counts of calls). It reads a worker's number on both sides of its bit. A state
+// that is equal both times has therefore held without a break from the first look to the second,
+// and all of them held at any moment between the two. The detector reads the kernel's list in
+// between, twice. An unknown thread would be in the list, or a thread that it created would be
+// there, later in the list.
 //
 // Wake-ups from outside of these threads, and how each is excluded. Timers: none may be armed; a
 // thread that waits with a deadline is not asleep for good. Signal handlers: none may be installed

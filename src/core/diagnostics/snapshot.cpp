@@ -83,16 +83,16 @@ bool snapshot::suspend_all_workers() noexcept {
         if (!one.thread().joinable()) // A spare worker whose thread was refused.
             found_.workers[i].asleep = true;
         else if (&one != this_worker())
-            found_.workers[i].thread_suspended = one.suspender.request(one.thread());
+            found_.workers[i].thread_suspended = one.suspender().request(one.thread());
     }
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         if (&one == this_worker() || !one.thread().joinable()) continue;
         if (report.thread_suspended)
-            report.thread_suspended = one.suspender.wait_until(one.thread(), until);
+            report.thread_suspended = one.suspender().wait_until(one.thread(), until);
         if (report.thread_suspended)
-            report.pc = one.suspender.where().pc;
+            report.pc = one.suspender().where().pc;
         else
             all = false;
     }
@@ -101,7 +101,7 @@ bool snapshot::suspend_all_workers() noexcept {
 
 void snapshot::resume_all_workers() noexcept {
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
-        if (found_.workers[i].thread_suspended) of_.worker_at(i).suspender.resume();
+        if (found_.workers[i].thread_suspended) of_.worker_at(i).suspender().resume();
 }
 
 snapshot::result snapshot::collect() noexcept {
@@ -130,20 +130,20 @@ snapshot::result snapshot::collect_running() noexcept {
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
-        report.asleep = of_.idle().is_set(i) || one.is_inactive();
+        report.asleep = of_.idle().is_set(i) || one.spare().is_inactive();
         if (!one.thread().joinable()) continue;
         const bool caller = &one == this_worker();
-        const void* sp = caller ? __builtin_frame_address(0) : one.suspender.where().sp;
+        const void* sp = caller ? __builtin_frame_address(0) : one.suspender().where().sp;
         bool unclear = false;
         context* stack = stack_of(sp, one, unclear);
         // A sanitizer may have delayed the handler until the thread was on another stack.
         if (!caller)
-            if (context* later = stack_of(one.suspender.where().handler_sp, one, unclear))
+            if (context* later = stack_of(one.suspender().where().handler_sp, one, unclear))
                 stack = later;
         if (unclear) return result::again;
         if (!stack) continue; // The thread begins or ends.
         seen_[stack->index] = 1;
-        sys::worker_tls* tls = one.tls_.load();
+        sys::worker_tls* tls = one.tls();
         strand* who =
             stack == one.running() ? static_cast<strand*>(tls->strand) : stack->saved_strand;
         const std::size_t before = found_.strands.size();
@@ -187,8 +187,8 @@ snapshot::result snapshot::collect_ready() noexcept {
         if (queue.lock_.held()) return result::again;
         all(queue.woken_);
         all(queue.spawned_);
-        if (one.run_first_) add_ready(*one.run_first_);
-        if (one.resume_next_) add_ready(*one.resume_next_);
+        if (one.next_up_.first) add_ready(*one.next_up_.first);
+        if (one.next_up_.parent) add_ready(*one.next_up_.parent);
     }
     const auto all_shared = [&](shared_queue& shared) {
         for (unsigned look = 0; !shared.lock_.try_lock(); ++look)

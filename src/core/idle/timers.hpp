@@ -4,7 +4,7 @@
 //
 // One parked worker, the timer leader, sleeps no longer than until `next_ns`. Busy workers read the
 // clock every few picks. If the leader stops being parked for other work while timers are armed, it
-// wakes another worker to lead (src/core/idle/idle.cpp).
+// wakes another worker to lead (src/core/idle/idle_search.cpp).
 //
 // Protocol. `arm` writes `next_` and then reads `leader_`. The leader writes `leader_` and then
 // reads `next_`. All accesses are sequentially consistent, so `arm` sees a leader that goes to

@@ -118,7 +118,8 @@ namespace {
 [[gnu::noinline]] void give_to_full_lists(void* memory, std::size_t bytes) noexcept {
     if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (me->memory.put_magazine(bytes) && me->memory.keep(memory, bytes)) return;
+            if (me->services.memory.put_magazine(bytes) && me->services.memory.keep(memory, bytes))
+                return;
     free_block(memory);
 }
 
@@ -127,14 +128,14 @@ namespace {
 void* detail::take_memory_of_lists(std::size_t bytes) {
     if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (void* kept = me->memory.take(bytes)) return kept;
+            if (void* kept = me->services.memory.take(bytes)) return kept;
     return allocate_block(bytes);
 }
 
 void detail::give_memory_to_lists(void* memory, std::size_t bytes) noexcept {
     if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (me->memory.keep(memory, bytes)) return;
+            if (me->services.memory.keep(memory, bytes)) return;
     give_to_full_lists(memory, bytes);
 }
 

@@ -21,7 +21,7 @@
 // when a handler sends: both outside its queue's lock. Every change from a message to another state
 // is made inside that lock. The owner makes it when it sends another message, when it leaves the
 // context (worker::flush_lifo_slot) and when the batch ends. A thief makes it when it steals from
-// the queue (worker::steal_tasks). So in each state the word has one writer: the owner while it is
+// the queue (thief::steal_tasks). So in each state the word has one writer: the owner while it is
 // no message, and the holder of the lock while it is one.
 //
 // Order of messages between one sender and one receiver. A message leaves the slot inside the lock,

@@ -258,7 +258,7 @@ void runtime_core::end_workers(unsigned started) noexcept {
 
 bool runtime_core::all_parked() const noexcept {
     for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i)
-        if (!idle_.is_set(i) && !workers_[i]->is_inactive()) return false;
+        if (!idle_.is_set(i) && !workers_[i]->spare().is_inactive()) return false;
     return true;
 }
 
@@ -349,8 +349,8 @@ std::uint16_t runtime_core::next_affinity() noexcept {
 }
 
 void runtime_core::post(runnable& what) noexcept {
-    const worker* me = this_worker();
-    if (me && &me->runtime_ == this) return post_inside(what);
+    worker* me = this_worker();
+    if (me && &me->runtime() == this) return post_inside(what);
     visitors_.fetch_add(1);
     post_inside(what);
     visitors_.fetch_sub(1); // The last access to the runtime.
@@ -369,8 +369,8 @@ void runtime_core::post_pinned(runnable& what) noexcept {
     worker_at(index).pinned_queue().push(what); // `what` may be gone from here on.
     // An awake worker may be in a long task: some worker must become the sentinel.
     if (!wake_worker(index) && affinity_is_soft && !has_sentinel()) wake_one();
-    if (!affinity_is_soft && worker_at(index).is_spare()) [[unlikely]]
-        worker_at(index).notify_inactive();
+    if (!affinity_is_soft && worker_at(index).spare().is_spare()) [[unlikely]]
+        worker_at(index).spare().notify_inactive();
 }
 
 runtime_metrics runtime_core::metrics() const {
@@ -393,8 +393,8 @@ runtime_metrics runtime_core::metrics() const {
         sum.switches += from.switches();
         sum.parks += from.parks.read();
         sum.tasks_run += from.tasks_run();
-        cached +=
-            one->cached_context_count() + one->is_inactive(); // Includes the stack of its loop.
+        cached += one->cached_context_count() +
+                  one->spare().is_inactive(); // Includes the stack of its loop.
     }
     const context_pool::counts counts = contexts_.count();
     sum.stacks_cached = counts.idle + cached;

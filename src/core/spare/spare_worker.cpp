@@ -2,13 +2,13 @@
 // A spare worker: a worker with an index after the regular ones, which the watchdog activates and
 // releases.
 //
-// States (`worker::spare_state_`):
+// States (`spare_state::word_`):
 //
 //   state    | the spare worker                             | left for
 //   active   | works: it parks with a bit of its own in the | leaving, by the watchdog or `resize`
 //            | idle map, thieves search it, it leads timers |
 //   leaving  | works, until it comes between two tasks      | inactive, by the spare worker
-//            | (`worker::poll_global_sources`, `worker::park_or_find_work`)     |
+//            | (`worker::poll_global_sources`, `idle_search::park_or_find_work`)     |
 //   inactive | has moved its queue to the injector,         | leaving, by itself, for bound work;
 //            | and sleeps on this word                      | notified, by a poster of bound work
 //   notified | is about to look into its pinned queue       | inactive, by the spare worker
@@ -40,8 +40,8 @@
 //    place of the work. All accesses are sequentially consistent. The spare worker's first fork is
 //    public, as is that of each worker that starts late (`worker::thread_main`).
 // 2. A spare worker may be told to leave while it parks. It sets its bit, then reads
-// `spare_state_`; the
-//    watchdog writes `spare_state_`, then takes the bit. One of the two sees the other.
+// `word_`; the
+//    watchdog writes `word_`, then takes the bit. One of the two sees the other.
 // 3. A leaving spare worker empties its queue by posts. When it is activated again, it continues
 //    after its sleep in the middle of the loop. All its other state lies on the stacks of contexts,
 //    which stay with the worker that resumes them. It also wakes one worker, whether its queue held
@@ -50,7 +50,7 @@
 // 4. Work that is pushed to the queue of a leaving spare worker comes from its current task. The
 //    watchdog counts the spare worker as it counts any worker, so it notices a stuck one, and
 //    treats the work behind it as ready behind a stuck worker (watchdog.cpp).
-// 5. A poster of bound work pushes before it reads `spare_state_`. If it reads `leaving`, the spare
+// 5. A poster of bound work pushes before it reads `word_`. If it reads `leaving`, the spare
 // worker
 //    makes that `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`,
 //    and the spare worker does not sleep, or is woken. If it reads `notified`, the spare worker
@@ -76,31 +76,39 @@ bool worker::deactivate() noexcept {
     run_queue::batch all;
     if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
     if (!SENNIT_MUTANT("wake-up by a spare that deactivates")) runtime_.wake_one();
-    const std::uint32_t now = park_epoch_.load_rlx(); // Owner's own word.
-    park_epoch_.store(now + 1);
-    const base::atomic<std::uint32_t>& word = spare_state_;
-    for (std::uint32_t seen = spare_state_.load();
-         seen != spare_state::active && !runtime_.stopping(); seen = spare_state_.load()) {
-        if (seen != spare_state::inactive && !spare_state_.cas(seen, spare_state::inactive))
-            continue;
-        if (pinned_queue_.has_hard_affinity() &&
+    idle_.advance_untimed_park_epoch();
+    spare_.sleep_inactive(*this);
+    idle_.advance_untimed_park_epoch();
+    return !runtime_.stopping();
+}
+
+void spare_state::sleep_inactive(worker& me) noexcept {
+    const base::atomic<std::uint32_t>& word = word_;
+    for (std::uint32_t seen = word_.load(); seen != active && !me.runtime().stopping();
+         seen = word_.load()) {
+        if (seen != inactive && !word_.cas(seen, inactive)) continue;
+        if (me.pinned_queue().has_hard_affinity() &&
             !SENNIT_MUTANT("pinned task of a spare that deactivates")) {
-            seen = spare_state::inactive; // From here on visible to all threads as a worker again.
-            while (seen != spare_state::active && !spare_state_.cas(seen, spare_state::leaving)) {
+            seen = inactive; // From here on visible to all threads as a worker again.
+            while (seen != active && !word_.cas(seen, leaving)) {
             }
             break;
         }
         base::unregister_this_thread();
-        sys::futex_wait(word, spare_state::inactive);
+        sys::futex_wait(word, inactive);
     }
-    park_epoch_.store(now + 2);
-    return !runtime_.stopping();
 }
 
-void worker::notify_inactive() noexcept {
-    const base::atomic<std::uint32_t>& word = spare_state_;
-    std::uint32_t asleep = spare_state::inactive;
-    if (spare_state_.cas(asleep, spare_state::notified)) sys::futex_wake(word, 1);
+void spare_state::notify_inactive() noexcept {
+    const base::atomic<std::uint32_t>& word = word_;
+    std::uint32_t asleep = inactive;
+    if (word_.cas(asleep, notified)) sys::futex_wake(word, 1);
+}
+
+void spare_state::activate() noexcept {
+    const base::atomic<std::uint32_t>& word = word_;
+    word_.store(active);
+    sys::futex_wake(word, 1);
 }
 
 // Returns an inactive spare worker, a new one, or a leaving one, in this order; null if the
@@ -112,12 +120,12 @@ worker* runtime_core::spare_to_activate(bool for_watchdog) {
     unsigned called = 0;
     for (unsigned i = worker_count(); i < existing; ++i) {
         worker& one = worker_at(i);
-        if (!one.thread_.joinable() || one.is_inactive())
+        if (!one.thread().joinable() || one.spare().is_inactive())
             inactive = inactive ? inactive : &one;
-        else if (one.deactivation_requested())
+        else if (one.spare().deactivation_requested())
             leaving = leaving ? leaving : &one;
         else
-            called += !one.is_retained();
+            called += !one.spare().is_retained();
     }
     if (for_watchdog && called >= options_.max_spare_workers) return nullptr;
     if (inactive) return inactive;
@@ -130,10 +138,8 @@ worker* runtime_core::spare_to_activate(bool for_watchdog) {
 
 // Throws the exceptions of starting a thread.
 void runtime_core::start_or_resume_spare(worker& spare) {
-    if (spare.thread_.joinable()) {
-        const base::atomic<std::uint32_t>& word = spare.spare_state_;
-        spare.spare_state_.store(worker::spare_state::active);
-        sys::futex_wake(word, 1);
+    if (spare.thread().joinable()) {
+        spare.spare().activate();
         return;
     }
     running_threads_.fetch_add(1);
@@ -166,7 +172,7 @@ bool runtime_core::activate_spare(bool& refused) noexcept {
 }
 
 void runtime_core::request_deactivation(worker& spare) noexcept {
-    spare.spare_state_.store(worker::spare_state::leaving);
+    spare.spare().request_deactivation();
     wake_worker(spare.index());
 }
 
@@ -186,11 +192,11 @@ void runtime_core::resize(unsigned workers) {
     const unsigned wanted = workers - options_.workers;
     while (retained_spare_count_.load_rlx() < wanted) { // Written under the lock.
         worker& one = *spare_to_activate(false);
-        one.retained_.store(1); // Set first: the watchdog must not release this worker.
+        one.spare().set_retained(true); // Set first: the watchdog must not release this worker.
         try {
             start_or_resume_spare(one);
         } catch (...) {
-            one.retained_.store(0);
+            one.spare().set_retained(false);
             throw;
         }
         retained_spare_count_.fetch_add(1);
@@ -198,8 +204,8 @@ void runtime_core::resize(unsigned workers) {
     for (unsigned i = worker_count_with_spares();
          retained_spare_count_.load_rlx() > wanted;) { // Written under the lock.
         worker& one = worker_at(--i);
-        if (!one.is_retained()) continue;
-        one.retained_.store(0);
+        if (!one.spare().is_retained()) continue;
+        one.spare().set_retained(false);
         retained_spare_count_.fetch_sub(1);
         request_deactivation(one);
     }
@@ -208,11 +214,8 @@ void runtime_core::resize(unsigned workers) {
 // The runtime ends, and the watchdog activates no more spare workers. Inactive spare workers must
 // end, too.
 void runtime_core::wake_spares_to_end() noexcept {
-    for (unsigned i = worker_count(); i < worker_count_with_spares(); ++i) {
-        const base::atomic<std::uint32_t>& word = worker_at(i).spare_state_;
-        worker_at(i).spare_state_.store(worker::spare_state::active);
-        sys::futex_wake(word, 1);
-    }
+    for (unsigned i = worker_count(); i < worker_count_with_spares(); ++i)
+        worker_at(i).spare().activate();
 }
 
 } // namespace sennit::sched

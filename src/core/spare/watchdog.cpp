@@ -140,18 +140,18 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     census found;
     for (unsigned i = 0, all = of.worker_count_with_spares(); i < all; ++i) {
         worker& each = of.worker_at(i);
-        if (!each.thread_.joinable()) continue; // A spare worker whose thread was refused.
-        if (each.is_inactive() || (SENNIT_MUTANT("look at a spare until it is inactive") &&
-                                   each.deactivation_requested())) {
+        if (!each.thread().joinable()) continue; // A spare worker whose thread was refused.
+        if (each.spare().is_inactive() || (SENNIT_MUTANT("look at a spare until it is inactive") &&
+                                           each.spare().deactivation_requested())) {
             drain_pinned_queue(each);
             continue;
         }
-        const bool leaves = each.deactivation_requested();
+        const bool leaves = each.spare().deactivation_requested();
         const bool stuck = is_stuck(each);
         found.parked += of.idle().is_set(i);
         found.no_progress = found.no_progress && stuck;
         found.none_serves = found.none_serves && (stuck || leaves);
-        if (each.is_spare() && !each.is_retained() && !leaves) {
+        if (each.spare().is_spare() && !each.spare().is_retained() && !leaves) {
             ++found.active_spares;
             if (!found.to_release || !stuck) found.to_release = &each;
         }
@@ -230,23 +230,23 @@ bool watchdog::is_stuck(worker& one) noexcept {
     const counters& seen = one.counted;
     const std::uint64_t progress =
         seen.tasks_run() + seen.direct_switches.read() + seen.steals.read() + seen.parks.read();
-    const bool awake = !one.runtime_.idle().is_set(one.index_);
-    const std::int64_t worked = sys::cpu_time_ns(one.thread_.handle());
-    if (!awake || !one.noted_.awake || progress != one.noted_.progress) {
-        one.noted_ = {progress, worked, awake};
+    const bool awake = !one.runtime().idle().is_set(one.index());
+    const std::int64_t worked = sys::cpu_time_ns(one.thread().handle());
+    if (!awake || !one.note.awake || progress != one.note.progress) {
+        one.note = {progress, worked, awake};
         return false;
     }
-    const sys::os_thread_id os_thread = one.os_thread_.load();
-    return worked - one.noted_.cpu_time_ns >= tuning::stuck_ns ||
+    const sys::os_thread_id os_thread = one.os_thread();
+    return worked - one.note.cpu_time_ns >= tuning::stuck_ns ||
            (os_thread != 0 && sys::is_blocked(os_thread));
 }
 
 // Moves wakeups of mailboxes that had their last batch on `spare` to the injector: any worker may
 // run them.
 void watchdog::drain_pinned_queue(worker& spare) noexcept {
-    while (runnable* item = spare.pinned_queue_.pop_soft_affinity(shared_queue::any)) {
+    while (runnable* item = spare.pinned_queue().pop_soft_affinity(shared_queue::any)) {
         item->affinity = 0;
-        spare.runtime_.post(*item);
+        spare.runtime().post(*item);
     }
 }
 

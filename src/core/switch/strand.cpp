@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/detail/core/strand.hpp"
 
-#include "actors/runtime/mailbox.hpp"
 #include "core/diagnostics/tracing.hpp"
+#include "core/worker/model_hooks.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
@@ -33,9 +33,9 @@ std::uint64_t fresh_id() noexcept {
     worker* me = this_worker();
     // A whole block of ids for one thread: such threads are few.
     if (!me) return next_block.fetch_add(1) * ids_in_a_block;
-    if (me->next_id % ids_in_a_block == 0)
-        me->next_id = next_block.fetch_add(1) * ids_in_a_block + 1;
-    return me->next_id++;
+    if (me->services.next_id % ids_in_a_block == 0)
+        me->services.next_id = next_block.fetch_add(1) * ids_in_a_block + 1;
+    return me->services.next_id++;
 }
 
 std::uint64_t fresh_ids(std::uint64_t) noexcept {
@@ -83,7 +83,7 @@ local_value*& current_locals() noexcept {
 }
 
 void add_local(local_value& fresh) noexcept {
-    mailbox::note_locals();
+    hooks::before_local_value();
     fresh.next = std::exchange(current_locals(), &fresh);
 }
 

@@ -31,8 +31,8 @@ namespace sennit::sched {
 // has lost its claim. A context that leaves private slots behind publishes them under that lock
 // before it comes here.
 SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) noexcept {
-    const sys::fp_note modes;                                       // Read after the rest is done.
-    sys::worker_tls& tls = *tls_.load_rlx();                        // The own thread wrote tls_.
+    const sys::fp_note modes;                       // Read after the rest is done.
+    sys::worker_tls& tls = *thread_.tls.load_rlx(); // The own thread wrote thread_.tls.
     from.saved_head = static_cast<fork_slot*>(tls.head.load_rlx()); // Owner's own word.
     from.saved_strand = static_cast<strand*>(tls.strand);
 #ifdef SENNIT_REPORT_HELD_MUTEX
@@ -49,7 +49,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     fork_slot* const head = target.saved_head;
     tls.split.store_rlx(head); // Published by `head`.
     tls.head.store_rel(head);  // pairs with force_publication
-    sys::switch_stacks(from.machine, target.machine, *exceptions_, modes);
+    sys::switch_stacks(from.machine, target.machine, *thread_.exceptions, modes);
 }
 
 [[gnu::always_inline]] inline void worker::switch_to(context& from, context& target) noexcept {
@@ -110,7 +110,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 [[gnu::always_inline]] inline context& worker::prepare_suspend(waiter& who,
                                                                context& next) noexcept {
     context& self = this->self();
-    if (!fast_suspend_) [[unlikely]]
+    if (!rules_.fast_suspend) [[unlikely]]
         note_suspend(self, next);
     publish_all(self);
     counted.suspensions.add();
@@ -142,8 +142,8 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
 // Has the effect of posting `next` and leaving for the next ready task, while nothing else is
 // ready.
 [[gnu::always_inline]] inline bool worker::switch_directly_to(context& next, waiter& who) noexcept {
-    if (&next.runtime != &runtime_ || next.affinity != fast_path_affinity_ || !queue_.empty() ||
-        !queue_.lifo.closed() || global_poll_due())
+    if (&next.runtime != &runtime_ || next.affinity != rules_.fast_path_affinity ||
+        !queue_.empty() || !queue_.lifo.closed() || global_poll_due())
         return false;
     counted.tasks_picked.add();
     runtime_core::unregister_stealable(next);

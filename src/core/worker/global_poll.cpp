@@ -23,12 +23,15 @@
 namespace sennit::sched {
 
 bool worker::poll_global_sources() noexcept {
-    if (deactivation_requested()) [[unlikely]]
+    if (spare_.deactivation_requested()) [[unlikely]]
         (void)deactivate();
     poll_.begin(counted.tasks_picked.read());
     base::try_become_exclusive(cached_now_ns());
     expire_timers();
-    if (!SENNIT_MUTANT("help while there is work")) help_others();
+    // A worker that always has a ready task never searches, yet work behind a stuck worker must not
+    // wait for a worker that does.
+    if (poll_.help.due(cached_now_ns()) && !SENNIT_MUTANT("help while there is work"))
+        idle_.help_stuck_workers();
     // Alternating prevents a steady stream of outside work from starving the own queue.
     const bool own_first = std::exchange(poll_.own_queue_first, !poll_.own_queue_first) &&
                            !SENNIT_MUTANT("outside and here by turns");
@@ -36,7 +39,7 @@ bool worker::poll_global_sources() noexcept {
     // Contexts that yield in a loop would otherwise starve their own forks, even more so if they
     // yield through outside queues.
     const bool forks_first = std::exchange(poll_.last_took_outside, false);
-    if (forks_first && steal_fork_from_suspended()) return true;
+    if (forks_first && stealing().steal_fork_from_suspended()) return true;
     // Shared new work waits for a worker that has no work of its own, but not forever.
     const bool shared_first = poll_.begin_shared.due(cached_now_ns()) &&
                               !SENNIT_MUTANT("a global poll begins what was shared");
@@ -46,7 +49,7 @@ bool worker::poll_global_sources() noexcept {
         run(*global);
         return true;
     }
-    if (!forks_first && steal_fork_from_suspended()) return true;
+    if (!forks_first && stealing().steal_fork_from_suspended()) return true;
     return !own_first && run_alternating();
 }
 
@@ -92,22 +95,6 @@ bool worker::run_alternating() noexcept {
         [this]() noexcept { return poll_.begin_oldest_spawned.due(cached_now_ns()); });
     if (item) run(*item);
     return item != nullptr;
-}
-
-// A worker that always has a ready task never searches, yet work behind a stuck worker must not
-// wait for a worker that does. At each tick of the coarse clock, a few ms, this worker therefore
-// scans the queues of the other workers, too.
-void worker::help_others() noexcept {
-    if (!steals_ || !poll_.help.due(cached_now_ns())) return;
-    const std::int64_t now = sys::now_ns();
-    for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
-        worker& other = runtime_.worker_at(i);
-        if (&other == this) continue;
-        const bool stuck = !progress_trackers_[i].made_progress(other.counted.tasks_run(), now);
-        if (stuck && ((other.queue_.in_sight() != 0 && steal_tasks(other)) ||
-                      steal_from_pinned(other, true)))
-            return;
-    }
 }
 
 } // namespace sennit::sched

@@ -67,9 +67,11 @@ public:
 
     bool own_queue_first = false;   // The next poll takes from the own queue first.
     bool last_took_outside = false; // The last poll took a task from outside.
-    ticker help;                    // Scanning the other workers' queues.
-    ticker begin_oldest_spawned;    // Beginning the oldest new task of the own queue.
-    ticker begin_shared;            // Beginning new work that a worker had shared.
+    // The last task from outside came from the worker's pinned queue, not from the injector.
+    bool last_was_pinned = false;
+    ticker help;                 // Scanning the other workers' queues.
+    ticker begin_oldest_spawned; // Beginning the oldest new task of the own queue.
+    ticker begin_shared;         // Beginning new work that a worker had shared.
 
 private:
     // The count of picks at which the next pick is a global poll. Written by the owner; another

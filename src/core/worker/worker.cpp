@@ -17,15 +17,15 @@
 // here, newest first; the injector; then stealing: forks of running contexts, forks of suspended
 // ones. src/core/README.md states which task begins when. A thief also sends steal requests for
 // queued tasks, and gets half of a queue through the injector. It takes tasks itself only from a
-// worker that makes no progress (src/core/idle/idle.cpp).
+// worker that makes no progress (src/core/idle/idle_search.cpp).
 #include "core/worker/worker.hpp"
 
-#include "actors/runtime/mailbox.hpp"
 #include "core/diagnostics/deadlock_detector.hpp"
 #include "core/diagnostics/tracing.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/switch/switching.hpp"
+#include "core/worker/model_hooks.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/base/return_thunk.hpp"
 #include "sennit/detail/core/random.hpp"
@@ -42,37 +42,34 @@
 
 namespace sennit::sched {
 
-namespace {
-// Not the affinity of any runnable: there are fewer workers.
-constexpr std::uint16_t no_affinity = UINT16_MAX;
-} // namespace
-
 worker::worker(runtime_core& runtime, unsigned index, kind as)
-    : runtime_(runtime), index_(index), kind_(as), random_(index + 1) {}
+    : services(index + 1), runtime_(runtime), index_(index), idle_(*this),
+      spare_(as == kind::spare) {}
 
 worker::~worker() {
-    if (!SENNIT_MUTANT("coroutine stacks are left to others")) coroutine_stacks.give_all();
+    if (!SENNIT_MUTANT("coroutine stacks are left to others")) services.coroutine_stacks.give_all();
 }
 
 void worker::start() {
-    worker_count_ = runtime_.worker_capacity();
-    sleepers_ = &runtime_.idle();
-    steals_ = runtime_.steals();
-    local_affinity_ = runtime_.policy() == scheduling::sharing ? no_affinity
-                      : steals_                                ? 0
-                                                               : affinity();
-    fast_suspend_ = steals_ && !tracing::on();
-    fast_path_affinity_ = tracing::on() ? no_affinity : local_affinity_;
-    progress_trackers_ = std::make_unique<progress_tracker[]>(runtime_.worker_capacity());
-    thread_ = sys::thread(&worker::thread_main, this);
+    rules_.workers = runtime_.worker_capacity();
+    rules_.sleepers = &runtime_.idle();
+    rules_.steals = runtime_.steals();
+    rules_.local_affinity = runtime_.policy() == scheduling::sharing ? placement_rules::no_affinity
+                            : rules_.steals                          ? 0
+                                                                     : affinity();
+    rules_.fast_suspend = rules_.steals && !tracing::on();
+    rules_.fast_path_affinity =
+        tracing::on() ? placement_rules::no_affinity : rules_.local_affinity;
+    idle_.prepare(runtime_.worker_capacity());
+    thread_.handle = sys::thread(&worker::thread_main, this);
 }
 
 void worker::join() {
-    thread_.join();
+    thread_.handle.join();
 }
 
 void worker::disown_thread() noexcept {
-    thread_.disown();
+    thread_.handle.disown();
 }
 
 SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
@@ -91,7 +88,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::thread::set_name(name);
     sys::thread::minimize_timer_slack(); // One of the workers sleeps until the next timer.
     sys::allow_thread_suspension();
-    me.os_thread_.store(sys::this_os_thread());
+    me.thread_.os_id.store(sys::this_os_thread());
     me.poll_.read_clock();
     base::register_this_thread();
     base::try_become_exclusive(me.cached_now_ns());
@@ -101,21 +98,21 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     sys::worker_tls& tls = sys::own_worker_tls();
     tls.worker = &me;
     slab_cache::enable_tls_spare_block();
-    me.exceptions_ = &sys::thread_exception_globals();
-    me.thread_context_.fp_usual = sys::read_fp_control();
+    me.thread_.exceptions = &sys::thread_exception_globals();
+    me.thread_.own_stack.fp_usual = sys::read_fp_control();
 #ifdef SENNIT_THREAD_SANITIZER
-    me.thread_context_.tsan_fiber = __tsan_get_current_fiber();
+    me.thread_.own_stack.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    tls.head.store_rlx(first.saved_head);  // Published with tls_ below.
-    tls.split.store_rlx(first.saved_head); // Published with tls_ below.
+    tls.head.store_rlx(first.saved_head);  // Published with thread_.tls below.
+    tls.split.store_rlx(first.saved_head); // Published with thread_.tls below.
     tls.strand = first.saved_strand;
     tls.context.store(&first);
     // Workers that parked before this worker existed could send it no request, so its first fork is
     // published without one.
-    if (me.steals_ && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
-    me.tls_.store(&tls);
-    sys::switch_stacks(me.thread_context_, first.machine, *me.exceptions_);
+    if (me.rules_.steals && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
+    me.thread_.tls.store(&tls);
+    sys::switch_stacks(me.thread_.own_stack, first.machine, *me.thread_.exceptions);
 
     // Thieves read this hot line until the last worker has left its loop.
     me.runtime_.wait_for_all_workers();
@@ -142,7 +139,7 @@ worker::switch_traced(context& target) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void worker::note_suspend(context& self, context& next) noexcept {
-    if (!steals_) self.affinity = affinity();
+    if (!rules_.steals) self.affinity = affinity();
     if (!tracing::on()) return;
     strand* me = current_strand();
     // While a context runs in the blocking pool, the helper thread reports what the logical thread
@@ -158,7 +155,7 @@ worker::switch_traced(context& target) noexcept {
 // to.
 void worker::run_post_switch(context& left) noexcept {
     if (!post_switch_.fn) {
-        contexts_.give(left, runtime_.contexts());
+        services.contexts.give(left, runtime_.contexts());
         return;
     }
     auto after = std::exchange(post_switch_.fn, nullptr);
@@ -172,14 +169,14 @@ void worker::run_post_switch(context& left) noexcept {
 
 SENNIT_NOT_INSTRUMENTED void worker::finish() noexcept {
     context& self = this->self();
-    sys::switch_stacks(self.machine, thread_context_, *exceptions_);
+    sys::switch_stacks(self.machine, thread_.own_stack, *thread_.exceptions);
     base::fail("[SNT-905] an ended worker's context was resumed; this is a bug in Sennit: please "
                "report it",
                __FILE__, __LINE__);
 }
 
 context* worker::idle_context() noexcept {
-    context* found = contexts_.take(runtime_.contexts());
+    context* found = services.contexts.take(runtime_.contexts());
     if (found) counted.suspended_to_idle.add();
     return found;
 }
@@ -193,17 +190,17 @@ void worker::loop() noexcept {
 }
 
 bool worker::run_one() noexcept {
-    if (runnable* first = std::exchange(run_first_, nullptr)) {
+    if (runnable* first = std::exchange(next_up_.first, nullptr)) {
         run(*first);
         return true;
     }
-    if (context* parent = std::exchange(resume_next_, nullptr)) {
+    if (context* parent = std::exchange(next_up_.parent, nullptr)) {
         resume(*parent);
         return true;
     }
-    if (run_next_task() || run_timers() || steal_fork()) return true;
+    if (run_next_task() || run_timers() || stealing().steal_fork()) return true;
     counted.failed_steals.add();
-    const bool more = park_or_find_work();
+    const bool more = idle_.park_or_find_work();
     poll_.read_clock();
     return more;
 }
@@ -228,13 +225,13 @@ bool worker::global_sources_empty() const noexcept {
 // Takes from the pinned queue and the injector alternately. Otherwise a pinned runnable that yields
 // in a loop would starve the work that any worker may run.
 runnable* worker::pop_global(shared_queue::new_work when) noexcept {
-    if (last_was_pinned_)
+    if (poll_.last_was_pinned)
         if (runnable* item = runtime_.injector().pop(when)) {
-            last_was_pinned_ = false;
+            poll_.last_was_pinned = false;
             return item;
         }
     if (runnable* item = pinned_queue_.pop()) {
-        last_was_pinned_ = true;
+        poll_.last_was_pinned = true;
         return item;
     }
     return runtime_.injector().pop(when);
@@ -266,8 +263,7 @@ bool worker::run_timers() noexcept {
 
 std::uint64_t worker::progress_counter() const noexcept {
     const context* here = running();
-    const mailbox* running = here ? here->current_mailbox_hint() : nullptr;
-    return counted.tasks_run() + (running ? running->handled.load_rlx() : 0); // Both are metrics.
+    return counted.tasks_run() + (here ? hooks::items_done_on(*here) : 0);
 }
 
 // ---- the own queue
@@ -276,10 +272,10 @@ std::uint64_t worker::progress_counter() const noexcept {
 // sentinel watches that the worker reaches it. The same argument holds for several tasks that will
 // soon be done.
 void worker::posted_slowly(std::uint32_t queued) noexcept {
-    if (!steals_) return; // No other worker may run it.
+    if (!rules_.steals) return; // No other worker may run it.
     if (queued > 1 && steal_requested() && share_half()) return;
     if (queued == 1 && next_push_runs_here_) return;
-    if ((queued == 1 || share_policy_.tasks_are_short()) && runtime_.has_sentinel()) return;
+    if ((queued == 1 || policies.sharing.tasks_are_short()) && runtime_.has_sentinel()) return;
     runtime_.wake_one();
 }
 
@@ -298,7 +294,7 @@ void worker::post_by_policy(runnable& item) noexcept {
         posted(queue_.push_woken(item));
         return;
     }
-    if (steals_ || item.affinity != 0) {
+    if (rules_.steals || item.affinity != 0) {
         runtime_.post(item);
         return;
     }
@@ -318,8 +314,8 @@ void worker::requeue(context& self) noexcept {
 // Answers a steal request. If sharing is worth it, moves the older half to the injector, and wakes
 // a worker to take it.
 bool worker::share_half() noexcept {
-    tls_.load_rlx()->steal_requested.store(0); // The own thread wrote tls_.
-    if (!share_policy_.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
+    thread_.tls.load_rlx()->steal_requested.store(0); // The own thread wrote thread_.tls.
+    if (!policies.sharing.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
         return false;
     run_queue::batch half;
     if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
@@ -328,41 +324,10 @@ bool worker::share_half() noexcept {
 }
 
 void worker::note_contention(const void* place, std::uint64_t values) noexcept {
-    if (!contention_.note()) return;
+    if (!policies.contention.note()) return;
     const std::int64_t now = sys::now_ns();
-    if (contention_.should_consolidate(place, values, now)) share_policy_.defer_sharing(now);
-}
-
-bool worker::steal_tasks(worker& victim) noexcept {
-    run_queue::batch stolen;
-    const std::uint32_t count = victim.queue_.steal_half(
-        stolen, [&]() noexcept { mailbox::deliver_from_lifo_slot(victim); });
-    if (count == 0) return false;
-    counted.tasks_stolen.add(count);
-    tracing::emit(trace_kind::steals, nullptr, "from a queue");
-    announce_stolen(queue_.append_batch(stolen));
-    return true;
-}
-
-// A stolen batch was out of sight, so a worker that looked meanwhile may have parked for good.
-// Also, this worker may run another task first, and for long.
-void worker::announce_stolen(std::uint32_t queued) noexcept {
-    // As in `posted`, the parking worker's barrier is the processor's half.
-    base::compiler_barrier();
-    if (queued == 1 && runtime_.has_sentinel()) return;
-    if (!SENNIT_MUTANT("wake-up after a steal")) runtime_.wake_one();
-}
-
-// Takes a `affinity_is_soft` runnable from the pinned queue of a worker that makes no progress.
-// Without `even_stale` it skips wakeups that are probably stale.
-bool worker::steal_from_pinned(worker& victim, bool even_stale) noexcept {
-    runnable* item = victim.pinned_queue_.pop_soft_affinity(
-        [=](runnable& one) noexcept { return even_stale || !mailbox::is_stale_wakeup(one); });
-    if (!item) return false;
-    item->affinity = 0;
-    counted.tasks_stolen.add();
-    announce_stolen(queue_.push_woken(*item));
-    return true;
+    if (policies.contention.should_consolidate(place, values, now))
+        policies.sharing.defer_sharing(now);
 }
 
 // Yields to a ready context with one exchange in the queue and one switch. Returns false if the
@@ -392,7 +357,8 @@ template <bool traced>
     if (!queue_.lifo.closed()) [[unlikely]]
         flush_lifo_slot();
     context& self = this->self();
-    if (global_poll_due() || share_requested() || self.affinity != fast_path_affinity_) [[unlikely]]
+    if (global_poll_due() || share_requested() || self.affinity != rules_.fast_path_affinity)
+        [[unlikely]]
         return yield_slowly();
     if (!exchange<false>(self)) [[unlikely]]
         return yield_slowly();
@@ -427,7 +393,7 @@ template <bool traced>
 }
 
 [[gnu::always_inline]] inline void worker::wake_here(context& parked) noexcept {
-    if (parked.affinity == fast_path_affinity_) [[likely]]
+    if (parked.affinity == rules_.fast_path_affinity) [[likely]]
         return posted(queue_.push_woken(parked));
     wake_slowly(parked);
 }
@@ -439,8 +405,8 @@ template <bool traced>
 
 bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 #ifdef SENNIT_STRESS
-    if (random_.below(n) != 0) return false;
-    if (random_.below(16) == 0) sys::yield_thread();
+    if (services.random.below(n) != 0) return false;
+    if (services.random.below(16) == 0) sys::yield_thread();
     return true;
 #else
     return false;
@@ -458,7 +424,7 @@ bool worker::run_instead(runnable& item) noexcept {
         flush_lifo_slot();
     context* next = idle_context();
     if (!next) return false;
-    run_first_ = &item;
+    next_up_.first = &item;
     waiter who;
     switch_away(
         *next,
@@ -471,7 +437,7 @@ bool worker::run_instead(runnable& item) noexcept {
 }
 
 void worker::run_on(context& target, runnable& item) noexcept {
-    run_first_ = &item;
+    next_up_.first = &item;
     resume(target);
 }
 

@@ -255,7 +255,7 @@ void coroutine_stack::keep_idle() noexcept {
 
 coroutine_stack& coroutine_stack::take(void (*body)(void*) noexcept, void* argument) {
     worker* me = this_worker();
-    coroutine_stack* found = me ? me->coroutine_stacks.take() : nullptr;
+    coroutine_stack* found = me ? me->services.coroutine_stacks.take() : nullptr;
     if (!found) found = take_idle(usual_class);
     if (!found) found = &make(usual_class);
     base::annotate_read(found);
@@ -290,8 +290,8 @@ void coroutine_stack::give(coroutine_stack& ended) noexcept {
     ended.whose_ = owner::coroutine;
     base::annotate_write(&ended);
     if (me && ended.size_class_ == usual_class &&
-        me->coroutine_stacks.size() < tuning::max_cached_contexts) {
-        me->coroutine_stacks.keep(ended);
+        me->services.coroutine_stacks.size() < tuning::max_cached_contexts) {
+        me->services.coroutine_stacks.keep(ended);
         return;
     }
     ended.keep_idle();

@@ -109,10 +109,9 @@ SIM_SCENARIO_WITHIN(coroutine, threads_reuse_each_others_stacks, .preemptions = 
 
 // The body waits for a fiber. It continues on the worker on which its resumer's context continues,
 // and suspends from there.
-SIM_SCENARIO_WITHIN(
-    coroutine, blocked_body_moves_with_resumer, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "wait.cpp worker.cpp switching.hpp coroutine_stack.cpp event.cpp event.hpp run_queue.hpp") {
+SIM_SCENARIO_WITHIN(coroutine, blocked_body_moves_with_resumer, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "wait.cpp worker.cpp thief.cpp switching.hpp coroutine_stack.cpp "
+                                  "event.cpp event.hpp run_queue.hpp") {
     engine two(2);
     sim::var<int> gone{0};
     sim::var<int> data{0};
@@ -138,10 +137,10 @@ SIM_SCENARIO_WITHIN(
 }
 
 // The body of a coroutine forks a child and joins it: forks inside a body belong to the resumer.
-SIM_SCENARIO_WITHIN(
-    coroutine, body_forks_for_resumer, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp coroutine_stack.cpp one_shot.cpp") {
+SIM_SCENARIO_WITHIN(coroutine, body_forks_for_resumer, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in =
+                        "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp worker.cpp "
+                        "thief.cpp switching.hpp coroutine_stack.cpp one_shot.cpp") {
     engine two(2);
     sim::var<int> a{0}, b{0};
     two.run([&] {

@@ -100,7 +100,8 @@ SIM_SCENARIO_WITHIN(fork_stack, two_thieves_take_different_forks, .preemptions =
 // forks.
 SIM_SCENARIO_WITHIN(fork_stack, context_returns_during_force_publication, .preemptions = 3,
                     .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.cpp switching.hpp") {
+                    .preempt_in = "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp "
+                                  "worker.cpp thief.cpp switching.hpp") {
     engine two(2);
     sennit::base::atomic<int> runs{0};
     two.run([&] {
@@ -113,8 +114,10 @@ SIM_SCENARIO_WITHIN(fork_stack, context_returns_during_force_publication, .preem
 // A thief forces a publication while its victim continues to push. The thief may take a slot that
 // was written after its barrier, so only the order of the stores to `head` makes the slot's
 // contents visible.
-SIM_SCENARIO_WITHIN(fork_stack, push_races_force_publication, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp") {
+SIM_SCENARIO_WITHIN(
+    fork_stack, push_races_force_publication, .preemptions = 2, .stale_reads = 0,
+    .preempt_in =
+        "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp worker.hpp switching.hpp") {
     engine two(2);
     // The victim answers and continues while the thief is between two steps.
     sim::barriers_yield();
@@ -137,7 +140,8 @@ SIM_SCENARIO_WITHIN(fork_stack, push_races_force_publication, .preemptions = 2, 
 // have seen that request yet.
 SIM_SCENARIO_WITHIN(
     fork_stack, push_that_misses_request_is_found, .preemptions = 2, .stale_reads = 2,
-    .preempt_in = "fork_stack.cpp worker_tls.hpp worker.hpp switching.hpp idle.cpp ground.cpp") {
+    .preempt_in = "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp worker.hpp "
+                  "switching.hpp idle_search.cpp idle_search.hpp ground.cpp") {
     engine two(2);
     event met;
     two.run([&] {

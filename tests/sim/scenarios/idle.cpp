@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parking and waking: src/core/README.md, src/core/idle/idle.cpp, src/core/idle/parker.hpp.
+// Parking and waking: src/core/README.md, src/core/idle/idle_search.cpp, src/core/idle/parker.hpp.
 #include "engine.hpp"
 
 namespace {
@@ -145,15 +145,17 @@ SIM_SCENARIO_WITHIN(idle, woken_sentinel_is_replaced, .preemptions = 2, .stale_r
 
 // The sentinel's poll comes due and it steals. Meanwhile another post has chosen it for a wake-up:
 // another worker must come for that post.
-SIM_SCENARIO_WITHIN(idle, stealing_sentinel_passes_token_on, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+SIM_SCENARIO_WITHIN(
+    idle, stealing_sentinel_passes_token_on, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "idle_search.cpp idle_search.hpp idle_map.hpp parker.hpp ground.cpp") {
     call_the_watcher_away([] { sim::sleep_with_the_next(); });
 }
 
 // The sentinel's poll comes due, it steals, and the stolen task blocks it. The remaining tasks need
 // another sentinel.
-SIM_SCENARIO_WITHIN(idle, stealing_sentinel_is_replaced, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+SIM_SCENARIO_WITHIN(
+    idle, stealing_sentinel_is_replaced, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "idle_search.cpp idle_search.hpp idle_map.hpp parker.hpp ground.cpp") {
     engine four(4);
     event a, b, end;
     exchange first(a, b), second(b, a);
@@ -212,7 +214,8 @@ SIM_SCENARIO_WITHIN(idle, end_of_sentinel_races_lone_task, .preemptions = 2, .st
 // fork.
 SIM_SCENARIO_WITHIN(
     idle, thief_wakes_next_thief, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "fork_stack.cpp worker_tls.hpp idle.cpp idle_map.hpp parker.hpp ground.cpp") {
+    .preempt_in = "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp idle_search.cpp "
+                  "idle_search.hpp idle_map.hpp parker.hpp ground.cpp") {
     engine three(3);
     sennit::base::atomic<int> here{0};
     event all;
@@ -226,7 +229,7 @@ SIM_SCENARIO_WITHIN(
 // Three workers: a worker that takes a task wakes the next worker to search in its place. With
 // preemptions everywhere there are more than a million executions of 1,000 steps.
 SIM_SCENARIO_WITHIN(idle, many_tasks_wake_many_workers, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "fork_stack.cpp idle_map.hpp") {
+                    .preempt_in = "fork_stack.cpp steal_fork.cpp advance_split.hpp idle_map.hpp") {
     engine three(3);
     sennit::base::atomic<int> here{0};
     event all;

@@ -180,7 +180,8 @@ SIM_SCENARIO_BOTH_WAYS(run_queue, tasks_of_blocked_worker_are_stolen, .preemptio
 // two of them, their owner takes the third, and the other thief finds two empty queues and parks.
 // No stale reads: with one stale read there are more than six million executions of 1,300 steps.
 SIM_SCENARIO_BOTH_WAYS(run_queue, stolen_tasks_reach_worker_that_parked_meanwhile, .preemptions = 2,
-                       .stale_reads = 0, .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp") {
+                       .stale_reads = 0,
+                       .preempt_in = "worker.cpp thief.cpp run_queue.hpp biased_lock.hpp") {
     engine three(3);
     struct meeting {
         sennit::base::atomic<int> here{0}, gone{0};

@@ -52,9 +52,10 @@ SIM_SCENARIO_BOTH_WAYS(spare_worker, spare_worker_runs_tasks_behind_stuck_worker
 
 // A task that only the spare worker may run is posted while it is released, or after that: the
 // spare worker runs the task before it waits.
-SIM_SCENARIO_WITHIN(
-    spare_worker, spare_worker_runs_tasks_bound_to_it, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "spare_worker.cpp worker.hpp idle.cpp shared_queue.hpp runtime_core.cpp") {
+SIM_SCENARIO_WITHIN(spare_worker, spare_worker_runs_tasks_bound_to_it, .preemptions = 2,
+                    .stale_reads = 0,
+                    .preempt_in = "spare_worker.cpp spare_state.hpp worker.hpp idle_search.cpp "
+                                  "idle_search.hpp shared_queue.hpp runtime_core.cpp") {
     engine one(1, 1);
     sim::calmly([&] { call(one); });
     sennit::sched::worker& spare = one->core().worker_at(1);
@@ -71,8 +72,8 @@ SIM_SCENARIO_WITHIN(
 // With preemptions everywhere, two preemptions take more than 250 seconds.
 SIM_SCENARIO_WITHIN(
     spare_worker, spare_worker_is_released_at_any_moment, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "spare_worker.cpp worker.cpp worker.hpp idle.cpp idle_map.hpp parker.hpp run_queue.hpp") {
+    .preempt_in = "spare_worker.cpp spare_state.hpp worker.cpp thief.cpp worker.hpp "
+                  "idle_search.cpp idle_search.hpp idle_map.hpp parker.hpp run_queue.hpp") {
     engine one(1, 1);
     sim::thread watchdog([&] {
         call(one);
@@ -114,13 +115,15 @@ void send_back_one_that_was_woken(unsigned errands) {
 } // namespace
 SIM_SCENARIO_WITHIN(
     spare_worker, released_spare_worker_was_woken_for_task, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    .preempt_in = "spare_worker.cpp spare_state.hpp worker.cpp thief.cpp idle_search.cpp "
+                  "idle_search.hpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(0);
 }
-SIM_SCENARIO_WITHIN(
-    spare_worker, released_spare_worker_was_woken_for_global_poll, .preemptions = 2,
-    .stale_reads = 0,
-    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+SIM_SCENARIO_WITHIN(spare_worker, released_spare_worker_was_woken_for_global_poll, .preemptions = 2,
+                    .stale_reads = 0,
+                    .preempt_in =
+                        "spare_worker.cpp spare_state.hpp worker.cpp thief.cpp idle_search.cpp "
+                        "idle_search.hpp idle_map.hpp parker.hpp runtime_core.hpp") {
     send_back_one_that_was_woken(2);
 }
 
@@ -167,7 +170,8 @@ SIM_SCENARIO_WITHIN(spare_worker, spare_worker_is_seen_by_sleepers_or_sees_them,
 // no task is lost, whichever worker leaves.
 SIM_SCENARIO_WITHIN(
     spare_worker, runtime_shrinks_while_tasks_arrive, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp runtime_core.hpp") {
+    .preempt_in = "spare_worker.cpp spare_state.hpp worker.cpp thief.cpp idle_search.cpp "
+                  "idle_search.hpp idle_map.hpp parker.hpp runtime_core.hpp") {
     engine one(1, 0, 2);
     event ran;
     setter work(ran);
@@ -186,7 +190,8 @@ SIM_SCENARIO_WITHIN(
 // One thread grows the runtime, another thread shrinks it, while there are tasks for two workers.
 // With preemptions in all files of the other scenarios there are 5,300,000 executions.
 SIM_SCENARIO_WITHIN(spare_worker, runtime_grows_and_shrinks_concurrently, .preemptions = 2,
-                    .stale_reads = 0, .preempt_in = "spare_worker.cpp idle_map.hpp parker.hpp") {
+                    .stale_reads = 0,
+                    .preempt_in = "spare_worker.cpp spare_state.hpp idle_map.hpp parker.hpp") {
     engine one(1, 0, 1);
     sim::thread larger([&] { one->resize(2); });
     sim::thread smaller([&] { one->resize(1); });
@@ -257,14 +262,16 @@ void leaves_work_behind(engine& one, F&& tell_to_leave) {
 
 SIM_SCENARIO_WITHIN(spare_worker, released_spare_worker_blocks_before_queued_task, .preemptions = 2,
                     .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
+                    .preempt_in = "spare_worker.cpp spare_state.hpp worker.cpp thief.cpp "
+                                  "idle_search.cpp idle_search.hpp idle_map.hpp parker.hpp") {
     engine one(1, 2);
     sim::calmly([&] { call(one); });
     leaves_work_behind(one, [&] { one->core().release_spare(one->core().worker_at(1)); });
 }
 SIM_SCENARIO_WITHIN(spare_worker, worker_retired_by_resize_blocks_before_queued_task,
                     .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "spare_worker.cpp worker.cpp idle.cpp idle_map.hpp parker.hpp") {
+                    .preempt_in = "spare_worker.cpp spare_state.hpp worker.cpp thief.cpp "
+                                  "idle_search.cpp idle_search.hpp idle_map.hpp parker.hpp") {
     engine one(1, 1, 1);
     sim::calmly([&] { one->resize(2); });
     leaves_work_behind(one, [&] { one->resize(1); });
@@ -273,7 +280,8 @@ SIM_SCENARIO_WITHIN(spare_worker, worker_retired_by_resize_blocks_before_queued_
 // The watchdog activates and releases spare workers at any moments, as workers become stuck and
 // free again.
 SIM_SCENARIO_WITHIN(spare_worker, watchdog_checks_at_any_moment, .preemptions = 2, .stale_reads = 0,
-                    .preempt_in = "watchdog.cpp spare_worker.cpp worker.cpp idle.cpp") {
+                    .preempt_in = "watchdog.cpp spare_worker.cpp spare_state.hpp worker.cpp "
+                                  "thief.cpp idle_search.cpp idle_search.hpp") {
     engine one(1, 1);
     sennit::base::atomic<std::uint32_t> over{0};
     sim::thread watchdog([&] { look_until(one, over, 3); });
@@ -295,9 +303,9 @@ SIM_SCENARIO_WITHIN(spare_worker, watchdog_checks_at_any_moment, .preemptions = 
 // One worker is blocked, and the task that would free it lies in its queue. The other worker has a
 // fiber that yields forever, so no worker parks, and the watchdog is off. The second worker still
 // looks at the first worker's queue.
-SIM_SCENARIO_WITHIN(spare_worker, busy_worker_steals_from_stuck_worker, .preemptions = 2,
-                    .stale_reads = 0,
-                    .preempt_in = "worker.cpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(
+    spare_worker, busy_worker_steals_from_stuck_worker, .preemptions = 2, .stale_reads = 0,
+    .preempt_in = "worker.cpp thief.cpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     engine two(2);
     event yields, ran;
     setter work(ran);

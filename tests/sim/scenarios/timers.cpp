@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timers: arming against the timer leader's sleep, disarming against expiry:
-// src/core/idle/timers.hpp, src/core/idle/idle.cpp.
+// src/core/idle/timers.hpp, src/core/idle/idle_search.cpp.
 //
 // In the explorer, time passes only while no thread can continue. So a deadline for which a worker
 // sleeps never hides a failure, and a deadline for which no worker sleeps is a deadlock.

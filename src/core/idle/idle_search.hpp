@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The idle path of one worker: it searches for work for up to 50 us, asks busy workers to share,
+// then parks. src/core/README.md, "Two protocols" and "Why no wake-up is lost", has the protocol
+// and its proof.
+//
+// Which threads run this: the worker's own thread, except for `parker` and `untimed_park_epoch`,
+// which say otherwise.
+#pragma once
+
+#include "core/idle/parker.hpp"
+#include "core/policy/progress_tracker.hpp"
+#include "sennit/detail/base/atomic.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace sennit::sched {
+
+class worker;
+
+class idle_search {
+public:
+    explicit idle_search(worker& me) noexcept : me_(me) {}
+    // Allocates the notes about `workers` workers. Before the thread starts. Throws std::bad_alloc.
+    void prepare(unsigned workers);
+
+    // Returns true if the caller has to look for work again, and false if the runtime ends and
+    // nothing is left to do. Searches, and parks as long as there is no work.
+    bool park_or_find_work() noexcept;
+    // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
+    // stuck worker.
+    void help_stuck_workers() noexcept;
+    // Parks until the worker is chosen for work, as long as there is no deadlock to look for.
+    // Returns false if a stop or a look ended the sleep.
+    bool park_without_deadline() noexcept; // src/core/diagnostics/deadlock_detector.cpp
+
+    // The worker's place to sleep. Any thread may notify it under the protocol of parker.hpp.
+    sched::parker& parker() noexcept { return parker_; }
+    // Any thread. Odd while the worker is parked without a deadline.
+    std::uint32_t untimed_park_epoch() const noexcept { return untimed_park_epoch_.load(); }
+    // Own thread. Before and after a sleep without a deadline.
+    void advance_untimed_park_epoch() noexcept {
+        untimed_park_epoch_.store(untimed_park_epoch_.load_rlx() + 1); // Owner's own word.
+    }
+
+private:
+    enum class sight { nothing, lone_tasks, work };
+    enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
+    bool search(bool& lone_tasks) noexcept;
+    bool work_in_sight() noexcept;
+    sight look_at_queues(last_look when) noexcept;
+    void cancel_park(bool is_sentinel) noexcept;
+    void request_share_from_all() noexcept;
+
+    worker& me_;
+    std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
+    sched::parker parker_;
+    base::atomic<std::uint32_t> untimed_park_epoch_{0}; // Written by the owner.
+};
+
+} // namespace sennit::sched

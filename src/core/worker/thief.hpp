@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thief of one worker: takes forks and tasks from other workers.
+//
+// Which threads run this: the worker's own thread. It reads other workers only through members that
+// any thread may use. src/core/fork/steal_fork.cpp has the half for forks, thief.cpp the half for
+// tasks.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::sched {
+
+class context;
+class worker;
+struct fork_slot;
+
+class thief {
+public:
+    explicit thief(worker& me) noexcept : me_(me) {}
+
+    // Steals a fork and runs it. Returns false if no worker and no suspended context has a public
+    // one; every worker without one has got a steal request.
+    bool steal_fork() noexcept;
+    // Steals a fork of a suspended context and runs it. Returns false if there is none.
+    bool steal_fork_from_suspended() noexcept;
+    // Returns a suspended context with public forks that this worker may run; null if there is
+    // none.
+    context* find_stealable_context() const noexcept;
+    // Makes half of the private forks of each running context public, with one barrier of all
+    // threads for each context that seems to have some. Returns true if any fork became public.
+    bool force_publication_of_all() noexcept;
+
+    // Moves the older half of the run queue of `victim` to the own queue. Returns false if the
+    // queue is empty, or in use by another thread.
+    bool steal_tasks(worker& victim) noexcept;
+    // Moves a task with a soft affinity from the pinned queue of `victim` to the own queue. Without
+    // `even_stale` it skips wakeups that are probably stale. Returns false if there is no such
+    // task.
+    bool steal_from_pinned(worker& victim, bool even_stale) noexcept;
+
+private:
+    bool steal_fork_from(context& victim) noexcept;
+    void run_stolen(fork_slot& slot) noexcept;
+    bool force_publication(worker& victim) noexcept;
+    void announce_stolen(std::uint32_t queued) noexcept;
+
+    worker& me_;
+};
+
+} // namespace sennit::sched
